@@ -1,0 +1,6 @@
+/** Time as a port: real in programs, virtual in the simulation. */
+export interface Clock {
+  now(): number
+  /** Resolves early, without a fault, when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}

@@ -1,0 +1,82 @@
+/** The event log port: one topic. Order holds per partition, and a key always lies in one partition. */
+export interface Position {
+  readonly partition: number
+  readonly offset: number
+}
+
+export interface LogRecord extends Position {
+  /** When the log took it, epoch milliseconds. */
+  readonly timestamp: number
+  readonly key: string | null
+  readonly value: Uint8Array
+}
+
+export interface NewRecord {
+  readonly key: string
+  readonly value: Uint8Array
+  /** For tools only; nothing reads them back. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** `low` is the first offset still there, `high` the one the next record will get. */
+export interface Watermarks {
+  readonly partition: number
+  readonly low: number
+  readonly high: number
+}
+
+/** What tells one incarnation of a topic from another. */
+export interface TopicIdentity {
+  readonly cluster: string
+  readonly topic: string
+  readonly partitions: number
+}
+
+export interface Subscriber {
+  /** A partition is ours now: where to begin. Throwing refuses it; the fault is reported through `failed` and tried again. */
+  assigned(marks: Watermarks): Promise<number>
+  /**
+   * The next records of one partition, in order and without a gap; one call at a time per partition.
+   * The group's offset is committed after it resolves. When it throws, the same records come again.
+   */
+  batch(records: readonly LogRecord[], lease: Lease): Promise<void>
+  /** No further batch of this partition will come. */
+  revoked(partition: number): void
+  /** Something is wrong that the subscription goes on trying to mend (or, if not retriable, stands still for). */
+  failed(error: unknown): void
+}
+
+export interface Lease {
+  readonly partition: number
+  /** False as soon as the partition is known to be another's. */
+  held(): boolean
+}
+
+export interface Subscription {
+  /** Finishes the batches under way, commits, leaves. Concurrent calls share one promise. */
+  stop(): Promise<void>
+}
+
+export interface Log {
+  readonly topic: string
+  /** Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`. */
+  append(records: readonly NewRecord[]): Promise<readonly Position[]>
+  subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
+  /** Records of a partition from `from` (inclusive) to `to` (exclusive; default the end as of now). Fault `log-trimmed` when `from` is below the low watermark. */
+  read(partition: number, from: number, to?: number): AsyncIterable<readonly LogRecord[]>
+  /** All records of one key from `from` on to the end as of now, in order. */
+  readKey(key: string, from?: number): AsyncIterable<readonly LogRecord[]>
+  partitionOf(key: string): number
+  watermarks(): Promise<readonly Watermarks[]>
+  identity(): Promise<TopicIdentity>
+  /** Where the group stands by its own committed offsets (a hint), by partition; absent where unknown. */
+  committed(group: string): Promise<ReadonlyMap<number, number>>
+  /** Sets a group's offsets; only for a group without members. */
+  setCommitted(group: string, offsets: ReadonlyMap<number, number>): Promise<void>
+}
+
+/** Opens topics; a topic that does not exist is created with the settings of the adapter. */
+export interface Logs {
+  open(topic: string, kept?: TopicIdentity): Promise<Log>
+  close(): Promise<void>
+}

@@ -1,0 +1,56 @@
+import type { Key, Stored } from '../../projections/item.ts'
+import type { Reader, TableSpec } from '../../projections/table.ts'
+
+/** Conditioned on the `_pos` the item was folded from; null means the item was absent. */
+export type Write =
+  | { readonly put: Stored; readonly expect: number | null }
+  | { readonly remove: Key; readonly expect: number }
+
+/** Written all or nothing. At most 100 writes and 4 MB; no key twice. */
+export type Chunk = readonly Write[]
+
+/** The chunks of one log key, to be applied in order; the first that fails ends its span. */
+export type Span = readonly Chunk[]
+
+export interface Checkpoint {
+  readonly partition: number
+  /** The next offset to process: everything before it is in the items. */
+  readonly offset: number
+}
+
+export type SpanOutcome =
+  | { readonly applied: 'all' }
+  /** `current` are the items the failed chunk's writes met, as they are now (absent ones left out). */
+  | { readonly applied: number; readonly current: readonly Stored[] }
+
+/** The projection store port: one generation of one domain's table. */
+export interface Store {
+  /** Reads without await, where the store can (embedded). Expired items included. */
+  readonly peek?: (key: Key) => Stored | undefined
+  /** Strongly consistent, in the order asked for; expired items included. */
+  load(keys: readonly Key[]): Promise<readonly (Stored | undefined)[]>
+  /**
+   * Spans are independent of each other and may run side by side. The checkpoint is written after all of them
+   * (embedded: in the same transaction) and only if every span applied; it never goes backwards.
+   * Faults: `store-throttled`, `store-unavailable` (retriable; what applied is found by calling again), `item-too-large`.
+   */
+  commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
+  checkpoints(): Promise<ReadonlyMap<number, number>>
+  /** Unconditional, for a generation nobody reads yet. Items should come sorted by key. */
+  bulk(items: Iterable<Stored> | AsyncIterable<Stored>): Promise<void>
+  /** Every item of the table, in pages, in no particular order across partitions; expired items included. Checkpoints are not items. */
+  scan(): AsyncIterable<readonly Stored[]>
+  /** Questions, as of a clock. */
+  reader(now: () => number): Reader
+  close(): Promise<void>
+}
+
+export interface Stores {
+  /** Opens a generation's table and creates it when absent. */
+  open(spec: TableSpec, generation: number): Promise<Store>
+  drop(spec: TableSpec, generation: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const MAX_ACTIONS = 100
+export const MAX_CHUNK_BYTES = 4 * 1024 * 1024

@@ -1,0 +1,28 @@
+/** Attribute names and keys are those of the source documents; names that begin with `_` are our bookkeeping. */
+export type Value = string | number | bigint | boolean | null | readonly Value[] | { readonly [name: string]: Value | undefined }
+
+export type Key = { readonly PK: string; readonly SK: string }
+export type Item = Key & { readonly [attribute: string]: Value | undefined }
+
+/** An item as it lies in a table: `_pos` is the offset of the last event that touched it. */
+export type Stored = Item & { readonly _pos: number }
+
+/** One string a key; \0 cannot occur in either half (the edge refuses it), so this is injective and keeps the order. */
+export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
+
+/** By the table's TTL attribute (epoch seconds), at a time in epoch milliseconds. */
+export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
+  const expiry = item[ttl]
+  return typeof expiry === 'number' && expiry * 1000 <= atMs
+}
+
+/** The form in which two items are compared: attributes sorted, absent and undefined alike, -0 as 0. */
+export const canonical = (item: Item): string => JSON.stringify(sorted(item))
+
+const sorted = (value: Value | undefined): unknown => {
+  if (typeof value === 'bigint') return `${value}n`
+  if (value === null || typeof value !== 'object') return Object.is(value, -0) ? 0 : value
+  if (Array.isArray(value)) return value.map(sorted)
+  const entries = Object.entries(value as { [name: string]: Value | undefined }).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]))
+}

@@ -1,0 +1,80 @@
+import type { Event } from '../schemas/event.ts'
+import type { Item, Key } from './item.ts'
+import type { TableSpec } from './table.ts'
+
+/** An item of the fold's own projection and the event's own key, as of the event's time: expired is absent. */
+export type Get = <I extends Item>(key: Key) => I | undefined
+
+/** The rule that refused an event. `code` is stable; the caller hears both. */
+export interface Refusal {
+  readonly code: string
+  readonly detail: string
+}
+
+/** An event for another key. Its id is uuidv5 of the causing event and `purpose`, so a replay gives the same. */
+export interface Derived {
+  readonly purpose: string
+  readonly event: { readonly type: string; readonly key: string; readonly data: unknown; readonly personal?: unknown; readonly subjectId?: string }
+}
+
+/** Something to do outside, once and live. Its id is uuidv5 of the causing event and `purpose`. */
+export interface Effect {
+  readonly purpose: string
+  readonly kind: string
+  readonly body: Item[string]
+}
+
+/** An event for this key when the time comes; the fold of that event removes it, or another arms it anew under the same name. */
+export interface Timer {
+  readonly name: string
+  /** Epoch milliseconds, or null to disarm. */
+  readonly at: number | null
+  readonly event?: Derived['event']
+}
+
+export type Removed = Key & { readonly _removed: true }
+
+/** Whole items to put and keys to remove. What a reader could miss later becomes a `GONE#` item beside the removal. */
+export type Change = Item | Removed
+
+export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
+
+/** Everything an event did. A refusal or a duplicate changes no items. */
+export interface Result {
+  readonly items?: readonly Change[]
+  readonly effects?: readonly Effect[]
+  readonly derived?: readonly Derived[]
+  readonly timers?: readonly Timer[]
+  readonly refusal?: Refusal
+  /** The event's natural key was seen before, with this event; nothing changes. */
+  readonly duplicate?: true
+}
+
+/** Pure and total: one entry an event type. Its keys are the projection's subscription. */
+export type Folds<E extends Event> = {
+  readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result
+}
+
+export interface Projection {
+  readonly name: string
+  // Method syntax keeps the parameter bivariant, so that a projection of one domain's events is a Projection.
+  readonly folds: { readonly [type: string]: { fold(event: Event, get: Get): Result }['fold'] | undefined }
+}
+
+export const projection = <E extends Event>(name: string, folds: Folds<E>): Projection => ({ name, folds })
+
+export interface Domain {
+  readonly name: string
+  readonly topic: string
+  readonly table: TableSpec
+  /** Raised only when the results of events already folded change. */
+  readonly foldVersion: number
+  readonly projections: readonly Projection[]
+}
+
+/** What became of an event, as its sender hears it. */
+export type Outcome =
+  | { readonly kind: 'applied' }
+  | { readonly kind: 'duplicate'; readonly of: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'parked'; readonly reason: string }

@@ -1,0 +1,45 @@
+import type { Item, Key } from './item.ts'
+
+export interface IndexSpec {
+  readonly name: string
+  /** Attribute names of the index key. An item without them is not in the index. */
+  readonly pk: string
+  readonly sk: string
+  readonly project: 'all' | readonly string[]
+}
+
+export interface TableSpec {
+  /** The first generation's table name; generation N > 1 is `<name>.gN`. */
+  readonly name: string
+  /** The one TTL attribute, epoch seconds. */
+  readonly ttl: string
+  readonly indexes: readonly IndexSpec[]
+}
+
+export const tableName = (spec: TableSpec, generation: number): string =>
+  generation === 1 ? spec.name : `${spec.name}.g${generation}`
+
+/** One partition of a table or an index, in sort-key order. `from`/`to` are inclusive; `prefix` excludes them. */
+export interface Query {
+  readonly index?: string
+  readonly pk: string
+  readonly prefix?: string
+  readonly from?: string
+  readonly to?: string
+  readonly reverse?: boolean
+  readonly limit: number
+  /** Opaque, from the page before; refused with `bad-cursor` when it is not one of this query's. */
+  readonly cursor?: string
+}
+
+export interface Page<I = Item> {
+  readonly items: readonly I[]
+  readonly cursor?: string
+}
+
+/** How questions are asked. Reads by key are strongly consistent; index queries on DynamoDB are eventual. Expired items are hidden. */
+export interface Reader {
+  get(key: Key): Promise<Item | undefined>
+  getMany(keys: readonly Key[]): Promise<readonly (Item | undefined)[]>
+  query(query: Query): Promise<Page>
+}

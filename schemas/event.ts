@@ -1,0 +1,28 @@
+/** The envelope of every event: schemas/common/EventMeta.avsc. */
+export interface EventMeta {
+  readonly eventId: string
+  /** What orders the event: the log's key, and the unit the engine folds by. */
+  readonly key: string
+  /** When it happened, epoch milliseconds. Folds take time from here and nowhere else. */
+  readonly occurredAt: number
+  readonly recordedAt: number
+  readonly source: string
+  readonly correlationId: string | null
+  readonly causationId: string | null
+  readonly actorId: string | null
+  /** Whose `personal` it is. */
+  readonly subjectId: string | null
+  /** Set when the caller sent an Idempotency-Key: the key, and the hash of the body it came with. */
+  readonly request: { readonly key: string; readonly hash: string } | null
+}
+
+/** What a fold sees instead of personal data whose key was destroyed. */
+export const FORGOTTEN = 'forgotten'
+export type Forgotten = typeof FORGOTTEN
+
+export interface Event<T extends string = string, D = unknown, P = unknown> {
+  readonly type: T
+  readonly meta: EventMeta
+  readonly data: D
+  readonly personal: P | Forgotten | null
+}
