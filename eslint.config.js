@@ -1,0 +1,105 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { createNodeResolver, importX } from 'eslint-plugin-import-x'
+import tseslint from 'typescript-eslint'
+
+const root = import.meta.dirname
+const foldersOf = (path) =>
+  existsSync(`${root}/${path}`) ? readdirSync(`${root}/${path}`, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name) : []
+
+const domains = foldersOf('processors').filter((name) => name !== 'engine' && name !== 'adapters')
+const everyone = ['./node_modules', './schemas']
+
+/** The import law of the design: who may see what. Whatever is not named here is out of sight. */
+const law = {
+  'schemas': ['./node_modules', './schemas'],
+  'projections': [...everyone, './projections'],
+  'processors/engine': [...everyone, './projections', './processors/engine'],
+  'processors/adapters': [...everyone, './projections', './processors'],
+  'producers': [...everyone, './projections', './processors/engine/log.ts', './producers'],
+  'cli': [...everyone, './projections', './processors', './producers', './cli', './bench', './test/simulation', './package.json'],
+  'bench': [...everyone, './projections', './processors', './producers', './cli', './bench', './test'],
+  'test/simulation': [...everyone, './projections', './processors', './producers', './test'],
+}
+for (const domain of domains) law[`processors/${domain}`] = [...everyone, './projections', `./processors/${domain}`]
+
+const zones = Object.entries(law).map(([folder, allowed]) => ({
+  target: `./${folder}`,
+  from: './',
+  except: allowed,
+  message: `${folder}/ may import only ${allowed.filter((path) => path !== './node_modules').join(', ')} (docs/principles.md, the import law).`,
+}))
+
+const pure = 'Folds and projections are pure: take it from the event, or as an argument.'
+const impureGlobals = ['process', 'crypto', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance', 'console', 'require', 'globalThis']
+const impureCalls = [
+  ['Date', 'now'],
+  ['Math', 'random'],
+]
+const doubleCast = {
+  selector: "TSAsExpression > TSAsExpression[typeAnnotation.type='TSUnknownKeyword']",
+  message: 'No `as unknown as`: give the value its type where it is made.',
+}
+const impureSyntax = [
+  "NewExpression[callee.name='Date'][arguments.length=0]",
+  "CallExpression[callee.name='Date']",
+  'ImportExpression',
+  "MemberExpression[object.name='Temporal'][property.name='Now']",
+]
+const impureModules = [
+  'node:*', 'assert', 'buffer', 'child_process', 'cluster', 'crypto', 'dgram', 'dns', 'fs', 'fs/*', 'http', 'http2', 'https',
+  'net', 'os', 'perf_hooks', 'process', 'stream', 'timers', 'timers/*', 'tls', 'util', 'worker_threads',
+  'lmdb', 'kafkajs', 'fastify', 'pino', 'prom-client', '@aws-sdk/*',
+]
+const randomIds = { group: ['uuid'], importNamePattern: '^v(1|4|6|7)$', message: `Random ids are not for folds. ${pure}` }
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'data/**', '.cache/**', 'coverage/**', 'schemas/generated/**'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error', noInlineConfig: true } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommended],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
+    plugins: { 'import-x': importX },
+    settings: { 'import-x/resolver-next': [createNodeResolver({ extensions: ['.ts', '.js', '.json'] })] },
+    rules: {
+      'import-x/no-restricted-paths': ['error', { basePath: root, zones }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-require-imports': 'error',
+      'eqeqeq': 'error',
+      'prefer-const': 'error',
+      'no-var': 'error',
+      'no-restricted-syntax': ['error', doubleCast],
+    },
+  },
+  {
+    files: ['{schemas,projections,processors,producers,cli,bench}/**/*.ts'],
+    rules: {
+      'max-lines': ['error', 300],
+      'max-lines-per-function': ['error', 60],
+      'max-params': ['error', 4],
+    },
+  },
+  {
+    files: ['projections/**/*.ts', ...domains.map((domain) => `processors/${domain}/**/*.ts`)],
+    rules: {
+      'no-restricted-globals': ['error', ...impureGlobals.map((name) => ({ name, message: pure }))],
+      'no-restricted-properties': ['error', ...impureCalls.map(([object, property]) => ({ object, property, message: pure }))],
+      'no-restricted-imports': ['error', { patterns: [{ group: impureModules, message: pure }, randomIds] }],
+      'no-restricted-syntax': ['error', doubleCast, ...impureSyntax.map((selector) => ({ selector, message: pure }))],
+    },
+  },
+  {
+    // A fold answers at once. (The questions of a projection wait for the store.)
+    files: domains.map((domain) => `processors/${domain}/**/*.ts`),
+    rules: {
+      'no-restricted-syntax': ['error', doubleCast, ...[...impureSyntax, 'AwaitExpression'].map((selector) => ({ selector, message: pure }))],
+    },
+  },
+)
