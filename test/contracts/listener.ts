@@ -1,0 +1,62 @@
+import { vi } from 'vitest'
+import type { Lease, LogRecord, Subscriber, Watermarks } from '../../processors/engine/log.ts'
+
+export interface Listener extends Subscriber {
+  /** Everything handed over and taken, in the order of arrival. */
+  readonly seen: LogRecord[]
+  readonly failures: unknown[]
+  readonly starts: Watermarks[]
+  readonly held: Set<number>
+  /** The most batches of one partition that ran at once. */
+  overlap(): number
+  /** Resolves when `count` records have been taken. */
+  saw(count: number): Promise<readonly LogRecord[]>
+  texts(): string[]
+}
+
+export interface ListenerOptions {
+  start?: (marks: Watermarks) => number | Promise<number>
+  /** Runs before the records count as taken; what it throws is the batch's failure. */
+  during?: (records: readonly LogRecord[], lease: Lease) => void | Promise<void>
+}
+
+export const text = (record: LogRecord): string => Buffer.from(record.value).toString()
+export const bytes = (value: string): Uint8Array => Buffer.from(value)
+
+/** A subscriber that remembers what it was told. */
+export function listener({ start = (marks) => marks.low, during = () => {} }: ListenerOptions = {}): Listener {
+  const seen: LogRecord[] = []
+  const failures: unknown[] = []
+  const starts: Watermarks[] = []
+  const held = new Set<number>()
+  const running = new Map<number, number>()
+  let most = 0
+  return {
+    seen, failures, starts, held,
+    async assigned(marks) {
+      starts.push(marks)
+      const from = await start(marks)
+      held.add(marks.partition)
+      return from
+    },
+    async batch(records, lease) {
+      const now = (running.get(lease.partition) ?? 0) + 1
+      running.set(lease.partition, now)
+      most = Math.max(most, now)
+      try {
+        await during(records, lease)
+        seen.push(...records)
+      } finally {
+        running.set(lease.partition, (running.get(lease.partition) ?? 1) - 1)
+      }
+    },
+    revoked: (partition) => void held.delete(partition),
+    failed: (error) => void failures.push(error),
+    overlap: () => most,
+    saw: (count) => vi.waitFor(() => {
+      if (seen.length < count) throw new Error(`saw ${seen.length} of ${count} records; failures: ${failures.map(String).join('; ')}`)
+      return seen
+    }, { timeout: 25_000, interval: 10 }),
+    texts: () => seen.map(text),
+  }
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { Watermarks } from '../../processors/engine/log.ts'
+import { listener, type Listener } from './listener.ts'
+import { numbered, record, type LogSubject } from './log.ts'
+
+/** What holds between several subscribers. */
+export function groupRules({ fresh }: LogSubject): void {
+  test('two groups each get everything', async () => {
+    const log = await fresh()
+    await log.append([...numbered('a', 10), ...numbered('b', 10)])
+    const [one, other] = [listener(), listener()]
+    const subscriptions = await Promise.all([log.subscribe('one', one), log.subscribe('other', other)])
+    await Promise.all([one.saw(20), other.saw(20)])
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()))
+    expect(places(one)).toEqual(places(other))
+  })
+
+  test('members of one group share: each record goes to one of them, and who stays takes over', async () => {
+    const log = await fresh()
+    const { partitions } = await log.identity()
+    const shared = sharedStart()
+    const [one, other] = [listener(shared), listener(shared)]
+    const first = await log.subscribe('g', one)
+    await expect.poll(() => one.held.size, { timeout: 25_000 }).toBe(partitions)
+    const second = await log.subscribe('g', other)
+    await expect.poll(() => settled([one, other], partitions), { timeout: 25_000 }).toBe(true)
+    await log.append(Array.from({ length: 60 }, (_, index) => record(`key-${index}`, `${index}`)))
+    await expect.poll(() => one.seen.length + other.seen.length, { timeout: 25_000 }).toBe(60)
+    expect(new Set([...places(one), ...places(other)]).size).toBe(60)
+    await first.stop()
+    await log.append(Array.from({ length: 60 }, (_, index) => record(`key-${index}`, `later ${index}`)))
+    await expect.poll(() => other.texts().filter((value) => value.startsWith('later')).length, { timeout: 25_000 }).toBe(60)
+    await second.stop()
+    expect(new Set([...places(one), ...places(other)]).size).toBe(120)
+  })
+
+  test('the offsets of a group follow what it has taken', async () => {
+    const log = await fresh()
+    const partition = log.partitionOf('k')
+    expect(await log.committed('nobody')).toEqual(new Map())
+    await log.append(numbered('k', 6))
+    const heard = listener()
+    const subscription = await log.subscribe('g', heard)
+    await heard.saw(6)
+    await expect.poll(async () => (await log.committed('g')).get(partition), { timeout: 25_000 }).toBe(6)
+    await subscription.stop()
+  })
+
+  test('the offsets of a group without members can be set', async () => {
+    const log = await fresh()
+    await log.append(numbered('k', 6))
+    const partition = log.partitionOf('k')
+    await log.setCommitted('h', new Map([[partition, 4]]))
+    expect((await log.committed('h')).get(partition)).toBe(4)
+    await log.setCommitted('h', new Map([[partition, 2]]))
+    expect((await log.committed('h')).get(partition)).toBe(2)
+  })
+}
+
+const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }) => `${partition}:${offset}`).sort()
+
+/** Both hold their share; with one partition, one of them holds it. */
+const settled = (members: readonly Listener[], partitions: number): boolean =>
+  members.reduce((sum, { held }) => sum + held.size, 0) === partitions && (partitions === 1 || members.every(({ held }) => held.size > 0))
+
+/** A checkpoint that both members read and write, as a store would keep it. */
+function sharedStart() {
+  const next = new Map<number, number>()
+  return {
+    start: (marks: Watermarks) => next.get(marks.partition) ?? marks.low,
+    during: (records: readonly { partition: number; offset: number }[]) => {
+      for (const { partition, offset } of records) next.set(partition, offset + 1)
+    },
+  }
+}
