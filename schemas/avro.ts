@@ -1,0 +1,114 @@
+/** Avro schemas as JSON, and the two things we do to them: make one self-contained, and bring it into the form that is fingerprinted. */
+import { createHash } from 'node:crypto'
+import { Fault } from './fault.ts'
+
+export const PRIMITIVES = ['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'] as const
+export type Primitive = (typeof PRIMITIVES)[number]
+
+export interface Field {
+  readonly name: string
+  readonly type: Schema
+  readonly default?: unknown
+  readonly doc?: string
+  readonly aliases?: readonly string[]
+}
+
+interface Named {
+  readonly name: string
+  readonly namespace?: string
+  readonly doc?: string
+  readonly aliases?: readonly string[]
+}
+
+export interface RecordSchema extends Named {
+  readonly type: 'record'
+  readonly fields: readonly Field[]
+}
+export interface EnumSchema extends Named {
+  readonly type: 'enum'
+  readonly symbols: readonly string[]
+  readonly default?: string
+}
+export interface FixedSchema extends Named {
+  readonly type: 'fixed'
+  readonly size: number
+}
+export type NamedSchema = RecordSchema | EnumSchema | FixedSchema
+export interface ArraySchema {
+  readonly type: 'array'
+  readonly items: Schema
+}
+export interface MapSchema {
+  readonly type: 'map'
+  readonly values: Schema
+}
+/** `logicalType: "bigint"` on a long is ours: the whole 64-bit range, as BigInt. */
+export interface AnnotatedSchema {
+  readonly type: Primitive
+  readonly logicalType?: string
+}
+/** A string is a primitive or the name of a type. */
+export type Schema = string | readonly Schema[] | NamedSchema | ArraySchema | MapSchema | AnnotatedSchema
+
+export const isPrimitive = (name: string): name is Primitive => PRIMITIVES.some((primitive) => primitive === name)
+
+export const isUnion = (schema: Schema): schema is readonly Schema[] => Array.isArray(schema)
+
+const isNamed = (schema: Exclude<Schema, string | readonly Schema[]>): schema is NamedSchema =>
+  schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed'
+
+const qualify = (name: string, namespace: string): string => (name.includes('.') || namespace === '' ? name : `${namespace}.${name}`)
+
+export const fullName = ({ name, namespace = '' }: Named, enclosing = ''): string => qualify(name, namespace || enclosing)
+
+export const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
+
+const namespaceOf = (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf('.')))
+
+/**
+ * One self-contained schema: names that other files define are written out where they first occur. Names are full,
+ * attributes stand in one order, and docs are gone: what is left decides how bytes are read, and is fingerprinted.
+ */
+export const expand = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
+  const walk = createWalk(known)
+  return walk(schema, '') as NamedSchema
+}
+
+const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, namespace: string) => Schema) => {
+  const written = new Set<string>()
+  const byName = (name: string, namespace: string): Schema => {
+    if (isPrimitive(name)) return name
+    const full = known.has(name) || written.has(name) ? name : qualify(name, namespace)
+    if (written.has(full)) return full
+    const definition = known.get(full)
+    if (definition === undefined) throw new Fault('bad-schema', `No schema defines the type ${full}. Add its .avsc file or correct the name.`)
+    return walk(definition, namespaceOf(full))
+  }
+  const named = (schema: NamedSchema, namespace: string): NamedSchema => {
+    const name = fullName(schema, namespace)
+    if (written.has(name)) throw new Fault('bad-schema', `The type ${name} is defined twice in one schema. Refer to it by name.`)
+    written.add(name)
+    const aliases = schema.aliases && { aliases: schema.aliases.map((alias) => qualify(alias, namespaceOf(name))) }
+    if (schema.type === 'record') return { type: 'record', name, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
+    if (schema.type === 'fixed') return { type: 'fixed', name, ...aliases, size: schema.size }
+    return { type: 'enum', name, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
+  }
+  const fieldOf = (field: Field, namespace: string): Field => ({
+    name: field.name,
+    type: walk(field.type, namespace),
+    ...(field.default !== undefined && { default: field.default }),
+    ...(field.aliases && { aliases: field.aliases }),
+  })
+  const walk = (schema: Schema, namespace: string): Schema => {
+    if (typeof schema === 'string') return byName(schema, namespace)
+    if (isUnion(schema)) return schema.map((branch) => walk(branch, namespace))
+    if (isNamed(schema)) return named(schema, namespace)
+    if (schema.type === 'array') return { type: 'array', items: walk(schema.items, namespace) }
+    if (schema.type === 'map') return { type: 'map', values: walk(schema.values, namespace) }
+    return schema.logicalType === undefined ? byName(schema.type, namespace) : { type: schema.type, logicalType: schema.logicalType }
+  }
+  return walk
+}
+
+/** SHA-256 of the expanded form. */
+export const fingerprintOf = (expanded: NamedSchema): string => createHash('sha256').update(JSON.stringify(expanded)).digest('hex')

@@ -1,0 +1,297 @@
+// Generated from schemas/meals/*.avsc by `npm run codegen`. Do not edit.
+import type { Event } from '../event.ts'
+
+/** What a person wrote about a meal before version 4. */
+export interface LegacyMealAdoptedPersonal {
+  /** What was eaten, in the words of the user. */
+  readonly mealSummary: string
+  readonly emoji: string | null
+  readonly notes: string | null
+}
+
+/** What a person changed in the words about a meal; null is unchanged. */
+export interface MealCorrectedPersonal {
+  readonly mealSummary: string | null
+  readonly emoji: string | null
+  readonly notes: string | null
+  /** Why it was corrected. */
+  readonly reason: string | null
+}
+
+/** What a person wrote about a meal. */
+export interface MealLoggedPersonal {
+  /** What was eaten, in the words of the user. */
+  readonly mealSummary: string
+  readonly emoji: string | null
+  readonly notes: string | null
+}
+
+/** An amount of a nutrient beside the main four. Lists of these, not maps, so that no name is taken for a property. */
+export interface NutrientAmount {
+  /** As the registry spells it. */
+  readonly name: string
+  /** In thousandths of the registry's unit: 1500 is 1.5. */
+  readonly amount: number
+}
+
+/** What a person called a token. */
+export interface PatIssuedPersonal {
+  readonly name: string
+}
+
+/** A sampled request: it stands for as many as its weight. */
+export interface ApiUsageSampledData {
+  /** UTC day, YYYY-MM-DD: quotas are per UTC day. */
+  readonly date: string
+  readonly reads: number
+  readonly writes: number
+  /** One in this many requests is sampled. */
+  readonly weight: number
+}
+
+export type ApiUsageSampledPersonal = never
+
+export type ApiUsageSampled = Event<'ApiUsageSampled', ApiUsageSampledData, ApiUsageSampledPersonal>
+
+/** A meal kept by a version before 4, upcast once: casing, integers and missing fields. */
+export interface LegacyMealAdoptedData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+  /** The sort key it lay under. */
+  readonly legacySk: string
+  /** The version it was written by. */
+  readonly formatVersion: number
+  readonly eatenAt: number
+  /** null where the old item had none. */
+  readonly userDate: string | null
+  readonly createdAt: number | null
+  /** Kilocalories. In thousandths: 1500 is 1.5. */
+  readonly calories: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly protein: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly carbs: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly fat: number
+  /** Nutrients beside the main four that the registry knew. */
+  readonly extended: readonly NutrientAmount[]
+  /** The import that brought it. */
+  readonly importId: string | null
+  /** Hash of the imported row. */
+  readonly rowHash: string | null
+}
+
+export type LegacyMealAdopted = Event<'LegacyMealAdopted', LegacyMealAdoptedData, LegacyMealAdoptedPersonal>
+
+/** A meal was corrected: null is unchanged. */
+export interface MealCorrectedData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+  /** Refused when the meal is at another revision; null does not ask. */
+  readonly expectedRevision: number | null
+  /** A new instant moves the meal; its id stays. */
+  readonly eatenAt: number | null
+  readonly tz: string | null
+  readonly utcOffsetMinutes: number | null
+  readonly userDate: string | null
+  readonly dayOverridden: boolean | null
+  /** The day rule by which userDate was computed. */
+  readonly dayRuleVersion: number
+  /** Kilocalories. In thousandths: 1500 is 1.5. */
+  readonly calories: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly protein: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly carbs: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly fat: number | null
+  /** Replaces the whole list. */
+  readonly extended: readonly NutrientAmount[] | null
+  readonly dropped: readonly NutrientAmount[] | null
+  /** Version of the registry snapshot that the edge filtered by; null when the fold filters. */
+  readonly registryVersion: number | null
+}
+
+export type MealCorrected = Event<'MealCorrected', MealCorrectedData, MealCorrectedPersonal>
+
+/** A meal was put on another logical day by its user. */
+export interface MealDayReassignedData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+  /** The new userDate, YYYY-MM-DD. */
+  readonly to: string
+  readonly dayRuleVersion: number
+  /** Refused when the meal is at another revision; null does not ask. */
+  readonly expectedRevision: number | null
+}
+
+export type MealDayReassignedPersonal = never
+
+export type MealDayReassigned = Event<'MealDayReassigned', MealDayReassignedData, MealDayReassignedPersonal>
+
+/** A meal was deleted. It can be restored. */
+export interface MealDeletedData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+}
+
+export type MealDeletedPersonal = never
+
+export type MealDeleted = Event<'MealDeleted', MealDeletedData, MealDeletedPersonal>
+
+/** A meal was eaten. */
+export interface MealLoggedData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+  /** The instant it was eaten. */
+  readonly eatenAt: number
+  /** IANA time zone in which it was eaten. */
+  readonly tz: string
+  /** Offset of the wall clock in tz at eatenAt, so that a fold needs no zone tables. */
+  readonly utcOffsetMinutes: number
+  /** The logical day, YYYY-MM-DD: a label, never an instant. */
+  readonly userDate: string
+  /** The user chose another day than the rule gives. */
+  readonly dayOverridden: boolean
+  /** The day rule by which userDate was computed. */
+  readonly dayRuleVersion: number
+  /** Kilocalories. In thousandths: 1500 is 1.5. */
+  readonly calories: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly protein: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly carbs: number
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly fat: number
+  /** Nutrients beside the main four that the registry knew. */
+  readonly extended: readonly NutrientAmount[]
+  /** Nutrients that the registry of the snapshot did not know, kept for a later re-derivation. */
+  readonly dropped: readonly NutrientAmount[]
+  /** Version of the registry snapshot that the edge filtered by; null when the fold filters. */
+  readonly registryVersion: number | null
+  /** The import that brought it. */
+  readonly importId: string | null
+  /** Hash of the imported row, by which the same row is told when it comes again. */
+  readonly rowHash: string | null
+}
+
+export type MealLogged = Event<'MealLogged', MealLoggedData, MealLoggedPersonal>
+
+/** A deleted meal was brought back to where it was. */
+export interface MealRestoredData {
+  /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
+  readonly mealId: string
+}
+
+export type MealRestoredPersonal = never
+
+export type MealRestored = Event<'MealRestored', MealRestoredData, MealRestoredPersonal>
+
+/** An import ended. Each meal is its own event and carries the importId. */
+export interface MealsImportedData {
+  readonly importId: string
+  /** Meals the import appended. */
+  readonly count: number
+  /** Name of the format or the program the rows came from. */
+  readonly source: string
+}
+
+export type MealsImportedPersonal = never
+
+export type MealsImported = Event<'MealsImported', MealsImportedData, MealsImportedPersonal>
+
+/** A nutrient was defined, redefined or removed. */
+export interface NutrientRegistryChangedData {
+  readonly name: string
+  /** null is unchanged. */
+  readonly unit: string | null
+  /** Daily goal in thousandths of the unit; null is unchanged, 0 clears it. */
+  readonly goal: number | null
+  readonly removed: boolean
+  /** Refused when the registry is at another version; null does not ask. */
+  readonly expectedVersion: number | null
+}
+
+export type NutrientRegistryChangedPersonal = never
+
+export type NutrientRegistryChanged = Event<'NutrientRegistryChanged', NutrientRegistryChangedData, NutrientRegistryChangedPersonal>
+
+/** A personal access token was issued. */
+export interface PatIssuedData {
+  readonly patId: string
+  /** SHA-256 of the whole token, hex. The token itself is never kept. */
+  readonly hash: string
+  /** read, write. */
+  readonly scopes: readonly string[]
+}
+
+export type PatIssued = Event<'PatIssued', PatIssuedData, PatIssuedPersonal>
+
+/** A personal access token was revoked. */
+export interface PatRevokedData {
+  readonly patId: string
+}
+
+export type PatRevokedPersonal = never
+
+export type PatRevoked = Event<'PatRevoked', PatRevokedData, PatRevokedPersonal>
+
+/** A personal access token was used; said at most once a day. */
+export interface PatUsedData {
+  readonly patId: string
+  /** UTC day, YYYY-MM-DD. */
+  readonly date: string
+}
+
+export type PatUsedPersonal = never
+
+export type PatUsed = Event<'PatUsed', PatUsedData, PatUsedPersonal>
+
+/** A generation was built from the log. For the record only: it folds to nothing. */
+export interface SummariesRebuiltData {
+  readonly generation: number
+  readonly events: number
+  /** Of all items of the generation. */
+  readonly checksum: string
+}
+
+export type SummariesRebuiltPersonal = never
+
+export type SummariesRebuilt = Event<'SummariesRebuilt', SummariesRebuiltData, SummariesRebuiltPersonal>
+
+/** Daily targets were changed: null is unchanged, 0 clears a target. */
+export interface TargetsChangedData {
+  /** Refused when the targets are at another version; null does not ask. */
+  readonly expectedVersion: number | null
+  /** Kilocalories. In thousandths: 1500 is 1.5. */
+  readonly calories: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly protein: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly carbs: number | null
+  /** Grams. In thousandths: 1500 is 1.5. */
+  readonly fat: number | null
+  readonly displayUnit: 'kcal' | 'kj' | null
+  /** The first logical day the targets hold for, YYYY-MM-DD. */
+  readonly effectiveFromDate: string
+}
+
+export type TargetsChangedPersonal = never
+
+export type TargetsChanged = Event<'TargetsChanged', TargetsChangedData, TargetsChangedPersonal>
+
+export type MealsEvent =
+  | ApiUsageSampled
+  | LegacyMealAdopted
+  | MealCorrected
+  | MealDayReassigned
+  | MealDeleted
+  | MealLogged
+  | MealRestored
+  | MealsImported
+  | NutrientRegistryChanged
+  | PatIssued
+  | PatRevoked
+  | PatUsed
+  | SummariesRebuilt
+  | TargetsChanged

@@ -1,0 +1,83 @@
+/** TypeScript types of a domain's schemas. */
+import { fullName, isPrimitive, isUnion, shortName } from './avro.ts'
+import type { Field, NamedSchema, Primitive, RecordSchema, Schema } from './avro.ts'
+import { isEvent, namesOf, personalName } from './sources.ts'
+import type { Source } from './sources.ts'
+
+const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
+  null: 'null',
+  boolean: 'boolean',
+  int: 'number',
+  long: 'number',
+  float: 'number',
+  double: 'number',
+  bytes: 'Uint8Array',
+  string: 'string',
+}
+
+/** The envelope is written by hand, in event.ts: everything imports it. */
+const BY_HAND = 'tributary.EventMeta'
+
+export const typesOf = (domain: string, sources: readonly Source[]): string => {
+  const known = namesOf(sources)
+  const schemas = sources.filter((source) => source.domain === domain).map(({ schema }) => schema)
+  const events = schemas.filter(isEvent)
+  const records = schemas.filter((schema) => !isEvent(schema))
+  return [
+    `// Generated from schemas/${domain}/*.avsc by \`npm run codegen\`. Do not edit.`,
+    `import type { Event } from '../event.ts'`,
+    ...records.flatMap((schema) => declaration(schema, known)),
+    ...events.flatMap((schema) => eventTypes(schema, known)),
+    '',
+    `export type ${capital(domain)}Event =${events.map((schema) => `\n  | ${schema.name}`).join('')}`,
+    '',
+  ].join('\n')
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const eventTypes = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema>): readonly string[] => {
+  const { name } = schema
+  const personal = known.has(personalName(fullName(schema)))
+  const fields = schema.fields.filter((field) => field.name !== 'meta' && field.name !== 'personal')
+  return [
+    ...declaration({ ...schema, name: `${name}Data`, fields }, known),
+    ...(personal ? [] : ['', `export type ${personalName(name)} = never`]),
+    '',
+    `export type ${name} = Event<'${name}', ${name}Data, ${personalName(name)}>`,
+  ]
+}
+
+const comment = (doc: string | undefined, indent: string): readonly string[] => (doc === undefined ? [] : [`${indent}/** ${doc} */`])
+
+const declaration = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): readonly string[] => {
+  if (schema.type === 'enum') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = ${symbols(schema.symbols)}`]
+  if (schema.type === 'fixed') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = Uint8Array`]
+  return ['', ...comment(schema.doc, ''), `export interface ${schema.name} {`, ...schema.fields.flatMap((field) => member(field, known)), '}']
+}
+
+const member = (field: Field, known: ReadonlyMap<string, NamedSchema>): readonly string[] => [
+  ...comment(field.doc, '  '),
+  `  readonly ${field.name}: ${typeText(field.type, known)}`,
+]
+
+const symbols = (names: readonly string[]): string => names.map((symbol) => `'${symbol}'`).join(' | ')
+
+const typeText = (schema: Schema, known: ReadonlyMap<string, NamedSchema>): string => {
+  if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVE_TYPES[schema] : nameText(schema)
+  if (isUnion(schema)) return [...schema].sort(nullLast).map((branch) => typeText(branch, known)).join(' | ')
+  if (schema.type === 'array') return `readonly ${bracketed(typeText(schema.items, known))}[]`
+  if (schema.type === 'map') return `{ readonly [name: string]: ${typeText(schema.values, known)} }`
+  if (schema.type === 'enum') return symbols(schema.symbols)
+  if (schema.type === 'fixed') return 'Uint8Array'
+  if (schema.type === 'record') {
+    return `{ ${schema.fields.map((field) => `readonly ${field.name}: ${typeText(field.type, known)}`).join('; ')} }`
+  }
+  return 'logicalType' in schema && schema.logicalType === 'bigint' ? 'bigint' : PRIMITIVE_TYPES[schema.type]
+}
+
+const nullLast = (a: Schema, b: Schema): number => Number(a === 'null') - Number(b === 'null')
+
+const bracketed = (text: string): string => (text.includes(' ') ? `(${text})` : text)
+
+const nameText = (name: string): string => (name === BY_HAND ? 'EventMeta' : shortName(name))
