@@ -1,0 +1,71 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { printConfig, readConfig } from '../../cli/config.ts'
+import { isFault } from '../../schemas/fault.ts'
+
+const mistakesOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (isFault(error, 'bad-config')) return error.message
+    throw error
+  }
+  throw new Error('the configuration was accepted')
+}
+
+describe('the configuration', () => {
+  test('without any variable it is embedded, on this machine only', () => {
+    const config = readConfig({})
+    expect(config).toMatchObject({ http: { host: '127.0.0.1', port: 8080 }, admin: { host: '127.0.0.1', port: 8081 }, quota: { reads: null, writes: null } })
+    expect(config.data).toMatch(/\/data$/)
+    expect(config.kafka).toBeUndefined()
+    expect(config.dynamodb).toBeUndefined()
+  })
+
+  test('names Kafka, its security and DynamoDB', () => {
+    const config = readConfig({
+      TRIBUTARY_KAFKA: 'one:9092, two:9093', TRIBUTARY_KAFKA_PARTITIONS: '12', TRIBUTARY_KAFKA_SSL: 'on', TRIBUTARY_KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD: 'p', TRIBUTARY_DYNAMODB: 'http://127.0.0.1:8000',
+    })
+    expect(config.kafka).toEqual({ brokers: ['one:9092', 'two:9093'], partitions: 12, ssl: true, sasl: { mechanism: 'scram-sha-512', username: 'u', password: 'p' } })
+    expect(config.dynamodb).toEqual({ endpoint: 'http://127.0.0.1:8000' })
+    expect(readConfig({ TRIBUTARY_DYNAMODB: 'aws' }).dynamodb).toEqual({})
+  })
+
+  test('every mistake is told at once, each with its fix', () => {
+    const told = mistakesOf({
+      TRIBUTARY_HTTP: 'everywhere', TRIBUTARY_ADMIN: '127.0.0.1:70000', TRIBUTARY_KAFKA: 'kafka', TRIBUTARY_DYNAMODB: 'ftp://x', TRIBUTARY_KAFKA_PARTITIONS: '-1',
+      TRIBUTARY_QUOTA_READS: 'many', TRIBUTARY_LOG_LEVEL: 'loud', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_DATTA: 'x', TRIBUTARY_TIMESTREAM: 'aws',
+    })
+    expect(told).toContain('10 mistakes')
+    for (const name of ['HTTP', 'ADMIN', 'KAFKA', 'DYNAMODB', 'KAFKA_PARTITIONS', 'QUOTA_READS', 'LOG_LEVEL', 'KAFKA_SASL_USERNAME', 'DATTA', 'TIMESTREAM']) {
+      expect(told).toContain(`TRIBUTARY_${name} `)
+    }
+    expect(told).toContain('did you mean TRIBUTARY_DATA?')
+  })
+
+  test('an empty variable is as good as none', () => expect(readConfig({ TRIBUTARY_KAFKA: '', TRIBUTARY_DATA: '' }).kafka).toBeUndefined())
+
+  test('cannot be changed afterwards', () => {
+    const config = readConfig({})
+    expect(Object.isFrozen(config) && Object.isFrozen(config.http)).toBe(true)
+  })
+
+  test('a secret may lie in a file', () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'tributary-')), 'password')
+    writeFileSync(path, 'from a file\n')
+    const env = { TRIBUTARY_KAFKA: 'one:9092', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD_FILE: path }
+    expect(readConfig(env).kafka?.sasl?.password).toBe('from a file')
+    expect(mistakesOf({ ...env, TRIBUTARY_KAFKA_SASL_PASSWORD: 'both' })).toContain('keep one of them')
+    expect(mistakesOf({ ...env, TRIBUTARY_KAFKA_SASL_PASSWORD_FILE: `${path}.none` })).toContain('cannot be read')
+  })
+
+  test('is shown with secrets hidden', () => {
+    const shown = printConfig({ TRIBUTARY_KAFKA: 'one:9092', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD: 'hunter2' })
+    expect(shown).toContain('TRIBUTARY_KAFKA=one:9092')
+    expect(shown).toContain('TRIBUTARY_KAFKA_SASL_PASSWORD=(hidden)')
+    expect(shown).not.toContain('hunter2')
+  })
+})
