@@ -1,0 +1,110 @@
+import type { Item, Key } from '../../projections/item.ts'
+import type { Change, Domain, Get, Outcome, Projection, Result } from '../../projections/projection.ts'
+import type { Event } from '../../schemas/event.ts'
+import { idempotencyKey, outcomeKey } from './keys.ts'
+import type { Position } from './log.ts'
+
+/** An event as it was heard: decoded, at its position. */
+export interface Heard extends Position {
+  readonly event: Event
+}
+
+export interface Decision {
+  readonly outcome: Outcome
+  readonly changes: readonly Change[]
+}
+
+export interface Decider {
+  readonly projection: Projection
+  /** The event types on which this projection's word is the one their sender hears. */
+  readonly decides: ReadonlySet<string>
+  /** The table's TTL attribute. */
+  readonly ttl: string
+  /** Rows for what is to be sent; absent while building, since a replay sends nothing. */
+  readonly outbox: ((heard: Heard, result: Result) => readonly Item[]) | undefined
+}
+
+/** With five left for what the engine adds, an event's own changes fit one commit. */
+export const MAX_CHANGES = 95
+const DAY_SECONDS = 24 * 60 * 60
+export const APPLIED: Outcome = { kind: 'applied' }
+const NOTHING: readonly Change[] = []
+
+/** One decider a projection. The first of a domain's projections that folds a type decides it. */
+export const decidersOf = ({ projections, table }: Domain, outbox?: Decider['outbox']): readonly Decider[] => {
+  const taken = new Set<string>()
+  return projections.map((projection) => {
+    const decides = new Set(Object.keys(projection.folds).filter((type) => !taken.has(type)))
+    for (const type of decides) taken.add(type)
+    return { projection, decides, ttl: table.ttl, outbox }
+  })
+}
+
+/** What an event does, given what is there: the same on every replay. */
+export const decide = (decider: Decider, heard: Heard, get: Get): Decision => {
+  const request = decider.decides.has(heard.event.type) ? heard.event.meta.request : null
+  if (request === null) return judge(decider, heard, fold(decider, heard, get))
+  const key = idempotencyKey(heard.event.meta.actorId ?? '', request.key)
+  const prior = get<Remembered>(key)
+  if (prior !== undefined) return repeated(decider, heard, prior)
+  const decision = judge(decider, heard, fold(decider, heard, get))
+  return { ...decision, changes: [...decision.changes, remember(decider, heard, { key, outcome: decision.outcome })] }
+}
+
+const fold = ({ projection }: Decider, { event }: Heard, get: Get): Result => projection.folds[event.type]?.(event, get) ?? {}
+
+const judge = (decider: Decider, heard: Heard, result: Result): Decision => {
+  if (result.refusal !== undefined) return marked(decider, heard, { kind: 'refused', refusal: result.refusal })
+  if (result.duplicate) return marked(decider, heard, { kind: 'duplicate', of: heard.event.meta.eventId })
+  const items = result.items ?? NOTHING
+  const rows = decider.outbox?.(heard, result) ?? NOTHING
+  if (items.length + rows.length > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(items.length + rows.length) })
+  return { outcome: APPLIED, changes: rows.length === 0 ? items : [...items, ...rows] }
+}
+
+const tooMany = (count: number) => ({
+  code: 'too-many-changes',
+  detail: `The event would change ${count} items at once; at most ${MAX_CHANGES} fit one commit. Send it in smaller parts.`,
+})
+
+type Remembered = Key & { readonly event: string; readonly hash: string; readonly refusal?: { readonly code: string; readonly detail: string } }
+
+const repeated = (decider: Decider, heard: Heard, prior: Remembered): Decision => {
+  if (prior.hash !== heard.event.meta.request?.hash) return marked(decider, heard, { kind: 'refused', refusal: reused(heard) })
+  if (prior.refusal !== undefined) return marked(decider, heard, { kind: 'refused', refusal: prior.refusal })
+  return marked(decider, heard, { kind: 'duplicate', of: prior.event })
+}
+
+const reused = ({ event }: Heard) => ({
+  code: 'idempotency-key-reused',
+  detail: `The Idempotency-Key "${event.meta.request?.key}" came before with another body. Use a new key for a new request.`,
+})
+
+const remember = ({ ttl }: Decider, { event }: Heard, { key, outcome }: { key: Key; outcome: Outcome }): Item => ({
+  ...key,
+  event: event.meta.eventId,
+  hash: event.meta.request?.hash,
+  ...(outcome.kind === 'refused' ? { refusal: { ...outcome.refusal } } : {}),
+  [ttl]: expiry(event),
+})
+
+/** A refusal or a duplicate leaves a small expiring marker by position, so that its sender hears of it in any process. */
+const marked = ({ decides, ttl }: Decider, heard: Heard, outcome: Outcome): Decision => ({
+  outcome,
+  changes: decides.has(heard.event.type) ? [{ ...outcomeKey(heard), ...flat(outcome), [ttl]: expiry(heard.event) }] : NOTHING,
+})
+
+const flat = (outcome: Outcome): { readonly [name: string]: string } => {
+  if (outcome.kind === 'refused') return { kind: outcome.kind, code: outcome.refusal.code, detail: outcome.refusal.detail }
+  if (outcome.kind === 'duplicate') return { kind: outcome.kind, of: outcome.of }
+  return { kind: outcome.kind }
+}
+
+/** The outcome a marker tells; an event without one was applied. */
+export const outcomeOf = (marker: Item | undefined): Outcome => {
+  if (marker?.['kind'] === 'refused') return { kind: 'refused', refusal: { code: String(marker['code']), detail: String(marker['detail']) } }
+  if (marker?.['kind'] === 'duplicate') return { kind: 'duplicate', of: String(marker['of']) }
+  return APPLIED
+}
+
+const expiry = (event: Event): number => Math.floor(event.meta.recordedAt / 1000) + DAY_SECONDS

@@ -1,0 +1,21 @@
+import type { Key } from '../../projections/item.ts'
+import type { Position } from './log.ts'
+
+/** The engine's own items in a generation's table. Domains never write under these names. */
+export const idempotencyKey = (actor: string, key: string): Key => ({ PK: `IDEM#${actor}#${key}`, SK: 'IDEM' })
+export const outcomeKey = ({ partition, offset }: Position): Key => ({ PK: `OUTCOME#${partition}#${offset}`, SK: 'OUTCOME' })
+export const outboxPartition = (partition: number): string => `OUTBOX#${partition}`
+export const outboxKey = ({ partition, offset }: Position, row: number): Key => ({
+  PK: outboxPartition(partition),
+  SK: `${String(offset).padStart(16, '0')}#${String(row).padStart(2, '0')}`,
+})
+export const parkedPartition = (partition: number): string => `PARKED#${partition}`
+/** `*` parks the key for every projection: its event could not even be read. */
+export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${key}` })
+
+const transient = ['OUTBOX#', 'PARKED#'] as const
+/** Rows that come and go by what was sent or healed: they are not a function of the log alone, so nothing compares them. */
+export const isTransient = ({ PK }: Key): boolean => transient.some((prefix) => PK.startsWith(prefix))
+
+/** Keys written once, by one position: nothing to load before writing them. */
+export const isByPosition = ({ PK }: Key): boolean => PK.startsWith('OUTCOME#') || PK.startsWith('OUTBOX#')

@@ -1,0 +1,40 @@
+import { EVERY } from './sort.ts'
+import type { StoredParked } from './parking.ts'
+
+/** What a processor knows of one partition it holds. */
+export interface Lane {
+  readonly partition: number
+  /** The next offset to process. */
+  readonly next: number
+  advance(next: number): void
+  isParked(projection: string, key: string): boolean
+  park(entry: StoredParked): void
+  unpark(entry: StoredParked): void
+  /** Batches and healing take turns: a partition has one writer, and that one is not even beside itself. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
+}
+
+export const createLane = (partition: number, start: number, entries: readonly StoredParked[]): Lane => {
+  const parked = new Map(entries.map((entry) => [nameOf(entry), entry]))
+  let next = start
+  let turn: Promise<unknown> = Promise.resolve()
+  return {
+    partition,
+    get next() {
+      return next
+    },
+    advance: (to) => {
+      next = to
+    },
+    isParked: (projection, key) => parked.size > 0 && (parked.has(`${projection}#${key}`) || parked.has(`${EVERY}#${key}`)),
+    park: (entry) => void parked.set(nameOf(entry), entry),
+    unpark: (entry) => void parked.delete(nameOf(entry)),
+    inTurn: (work) => {
+      const mine = turn.then(work, work)
+      turn = mine.catch(() => undefined)
+      return mine
+    },
+  }
+}
+
+const nameOf = ({ SK }: StoredParked): string => SK

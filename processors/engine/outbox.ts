@@ -1,0 +1,53 @@
+import { v5 } from 'uuid'
+import type { Item } from '../../projections/item.ts'
+import type { Derived, Result } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { Heard } from './decide.ts'
+import { outboxKey } from './keys.ts'
+
+/** Fixed for ever: ids of derived events and effects are made in it. */
+const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
+
+/** A row of what is to be sent, written in the same commit as the items of the event that caused it. */
+export type OutboxRow = Item & { readonly id: string; readonly kind: 'derived' | 'effect'; readonly key: string; readonly value: string }
+
+/** Rows for what an event's result wants sent: one a derived event, one an effect. */
+export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [], effects = [] }: Result): readonly OutboxRow[] => {
+  if (derived.length === 0 && effects.length === 0) return []
+  const rows = [
+    ...derived.map((one) => derivedRow(codec, heard, one)),
+    ...effects.map(({ purpose, kind, body }) => ({
+      id: sentId(heard.event, purpose),
+      kind: 'effect' as const,
+      key: heard.event.meta.key,
+      value: JSON.stringify({ kind, body }),
+    })),
+  ]
+  return rows.map((row, index) => ({ ...outboxKey(heard, index), ...row }))
+}
+
+export const sentId = (cause: Event, purpose: string): string => v5(`${cause.meta.eventId}:${purpose}`, NAMESPACE)
+
+const derivedRow = (codec: Codec, { event: cause }: Heard, { purpose, event }: Derived) => {
+  const id = sentId(cause, purpose)
+  const { meta } = cause
+  const value = codec.encode({
+    type: event.type,
+    meta: {
+      eventId: id,
+      key: event.key,
+      occurredAt: meta.occurredAt,
+      recordedAt: meta.recordedAt,
+      source: 'derived',
+      correlationId: meta.correlationId ?? meta.eventId,
+      causationId: meta.eventId,
+      actorId: meta.actorId,
+      subjectId: event.subjectId ?? null,
+      request: null,
+    },
+    data: event.data,
+    personal: event.personal ?? null,
+  })
+  return { id, kind: 'derived' as const, key: event.key, value: Buffer.from(value).toString('base64') }
+}
