@@ -1,0 +1,12 @@
+import { readConfig } from './config.ts'
+import type { Config } from './config.ts'
+import type { Output } from './output.ts'
+
+/** What every command gets: where it runs, where it speaks, and when it should stop. */
+export interface Context {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly output: Output
+  readonly signal: AbortSignal
+}
+
+export const configOf = ({ env }: Context): Config => readConfig(env)

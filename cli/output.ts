@@ -1,0 +1,72 @@
+import type { Says } from './socket.ts'
+
+export const EXIT = { fine: 0, failed: 1, usage: 2, differs: 3, parked: 4, interrupted: 130 } as const
+export type Exit = (typeof EXIT)[keyof typeof EXIT]
+
+const PROGRESS_EVERY_MS = 5000
+
+export interface Output {
+  /** Data, to stdout. */
+  line(text: string): void
+  /** For people, to stderr. */
+  note(text: string): void
+  /** On a terminal the last line is rewritten; elsewhere a line every 5 s. */
+  progress(text: string): void
+  /** Ends a progress line, so that what follows begins on its own. */
+  settle(): void
+  readonly bold: (text: string) => string
+  readonly dim: (text: string) => string
+  readonly red: (text: string) => string
+}
+
+export interface Terminal {
+  readonly out: { write(text: string): unknown }
+  readonly err: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly color: boolean
+  now(): number
+}
+
+export const createOutput = ({ out, err, color, now }: Terminal): Output => {
+  let open = false
+  let last = -Infinity
+  const settle = (): void => {
+    if (open) err.write('\r\u001b[K')
+    open = false
+  }
+  const paint = (code: number) => (text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  return {
+    line: (text) => {
+      settle()
+      out.write(`${text}\n`)
+    },
+    note: (text) => {
+      settle()
+      err.write(`${text}\n`)
+    },
+    progress: (text) => {
+      if (err.isTTY === true) {
+        err.write(`\r\u001b[K${text}`)
+        open = true
+      } else if (now() - last >= PROGRESS_EVERY_MS) {
+        last = now()
+        err.write(`${text}\n`)
+      }
+    },
+    settle,
+    bold: paint(1),
+    dim: paint(2),
+    red: paint(31),
+  }
+}
+
+/** `NO_COLOR` (any value) and `--no-color` win; otherwise colours only on a terminal. */
+export const wantsColor = (env: Readonly<Record<string, string | undefined>>, args: readonly string[], isTTY: boolean): boolean =>
+  isTTY && (env['NO_COLOR'] ?? '') === '' && !args.includes('--no-color') && env['TERM'] !== 'dumb'
+
+/** Rows of text as columns. */
+export const columns = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => (row[index] ?? '').length)))
+  return rows.map((row) => row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('  ').trimEnd()).join('\n')
+}
+
+export const saysTo = (output: Output, signal: AbortSignal, row: (row: unknown) => void): Says => ({ row, progress: output.progress, signal })

@@ -1,0 +1,108 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Context } from './context.ts'
+import { version } from './version.ts'
+import { EXIT } from './output.ts'
+import type { Exit } from './output.ts'
+
+export type Action<Options> = (context: Context, options: Options) => Promise<Exit>
+
+const wholeNumber = (least: number) => (text: string): number => {
+  const value = Number(text)
+  if (!/^\d{1,12}$/.test(text) || value < least) throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`)
+  return value
+}
+const json = (): Option => new Option('--json', 'one JSON a line, stable')
+
+/** Commands are loaded when they run, so that each starts as quickly as what it needs. */
+export const createProgram = (context: Context, exit: (code: Exit) => void): Command => {
+  const run = <Options>(load: () => Promise<Action<Options>>) => async (options: Options): Promise<void> => {
+    const action = await load()
+    const code = await action(context, options)
+    exit(context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code)
+  }
+  const program = new Command('tributary')
+    .description('Events on a log, folded into items that can be rebuilt and proven equal to their events.')
+    .version(version())
+    .option('--no-color', 'no colours (also by NO_COLOR)')
+    .exitOverride()
+    .showHelpAfterError('(tributary --help, or tributary COMMAND --help, tells more)')
+    .addHelpText('after', '\nExit codes: 0 fine, 1 failed, 2 usage, 3 differences found, 4 something is parked, 130 interrupted.')
+  serving(program, run)
+  reading(program, run)
+  mending(program, run)
+  proving(program, run)
+  return program
+}
+
+type Run = <Options>(load: () => Promise<Action<Options>>) => (options: Options) => Promise<void>
+
+const serving = (program: Command, run: Run): void => {
+  program.command('start').description('run the pipeline')
+    .option('--roles <roles>', 'which parts run here: edge,processor,sender,timers (default: all)')
+    .option('--print-config', 'show the configuration, secrets hidden, and end')
+    .action(run(async () => (await import('./commands/start.ts')).start))
+  const token = program.command('token').description('access for a person, an app or a device')
+  token.command('create').description('make a token; the secret is shown once')
+    .requiredOption('--user <id>', 'whose data it opens')
+    .option('--domain <domain>', 'which domain', 'meals')
+    .option('--scopes <scopes>', 'comma separated: read, write', 'read,write')
+    .option('--name <name>', 'what people call it', 'command line').addOption(json())
+    .action(run(async () => (await import('./commands/token.ts')).create))
+  token.command('list').description('all tokens, or those of one user').option('--user <id>').addOption(json())
+    .action(run(async () => (await import('./commands/token.ts')).list))
+  token.command('revoke').argument('<id>').description('end a token, at once').addOption(json())
+    .action((id: string, options: { json?: true }) => run(async () => (await import('./commands/token.ts')).revoke)({ id, ...options }))
+  program.command('demo').description('feed a running pipeline with realistic, seeded traffic through its real edge')
+    .option('--domain <domain>', 'which domain', 'meals')
+    .option('--seconds <n>', 'for how long', wholeNumber(1), 30)
+    .option('--rate <n>', 'requests a second', wholeNumber(1), 20)
+    .option('--seed <n>', 'the same seed gives the same traffic', wholeNumber(0), 1).addOption(json())
+    .action(run(async () => (await import('./commands/demo.ts')).demo))
+  program.command('import').argument('<domain>').argument('<file>').description('items of the source tables (NDJSON or a DynamoDB export) as events; repeatable without effect')
+    .addOption(json())
+    .action((domain: string, file: string, options: { json?: true }) => run(async () => (await import('./commands/import.ts')).importFile)({ domain, file, ...options }))
+}
+
+const reading = (program: Command, run: Run): void => {
+  program.command('status').description('a line a domain: serving generation, lag, parked, rates').option('--watch', 'again and again').addOption(json())
+    .action(run(async () => (await import('./commands/status.ts')).status))
+  program.command('events').description('read the log, decoded')
+    .option('--domain <domain>', 'which domain', 'meals').option('--key <key>', 'one key only')
+    .option('--from <time>', 'since (RFC 3339)').option('--to <time>', 'until (RFC 3339), exclusive')
+    .option('--follow', 'go on as events come').addOption(json())
+    .action(run(async () => (await import('./commands/events.ts')).events))
+  const schemas = program.command('schemas').description('what may be said')
+  schemas.command('check').description('every schema against all its predecessors').addOption(json())
+    .action(run(async () => (await import('./commands/schemas.ts')).check))
+  schemas.command('show').description('ids and fingerprints').addOption(json())
+    .action(run(async () => (await import('./commands/schemas.ts')).show))
+}
+
+const mending = (program: Command, run: Run): void => {
+  program.command('verify').argument('[domain]').description('fold the log afresh and compare every stored item, both ways; exit 3 when they differ')
+    .option('--key <key>', 'one key only').addOption(json())
+    .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/verify.ts')).verify)({ domain, ...options }))
+  program.command('rebuild').argument('<domain>').description('build the next generation beside the serving one, and flip')
+    .option('--no-flip', 'build it only').option('--yes', 'do not ask').addOption(json())
+    .action((domain: string, options: { flip: boolean }) => run(async () => (await import('./commands/rebuild.ts')).rebuild)({ domain, ...options }))
+  const parked = program.command('parked').description('keys that stand still because one of their events could not be folded; exit 4 when there are any')
+  parked.command('list', { isDefault: true }).argument('[domain]').addOption(json())
+    .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/parked.ts')).list)({ domain, ...options }))
+  parked.command('show').argument('<id>').description('the event, and why').addOption(json())
+    .action((id: string, options: object) => run(async () => (await import('./commands/parked.ts')).show)({ id, ...options }))
+  parked.command('retry').argument('[id]').option('--all', 'every one').description('fold them again, in order').addOption(json())
+    .action((id: string | undefined, options: object) => run(async () => (await import('./commands/parked.ts')).retry)({ id, ...options }))
+}
+
+const proving = (program: Command, run: Run): void => {
+  program.command('doctor').description('check the configuration and every service it names').addOption(json())
+    .action(run(async () => (await import('./commands/doctor.ts')).doctor))
+  program.command('simulate').description('the deterministic simulation of engine and folds')
+    .option('--seeds <n>', 'how many seeds', wholeNumber(1)).option('--seed <n>', 'this one only', wholeNumber(0))
+    .option('--minutes <n>', 'as many as fit', wholeNumber(1)).addOption(json())
+    .action(run(async () => (await import('./commands/simulate.ts')).simulate))
+  program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, kafka, writes: ratios measured in one run')
+    .allowUnknownOption().passThroughOptions().addOption(json())
+    .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))
+  program.enablePositionalOptions()
+}

@@ -1,0 +1,96 @@
+import type { Server, Socket } from 'node:net'
+import { Fault, isFault } from '../schemas/fault.ts'
+
+/** What a command says while it works: rows are its data, progress is for people. */
+export interface Says {
+  row(row: unknown): void
+  progress(text: string): void
+  /** Aborted when whoever asked is gone. */
+  readonly signal: AbortSignal
+}
+
+/** One verb beside a running server: `name` and `args` as sent, the answer as its caller gets it. */
+export type Perform = (name: string, args: unknown, says: Says) => Promise<unknown>
+
+type Line =
+  | { readonly row: unknown }
+  | { readonly progress: string }
+  | { readonly done: unknown }
+  | { readonly fault: { readonly code: string; readonly message: string } }
+
+const MAX_REQUEST_BYTES = 1024 * 1024
+
+/** One request a connection, one JSON a line; hanging up cancels. */
+export const serveSocket = (server: Server, perform: Perform): void => {
+  server.on('connection', (socket) => {
+    const gone = new AbortController()
+    socket.on('close', () => gone.abort())
+    socket.on('error', () => gone.abort())
+    readRequest(socket, (request) => void answer(socket, { request, perform, signal: gone.signal }))
+  })
+}
+
+const readRequest = (socket: Socket, heard: (request: string) => void): void => {
+  let text = ''
+  socket.setEncoding('utf8')
+  const listen = (part: string): void => {
+    text += part
+    const end = text.indexOf('\n')
+    if (end < 0 && text.length <= MAX_REQUEST_BYTES) return
+    socket.off('data', listen)
+    if (end < 0) socket.destroy()
+    else heard(text.slice(0, end))
+  }
+  socket.on('data', listen)
+}
+
+const answer = async (socket: Socket, { request, perform, signal }: { request: string; perform: Perform; signal: AbortSignal }): Promise<void> => {
+  const say = (line: Line): void => {
+    if (!socket.destroyed) socket.write(`${JSON.stringify(line)}\n`)
+  }
+  try {
+    const { name, args } = parseRequest(request)
+    const done = await perform(name, args, { row: (row) => say({ row }), progress: (progress) => say({ progress }), signal })
+    say({ done: done ?? null })
+  } catch (error) {
+    say({ fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } })
+  }
+  socket.end()
+}
+
+const parseRequest = (text: string): { name: string; args: unknown } => {
+  const request: unknown = JSON.parse(text)
+  if (typeof request === 'object' && request !== null && 'name' in request && typeof request.name === 'string') {
+    return { name: request.name, args: 'args' in request ? request.args : undefined }
+  }
+  throw new Fault('bad-request', 'A request on the local socket is one line {"name": …, "args": …}.')
+}
+
+/** The other end: asks a running server to perform, and says what it says. */
+export const askOver = (socket: Socket): Perform => (name, args, says) =>
+  new Promise((resolve, reject) => {
+    const hangUp = (): void => void socket.destroy()
+    says.signal.addEventListener('abort', hangUp, { once: true })
+    let rest = ''
+    socket.setEncoding('utf8')
+    socket.on('data', (part: string) => {
+      const lines = (rest + part).split('\n')
+      rest = lines.pop() ?? ''
+      for (const text of lines) hear(JSON.parse(text) as Line, { says, resolve, reject })
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      says.signal.removeEventListener('abort', hangUp)
+      // After an answer this settles nothing; before one, the server went away in the middle.
+      if (says.signal.aborted) resolve(undefined)
+      else reject(new Fault('server-gone', 'The running server ended before it had answered. See its log, start it again, and repeat the command.', { retriable: true }))
+    })
+    socket.write(`${JSON.stringify({ name, args })}\n`)
+  })
+
+const hear = (line: Line, { says, resolve, reject }: { says: Says; resolve: (value: unknown) => void; reject: (fault: Fault) => void }): void => {
+  if ('row' in line) says.row(line.row)
+  else if ('progress' in line) says.progress(line.progress)
+  else if ('done' in line) resolve(line.done)
+  else reject(new Fault(line.fault.code, line.fault.message))
+}
