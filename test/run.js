@@ -1,0 +1,56 @@
+// The one test command. Builds what the end-to-end tests run, says what this machine lacks and how to get it,
+// runs every tier, and closes with one plain line: N passed, N failed, N skipped.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const bin = (name) => join(root, 'node_modules', ...name)
+const node = (args, env = {}) => spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1
+const answers = (command, args) => spawnSync(command, args, { stdio: 'ignore', timeout: 20_000 }).status === 0
+
+const close = ({ passed, failed, skipped }, code) => {
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`)
+  process.exit(code === 0 && failed > 0 ? 1 : code)
+}
+
+const lacks = [
+  [answers('java', ['-version']) && answers('mvn', ['-version']),
+    'Java 17 and Maven are not here: tests on real Kafka and DynamoDB Local need them or a container engine. Debian: apt-get install openjdk-17-jre-headless maven'],
+  [answers('docker', ['info']),
+    'No container engine answers: tests of docker-compose.yml and of the container providers need one. See https://docs.docker.com/engine/install'],
+].filter(([there]) => !there).map(([, how]) => how)
+for (const how of lacks) console.log(`SKIPPED HERE: ${how}`)
+
+if (node([bin(['typescript', 'bin', 'tsc']), '-p', 'tsconfig.build.json']) !== 0) {
+  console.error('The program does not build; nothing was tested.')
+  close({ passed: 0, failed: 1, skipped: 0 }, 1)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
+const report = join(folder, 'report.json')
+const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)])
+
+const read = () => {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+const told = read()
+rmSync(folder, { recursive: true, force: true })
+if (told === undefined) {
+  console.error('The test runner ended without a report.')
+  close({ passed: 0, failed: 1, skipped: 0 }, code || 1)
+}
+
+const tests = told.testResults.flatMap(({ assertionResults }) => assertionResults)
+const skipped = tests.filter(({ status }) => status === 'pending' || status === 'skipped' || status === 'todo')
+for (const { fullName } of skipped) console.log(`skipped: ${fullName}`)
+// A file that could not be loaded has no tests to fail, and fails all the same.
+const broken = told.testResults.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed'))
+for (const { name } of broken) console.log(`failed to run: ${name}`)
+for (const how of skipped.length > 0 ? lacks : []) console.log(`SKIPPED HERE: ${how}`)
+close({ passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length, skipped: skipped.length }, code)
