@@ -1,5 +1,5 @@
 import type { Item, Key } from '../../projections/item.ts'
-import type { Change, Domain, Get, Outcome, Projection, Result } from '../../projections/projection.ts'
+import type { Change, Domain, Get, Outcome, Projection, Result, Timer } from '../../projections/projection.ts'
 import type { Event } from '../../schemas/event.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
 import type { Position } from './log.ts'
@@ -22,6 +22,8 @@ export interface Decider {
   readonly ttl: string
   /** Rows for what is to be sent; absent while building, since a replay sends nothing. */
   readonly outbox: ((heard: Heard, result: Result) => readonly Item[]) | undefined
+  /** Items of the timers that an event arms and disarms. */
+  readonly timers: (heard: Heard, timers: readonly Timer[], get: Get) => readonly Change[]
 }
 
 /** With five left for what the engine adds, an event's own changes fit one commit. */
@@ -31,35 +33,38 @@ export const APPLIED: Outcome = { kind: 'applied' }
 const NOTHING: readonly Change[] = []
 
 /** One decider a projection. The first of a domain's projections that folds a type decides it. */
-export const decidersOf = ({ projections, table }: Domain, outbox?: Decider['outbox']): readonly Decider[] => {
+export const decidersOf = ({ projections, table }: Domain, rows: Pick<Decider, 'outbox' | 'timers'>): readonly Decider[] => {
   const taken = new Set<string>()
   return projections.map((projection) => {
     const decides = new Set(Object.keys(projection.folds).filter((type) => !taken.has(type)))
     for (const type of decides) taken.add(type)
-    return { projection, decides, ttl: table.ttl, outbox }
+    return { projection, decides, ttl: table.ttl, ...rows }
   })
 }
 
 /** What an event does, given what is there: the same on every replay. */
 export const decide = (decider: Decider, heard: Heard, get: Get): Decision => {
   const request = decider.decides.has(heard.event.type) ? heard.event.meta.request : null
-  if (request === null) return judge(decider, heard, fold(decider, heard, get))
+  if (request === null) return judge(decider, heard, get)
   const key = idempotencyKey(heard.event.meta.actorId ?? '', request.key)
   const prior = get<Remembered>(key)
   if (prior !== undefined) return repeated(decider, heard, prior)
-  const decision = judge(decider, heard, fold(decider, heard, get))
+  const decision = judge(decider, heard, get)
   return { ...decision, changes: [...decision.changes, remember(decider, heard, { key, outcome: decision.outcome })] }
 }
 
 const fold = ({ projection }: Decider, { event }: Heard, get: Get): Result => projection.folds[event.type]?.(event, get) ?? {}
 
-const judge = (decider: Decider, heard: Heard, result: Result): Decision => {
+const judge = (decider: Decider, heard: Heard, get: Get): Decision => {
+  const result = fold(decider, heard, get)
   if (result.refusal !== undefined) return marked(decider, heard, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return marked(decider, heard, { kind: 'duplicate', of: heard.event.meta.eventId })
   const items = result.items ?? NOTHING
+  const timers = result.timers === undefined ? NOTHING : decider.timers(heard, result.timers, get)
   const rows = decider.outbox?.(heard, result) ?? NOTHING
-  if (items.length + rows.length > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(items.length + rows.length) })
-  return { outcome: APPLIED, changes: rows.length === 0 ? items : [...items, ...rows] }
+  const changes = timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows]
+  if (changes.length > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(changes.length) })
+  return { outcome: APPLIED, changes }
 }
 
 const tooMany = (count: number) => ({

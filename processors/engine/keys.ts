@@ -13,6 +13,13 @@ export const parkedPartition = (partition: number): string => `PARKED#${partitio
 /** `*` parks the key for every projection: its event could not even be read. */
 export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${key}` })
 
+export const timerPartition = (partition: number): string => `TIMER#${partition}`
+export const timerKey = (partition: number, { at, key, name }: { readonly at: number; readonly key: string; readonly name: string }): Key => ({
+  PK: timerPartition(partition),
+  SK: `${new Date(at).toISOString()}#${key}#${name}`,
+})
+export const armedKey = (key: string, name: string): Key => ({ PK: `ARMED#${key}`, SK: name })
+
 const transient = ['OUTBOX#', 'PARKED#'] as const
 /** Rows that come and go by what was sent or healed: they are not a function of the log alone, so nothing compares them. */
 export const isTransient = ({ PK }: Key): boolean => transient.some((prefix) => PK.startsWith(prefix))

@@ -7,7 +7,7 @@ import type { Heard } from './decide.ts'
 import { outboxKey } from './keys.ts'
 
 /** Fixed for ever: ids of derived events and effects are made in it. */
-const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
+export const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
 
 /** A row of what is to be sent, written in the same commit as the items of the event that caused it. */
 export type OutboxRow = Item & { readonly id: string; readonly kind: 'derived' | 'effect'; readonly key: string; readonly value: string }

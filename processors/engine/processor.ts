@@ -11,10 +11,13 @@ import { parkedFrom, parkedOf, parking, reparking, unparking, type Parked, type 
 import { retrying } from './retry.ts'
 import { EVERY, sortRecords, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
+import { timerChanges } from './timers.ts'
 
 /** What one batch came to. Every event below `next` is in the items, or its key is parked. */
 export interface Passed {
   readonly partition: number
+  /** The first offset of the batch, and the one behind its last. */
+  readonly from: number
   readonly next: number
   /** Events that were not simply applied; `undefined` where only the items can tell. */
   readonly exceptions: ReadonlyMap<number, Outcome | undefined>
@@ -51,7 +54,7 @@ export const groupOf = (domain: string, generation: number): string => `${domain
 /** One member of one generation's group: folds what the log brings it, save first, commit after. */
 export const startProcessor = async (parts: ProcessorParts): Promise<Running> => {
   const { domain, generation, log, store, codec, clock, failed = () => {} } = parts
-  const deciders = decidersOf(domain, outboxOf(codec))
+  const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const lanes = new Map<number, Lane>()
   const stopping = new AbortController()
 
@@ -161,7 +164,7 @@ const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, 
   for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded')
   for (const { position, error } of sorted.poisons) stands(position.offset, error instanceof Error ? error.message : String(error))
   const parked = [...exceptions.values()].filter((outcome) => outcome?.kind === 'parked').length
-  return { partition: checkpoint.partition, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, newest }
+  return { partition: checkpoint.partition, from: records[0]?.offset ?? 0, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, newest }
 }
 
 const healLane = async (work: Work): Promise<number> => {

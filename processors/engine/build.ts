@@ -1,0 +1,104 @@
+import { isExpired, type Item, type Key, type Stored } from '../../projections/item.ts'
+import type { Domain, Get } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
+import type { Log, LogRecord } from './log.ts'
+import { parkedFrom, parkedOf, type Parked, type Poison } from './parking.ts'
+import { EVERY, read } from './sort.ts'
+import type { Store } from './store.ts'
+import { timerChanges } from './timers.ts'
+import { createWorkingSet, type WorkingSet } from './working-set.ts'
+
+/** A local store that reads without await and takes many items in one unconditional transaction. */
+export interface BuildTarget extends Store {
+  readonly peek: (key: Key) => Stored | undefined
+  write(puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>): Promise<void>
+}
+
+export interface BuildParts {
+  readonly domain: Domain
+  readonly log: Pick<Log, 'read'>
+  readonly codec: Codec
+  readonly target: BuildTarget
+  /** Where to stop, by partition: fixed, so that two builds of the same log agree. */
+  readonly ends: ReadonlyMap<number, number>
+  readonly signal?: AbortSignal
+  readonly progress?: (events: number) => void
+  /** Items kept in memory before they are flushed. */
+  readonly workingSet?: number
+}
+
+export interface Built {
+  readonly events: number
+  readonly parked: readonly Parked[]
+}
+
+/**
+ * Folds the log afresh, from the target's checkpoints to fixed ends. The same decisions as live, in the order of the log;
+ * no conditions, no skipping, nothing sent. Items and checkpoints are flushed together, so a build can go on where it was cut.
+ */
+export const build = async (parts: BuildParts): Promise<Built> => {
+  const { log, target, ends, signal } = parts
+  const working = createWorkingSet(target, parts.workingSet ?? 50_000)
+  const checkpoints = new Map(await target.checkpoints())
+  const parked: Parked[] = []
+  let events = 0
+  for (const [partition, end] of ends) {
+    const folder = createFolder(parts, { working, parked, standing: await parkedOf(target.reader(() => 0), partition) })
+    for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
+      for (const record of records) folder(record)
+      events += records.length
+      checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
+      parts.progress?.(events)
+      if (working.isFull()) await working.flush(checkpoints)
+      signal?.throwIfAborted()
+    }
+    checkpoints.set(partition, end)
+  }
+  await working.flush(checkpoints)
+  await working.settled()
+  return { events, parked }
+}
+
+interface Folding {
+  readonly working: WorkingSet
+  readonly parked: Parked[]
+  readonly standing: readonly Parked[]
+}
+
+const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing }: Folding) => {
+  const deciders = decidersOf(domain, { outbox: undefined, timers: timerChanges(codec) })
+  const still = new Set(standing.map(({ SK }) => SK))
+  const { ttl } = domain.table
+  let at = 0
+  const get: Get = <I extends Item>(key: Key) => {
+    const item = working.find(key)
+    return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
+  }
+  const park = (poison: Poison) => {
+    const entry = parkedFrom(poison)
+    still.add(entry.SK)
+    parked.push(entry)
+    working.put(entry, entry.offset)
+  }
+  const foldOne = (decider: Decider, heard: Heard) => {
+    const { meta, type } = heard.event
+    const { name, folds } = decider.projection
+    if (folds[type] === undefined || (still.size > 0 && still.has(`${name}#${meta.key}`))) return
+    try {
+      for (const change of decide(decider, heard, get).changes) {
+        if ('_removed' in change) working.remove(change)
+        else working.put(change as Item, heard.offset)
+      }
+    } catch (error) {
+      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId })
+    }
+  }
+  return (record: LogRecord) => {
+    if (still.size > 0 && record.key !== null && still.has(`${EVERY}#${record.key}`)) return
+    const heard = read(codec, record)
+    if ('error' in heard) return park(heard)
+    at = heard.event.meta.recordedAt
+    for (const decider of deciders) foldOne(decider, heard)
+  }
+}

@@ -1,0 +1,113 @@
+import type { Domain, Outcome } from '../../projections/projection.ts'
+import type { Clock } from './clock.ts'
+import { APPLIED, outcomeOf } from './decide.ts'
+import { outcomeKey, parkedKey } from './keys.ts'
+import type { Position } from './log.ts'
+import type { Parked } from './parking.ts'
+import type { Passed } from './processor.ts'
+import { EVERY } from './sort.ts'
+import type { Store } from './store.ts'
+
+/** Where senders hear what became of their events, in this process or another. */
+export interface Outcomes {
+  /** What a processor of the serving generation in this process passed. */
+  heard(passed: Passed): void
+  /** The outcome of an event under `key`, once the serving generation passed it; `pending` when that takes longer. */
+  after(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
+  /** Whether the serving generation passed a position within the time. */
+  reached(position: Position, timeoutMs: number): Promise<boolean>
+}
+
+export interface OutcomesParts {
+  readonly domain: Domain
+  /** The serving generation's store. */
+  readonly store: () => Store
+  readonly clock: Clock
+  /** How often to look at the checkpoints while somebody waits; absent where every partition is processed in this process. */
+  readonly pollMs?: number
+}
+
+/** Exceptions remembered for senders that ask a moment late; older ones are read from their markers. */
+const REMEMBERED = 4_096
+
+interface Waiter extends Position {
+  readonly passed: (reached: boolean) => void
+}
+
+export const createOutcomes = (parts: OutcomesParts): Outcomes => {
+  const { store, clock, pollMs } = parts
+  const next = new Map<number, number>()
+  const recent = new Map<string, Outcome | undefined>()
+  const forgotten = new Map<number, number>()
+  const waiters = new Set<Waiter>()
+  let polling = false
+
+  const wake = () => {
+    for (const waiter of waiters) if (isPassed(waiter)) waiter.passed(true)
+  }
+  const isPassed = ({ partition, offset }: Position) => offset < (next.get(partition) ?? 0)
+  const pass = (partition: number, to: number) => {
+    if (to > (next.get(partition) ?? 0)) next.set(partition, to)
+  }
+  const heard = ({ partition, from, next: to, exceptions }: Passed) => {
+    for (const [offset, outcome] of exceptions) recent.set(`${partition}:${offset}`, outcome)
+    for (const id of recent.keys()) {
+      if (recent.size <= REMEMBERED) break
+      const [at, offset] = id.split(':').map(Number) as [number, number]
+      forgotten.set(at, Math.max(forgotten.get(at) ?? 0, offset + 1))
+      recent.delete(id)
+    }
+    // What lies before this batch and was not heard here is told by its markers only.
+    if (from > (next.get(partition) ?? -1)) forgotten.set(partition, from)
+    pass(partition, to)
+    wake()
+  }
+  const poll = async (every: number) => {
+    polling = true
+    while (waiters.size > 0) {
+      await clock.sleep(every)
+      const checkpoints = await store().checkpoints().catch(() => new Map<number, number>())
+      for (const [partition, to] of checkpoints) {
+        if (to <= (next.get(partition) ?? 0)) continue
+        forgotten.set(partition, to)
+        pass(partition, to)
+      }
+      wake()
+    }
+    polling = false
+  }
+  const reached = (position: Position, timeoutMs: number): Promise<boolean> => {
+    if (isPassed(position)) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const late = new AbortController()
+      const waiter: Waiter = {
+        ...position,
+        passed: (answer) => {
+          waiters.delete(waiter)
+          late.abort()
+          resolve(answer)
+        },
+      }
+      waiters.add(waiter)
+      void clock.sleep(timeoutMs, late.signal).then(() => waiter.passed(isPassed(position)))
+      if (pollMs !== undefined && !polling) void poll(pollMs)
+    })
+  }
+  const after: Outcomes['after'] = async (sent, timeoutMs) => {
+    if (!(await reached(sent, timeoutMs))) return 'pending'
+    const id = `${sent.partition}:${sent.offset}`
+    if (recent.has(id)) return recent.get(id) ?? lookUp(parts, sent)
+    return sent.offset < (forgotten.get(sent.partition) ?? 0) ? lookUp(parts, sent) : APPLIED
+  }
+  return { heard, after, reached }
+}
+
+/** One consistent read: the marker of a refusal or a duplicate, or the entry of a parked key. */
+const lookUp = async ({ domain, store }: OutcomesParts, { partition, offset, key }: Position & { readonly key: string }): Promise<Outcome> => {
+  const names = [EVERY, ...domain.projections.map(({ name }) => name)]
+  const [marker, ...parked] = await store().load([outcomeKey({ partition, offset }), ...names.map((name) => parkedKey(partition, name, key))])
+  for (const entry of parked as readonly (Parked | undefined)[]) {
+    if (entry !== undefined && entry.offset <= offset) return { kind: 'parked', reason: entry.reason }
+  }
+  return outcomeOf(marker)
+}
