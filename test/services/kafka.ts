@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Available } from './available.ts'
+import { createNode, freePort, type KafkaNode } from './kafka-node.ts'
+import { shared } from './shared.ts'
+
+/** Apache Kafka (KRaft) as plain processes: the jars come through Maven once and stay in .cache/ of the repository. */
+export interface KafkaHandle {
+  readonly brokers: string[]
+  /** By index, from 0. */
+  node(index: number): KafkaNode
+  stop(): Promise<void>
+}
+
+export interface KafkaOptions {
+  nodes?: 1 | 3
+  /** Lines of server.properties, on top of ours. */
+  properties?: Record<string, string | number>
+  /** Left running when this process ends; whoever shares it stops it. */
+  detached?: boolean
+  /** Where its data lies; a fresh temporary folder is made in it. */
+  under?: string
+}
+
+const VERSION = '4.3.1'
+const POM = fileURLToPath(new URL('pom-kafka.xml', import.meta.url))
+const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
+const JARS = join(CACHE, `kafka-${VERSION}`)
+
+export function kafkaAvailable(): Available {
+  if (!answers('java', '-version')) return { ok: false, how: 'Kafka needs Java 17 or later on the PATH' }
+  if (existsSync(JARS) || answers('mvn', '-v')) return { ok: true }
+  return { ok: false, how: 'Kafka needs Maven on the PATH to fetch its jars (once)' }
+}
+
+export async function startKafka(options: KafkaOptions = {}): Promise<KafkaHandle> {
+  const { nodes: count = 1, properties = {}, detached = false, under = tmpdir() } = options
+  const jars = fetchJars()
+  const folder = mkdtempSync(join(under, 'tributary-kafka-'))
+  const ports = await Promise.all(Array.from({ length: count }, async () => ({ client: await freePort(), controller: await freePort() })))
+  const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',')
+  const cluster = randomId()
+  const nodes = ports.map(({ client, controller }, index) => {
+    const data = join(folder, `data-${index + 1}`)
+    const config = join(folder, `server-${index + 1}.properties`)
+    const settings = { ...serverProperties({ id: index + 1, client, controller, voters, data, count }), ...properties }
+    writeFileSync(config, Object.entries(settings).map(([name, value]) => `${name}=${value}\n`).join(''))
+    if (index === 0) format(jars, config, cluster)
+    else formatLike(join(folder, 'data-1'), data, { id: index + 1, cluster })
+    return createNode({ id: index + 1, port: client, jars, config, output: join(folder, `node-${index + 1}.log`), detached })
+  })
+  const stop = async () => {
+    await Promise.all(nodes.map((node) => node.kill()))
+    rmSync(folder, { recursive: true, force: true })
+  }
+  await Promise.all(nodes.map((node) => node.start())).catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
+  const node = (index: number): KafkaNode => {
+    const found = nodes[index]
+    if (!found) throw new Error(`the cluster has ${count} nodes, there is no node ${index}`)
+    return found
+  }
+  return { brokers: nodes.map(({ address }) => address), node, stop }
+}
+
+/** One broker for all test files of a run, started by the first that asks; use topic names of your own. */
+export const sharedKafka = (): Promise<{ brokers: string[] }> =>
+  shared('kafka', async (how) => {
+    const handle = await startKafka(how)
+    return { state: { brokers: handle.brokers }, pids: [handle.node(0).pid()] }
+  })
+
+interface NodeSettings { id: number; client: number; controller: number; voters: string; data: string; count: number }
+
+function serverProperties({ id, client, controller, voters, data, count }: NodeSettings): Record<string, string | number> {
+  const copies = Math.min(3, count)
+  const inSync = Math.max(1, copies - 1)
+  return {
+    'process.roles': 'broker,controller', 'node.id': id, 'controller.quorum.voters': voters,
+    'listeners': `PLAINTEXT://127.0.0.1:${client},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${client}`,
+    'controller.listener.names': 'CONTROLLER', 'inter.broker.listener.name': 'PLAINTEXT',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL',
+    'log.dirs': data, 'auto.create.topics.enable': 'false', 'num.partitions': 1,
+    'default.replication.factor': copies, 'min.insync.replicas': inSync,
+    'offsets.topic.replication.factor': copies, 'offsets.topic.num.partitions': 5,
+    'transaction.state.log.replication.factor': copies, 'transaction.state.log.min.isr': inSync, 'transaction.state.log.num.partitions': 5,
+    'share.coordinator.state.topic.replication.factor': copies, 'share.coordinator.state.topic.min.isr': inSync,
+    'group.initial.rebalance.delay.ms': 0, 'log.segment.delete.delay.ms': 1000,
+    // The default of 128 MiB is heap.
+    'log.cleaner.dedupe.buffer.size': 4 << 20,
+    // A dead node is noticed in 2 s instead of 9.
+    'broker.session.timeout.ms': 2000, 'broker.heartbeat.interval.ms': 500,
+  }
+}
+
+function format(jars: string, config: string, cluster: string): void {
+  const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
+  const run = spawnSync('java', ['-Xmx128m', '-XX:TieredStopAtLevel=1', quiet, '-cp', join(jars, '*'), 'kafka.tools.StorageTool', 'format', '-t', cluster, '-c', config], { encoding: 'utf8' })
+  if (run.status !== 0) throw new Error(`Kafka could not format its storage: ${run.stdout}${run.stderr}`)
+}
+
+/** The same bootstrap records without a second JVM. */
+function formatLike(first: string, data: string, { id, cluster }: { id: number; cluster: string }): void {
+  mkdirSync(data, { recursive: true })
+  writeFileSync(join(data, 'meta.properties'), `version=1\nnode.id=${id}\ncluster.id=${cluster}\ndirectory.id=${randomId()}\n`)
+  copyFileSync(join(first, 'bootstrap.checkpoint'), join(data, 'bootstrap.checkpoint'))
+}
+
+/** Fetched aside and renamed, so that two test processes at once end with one whole folder. */
+function fetchJars(): string {
+  if (existsSync(JARS)) return JARS
+  mkdirSync(CACHE, { recursive: true })
+  const aside = mkdtempSync(join(CACHE, 'kafka-'))
+  const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
+  const maven = spawnSync('mvn', ['-q', '-B', '-ntp', '-f', POM, goal, '-DincludeScope=runtime', `-DoutputDirectory=${aside}`], { encoding: 'utf8' })
+  if (maven.status !== 0) {
+    rmSync(aside, { recursive: true, force: true })
+    throw new Error(`Maven could not fetch Kafka ${VERSION}: ${maven.stdout}${maven.stderr}`)
+  }
+  try {
+    renameSync(aside, JARS)
+  } catch (error) {
+    rmSync(aside, { recursive: true, force: true })
+    if (!existsSync(JARS)) throw error
+  }
+  return JARS
+}
+
+const answers = (command: string, argument: string): boolean => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0
+/** Kafka's ids: 16 bytes, base64url, not beginning with a dash. */
+const randomId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')
