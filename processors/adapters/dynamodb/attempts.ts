@@ -1,0 +1,101 @@
+import type { Clock } from '../../engine/clock.ts'
+import { Fault, isFault } from '../../../schemas/fault.ts'
+
+/** Why a request did not succeed. `unavailable`: no answer or a broken one, so it may have been applied. */
+export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'refused'
+
+/** A batch answered, but left something to send again. */
+export const NOTHING_DONE = Symbol('nothing done')
+export const PARTLY_DONE = Symbol('partly done')
+type Partial = typeof NOTHING_DONE | typeof PARTLY_DONE
+
+export interface AttemptsConfig {
+  readonly clock: Clock
+  /** In [0, 1): the jitter. */
+  readonly random: () => number
+  readonly tries: number
+  readonly firstDelayMs: number
+  readonly maxDelayMs: number
+  readonly failed?: ((what: string, why: Failure) => void) | undefined
+}
+
+/** `maybeApplied`: an earlier attempt got no answer, so this one may meet its own effect. */
+export type Attempt<T> = (maybeApplied: boolean) => Promise<T | Partial>
+export type Attempts = <T>(what: string, attempt: Attempt<T>) => Promise<T>
+
+/** The one retry loop: exponential backoff with full jitter, then a retriable fault. Progress starts the count anew. */
+export const createAttempts =
+  ({ clock, random, tries, firstDelayMs, maxDelayMs, failed }: AttemptsConfig): Attempts =>
+  async (what, attempt) => {
+    let maybeApplied = false
+    for (let count = 1; ; count += 1) {
+      let cause: unknown
+      let why: Failure = 'throttled'
+      try {
+        const result = await attempt(maybeApplied)
+        if (result === PARTLY_DONE) count = 0
+        else if (result !== NOTHING_DONE) return result
+      } catch (error) {
+        if (isFault(error) || error instanceof TypeError) throw error
+        cause = error
+        why = failureOf(error)
+        maybeApplied ||= why === 'unavailable'
+      }
+      failed?.(what, why)
+      if (why === 'refused' || count >= tries) throw faultOf(what, why, cause)
+      await clock.sleep(Math.ceil(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** count)))
+    }
+  }
+
+const THROTTLED = new Set([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'LimitExceededException',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+])
+const CONFLICT = new Set(['TransactionConflictException', 'TransactionInProgressException', 'TransactionConflict', 'ResourceInUseException'])
+
+interface ServiceError {
+  readonly name?: string
+  readonly message?: string
+  readonly $metadata?: { readonly httpStatusCode?: number }
+  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Message?: string }[]
+}
+
+export const failureOf = (error: unknown): Failure => {
+  const { name = '', $metadata, CancellationReasons } = error as ServiceError
+  const codes = CancellationReasons?.map(({ Code = 'None' }) => Code).filter((code) => code !== 'None') ?? []
+  const names = codes.length > 0 ? codes : [name]
+  if (names.every((one) => THROTTLED.has(one) || CONFLICT.has(one))) return names.some((one) => THROTTLED.has(one)) ? 'throttled' : 'conflict'
+  if (name === 'CredentialsProviderError') return 'refused'
+  const status = $metadata?.httpStatusCode
+  return status === undefined || status >= 500 || status === 200 ? 'unavailable' : 'refused'
+}
+
+const faultOf = (what: string, why: Failure, cause: unknown): Fault => {
+  const said = reasonOf(cause as ServiceError | undefined)
+  switch (why) {
+    case 'throttled':
+    case 'conflict':
+      return new Fault('store-throttled', `DynamoDB goes on refusing ${what} for load (${said}). It is tried again; raise the table's capacity if it lasts.`, {
+        retriable: true,
+        cause,
+      })
+    case 'unavailable':
+      return new Fault('store-unavailable', `DynamoDB does not answer ${what} (${said}). It is tried again; check the endpoint and the network.`, {
+        retriable: true,
+        cause,
+      })
+    case 'refused':
+      if (/item size|item collection size/i.test(said)) return new Fault('item-too-large', `DynamoDB refused ${what}: ${said}`, { cause })
+      return new Fault('store-refused', `DynamoDB refused ${what} (${said}). Check the table, the permissions and what the fold wrote.`, { cause })
+  }
+}
+
+const reasonOf = (error: ServiceError | undefined): string => {
+  if (error === undefined) return 'items left unprocessed'
+  const reasons = error.CancellationReasons?.filter(({ Code }) => Code !== undefined && Code !== 'None').map(({ Code, Message }) => `${Code} ${Message ?? ''}`)
+  return `${error.name ?? 'Error'}: ${[...new Set(reasons ?? [error.message ?? ''])].join('; ').trim()}`
+}

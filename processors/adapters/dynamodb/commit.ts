@@ -1,0 +1,124 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  type AttributeValue,
+  type Delete,
+  type Put,
+} from '@aws-sdk/client-dynamodb'
+import { canonical, keyOf, type Key, type Stored } from '../../../projections/item.ts'
+import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { toAttributes, toStored, type Attributes } from './codec.ts'
+import type { Table } from './table.ts'
+import { sizeOf } from './units.ts'
+
+export const MAX_ITEM_BYTES = 400 * 1024
+
+export const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome> => {
+  for (const [applied, chunk] of span.entries()) {
+    const current = await commitChunk(table, chunk)
+    if (current !== undefined) return { applied, current }
+  }
+  return { applied: 'all' }
+}
+
+/** Undefined when applied; else what its writes met. */
+const commitChunk = async (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
+  checkSize(chunk)
+  const [only] = chunk
+  if (only === undefined) return undefined
+  const current = await (chunk.length === 1 ? commitOne(table, only) : commitMany(table, chunk))
+  if (current === undefined) table.tally.committed(chunk)
+  else table.tally.refused(chunk)
+  return current
+}
+
+const commitOne = ({ name, client, gate, attempts }: Table, write: Write): Promise<readonly Stored[] | undefined> =>
+  attempts(`a write to ${name}`, async (maybeApplied) => {
+    const action = actionOf(name, write)
+    try {
+      await gate(async () => void ('Put' in action ? await client.putItem(action.Put) : await client.deleteItem(action.Delete)))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error
+      const current = error.Item === undefined ? [] : [toStored(error.Item)]
+      return maybeApplied && isApplied([write], current) ? undefined : current
+    }
+  })
+
+/** The token is the same for every attempt, so DynamoDB itself knows one that it already applied; and it is never another commit's. */
+const commitMany = (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
+  const { name, client, gate, attempts } = table
+  const request = { TransactItems: chunk.map((write) => actionOf(name, write)), ClientRequestToken: table.newToken() }
+  return attempts(`a transaction of ${chunk.length} on ${name}`, async (maybeApplied) => {
+    try {
+      await gate(() => client.transactWriteItems(request))
+      return undefined
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error
+      const current = await snapshot(table, chunk.map(keyOfWrite))
+      return maybeApplied && isApplied(chunk, current) ? undefined : current
+    }
+  })
+}
+
+const isConditionFailure = (error: unknown): boolean =>
+  error instanceof TransactionCanceledException && error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
+
+/** All of them as of one moment: the failed transaction returns only those whose condition failed, and a batch read could tear another's. */
+const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[]): Promise<readonly Stored[]> =>
+  attempts(`a read of ${name}`, async () => {
+    const gets = keys.map(({ PK, SK }) => ({ Get: { TableName: name, Key: { PK: { S: PK }, SK: { S: SK } } } }))
+    const { Responses = [] } = await gate(() => client.transactGetItems({ TransactItems: gets }))
+    return Responses.flatMap(({ Item }) => (Item === undefined ? [] : [toStored(Item)]))
+  })
+
+/** Our own attempt that got no answer had been applied: everything is as this chunk would leave it. */
+const isApplied = (chunk: Chunk, current: readonly Stored[]): boolean => {
+  const now = new Map(current.map((item) => [keyOf(item), canonical(item)]))
+  return chunk.every((write) =>
+    'put' in write ? now.get(keyOf(write.put)) === canonical(toStored(toAttributes(write.put))) : !now.has(keyOf(write.remove)),
+  )
+}
+
+const actionOf = (table: string, write: Write): { Put: Put } | { Delete: Delete } => {
+  const condition = conditionOf(write.expect)
+  if ('put' in write) return { Put: { TableName: table, Item: toAttributes(write.put), ...condition } }
+  const { PK, SK } = write.remove
+  return { Delete: { TableName: table, Key: { PK: { S: PK }, SK: { S: SK } }, ...condition } }
+}
+
+interface Condition {
+  ConditionExpression: string
+  ReturnValuesOnConditionCheckFailure: 'ALL_OLD'
+  ExpressionAttributeNames?: Record<string, string>
+  ExpressionAttributeValues?: Attributes
+}
+
+const conditionOf = (expect: number | null): Condition => {
+  if (expect === null) return { ConditionExpression: 'attribute_not_exists(PK)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }
+  const value: AttributeValue = { N: String(expect) }
+  return {
+    ConditionExpression: '#pos = :expect',
+    ExpressionAttributeNames: { '#pos': '_pos' },
+    ExpressionAttributeValues: { ':expect': value },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  }
+}
+
+const keyOfWrite = (write: Write): Key => ('put' in write ? write.put : write.remove)
+
+const checkSize = (chunk: Chunk): void => {
+  let bytes = 0
+  for (const write of chunk) if ('put' in write) bytes += checkedSize(write.put)
+  if (chunk.length > MAX_ACTIONS || bytes > MAX_CHUNK_BYTES) {
+    const first = chunk[0] === undefined ? '' : ` at ${keyOfWrite(chunk[0]).PK}`
+    throw new Fault('chunk-too-large', `A commit of ${chunk.length} writes and ${bytes} bytes${first} exceeds ${MAX_ACTIONS} writes or 4 MB. Cut it between events.`)
+  }
+}
+
+export const checkedSize = (item: Stored): number => {
+  const size = sizeOf(item)
+  if (size <= MAX_ITEM_BYTES) return size
+  throw new Fault('item-too-large', `The item ${item.PK} / ${item.SK} has ${size} bytes; DynamoDB holds at most ${MAX_ITEM_BYTES}. Fold less into one item.`)
+}

@@ -1,0 +1,36 @@
+import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+
+export interface Connection {
+  /** Absent: AWS, in the region and with the credentials of the environment. */
+  readonly endpoint?: string
+  readonly region?: string
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string }
+  /** Requests under way at once, and so sockets. */
+  readonly maxConcurrency?: number
+  readonly connectTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+}
+
+export const DEFAULT_CONCURRENCY = 64
+
+/** The SDK itself never retries: the one retry loop must know which attempt may have been applied. */
+export const connect = (connection: Connection = {}): DynamoDB => {
+  const { endpoint, region, credentials, maxConcurrency = DEFAULT_CONCURRENCY } = connection
+  const agent = { keepAlive: true, maxSockets: maxConcurrency }
+  const config: DynamoDBClientConfig = {
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: connection.connectTimeoutMs ?? 2_000,
+      requestTimeout: connection.requestTimeoutMs ?? 5_000,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  }
+  // An endpoint without TLS is an emulator, which takes any name.
+  const emulator = endpoint?.startsWith('http:') === true
+  if (endpoint !== undefined) config.endpoint = endpoint
+  if (region !== undefined || emulator) config.region = region ?? 'us-east-1'
+  if (credentials !== undefined || emulator) config.credentials = credentials ?? { accessKeyId: 'local', secretAccessKey: 'local' }
+  return new DynamoDB(config)
+}

@@ -1,0 +1,109 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isExpired, type Key } from '../../../projections/item.ts'
+import { tableName, type Reader, type TableSpec } from '../../../projections/table.ts'
+import type { Clock } from '../../engine/clock.ts'
+import type { Store, Stores } from '../../engine/store.ts'
+import { createAttempts, type Failure } from './attempts.ts'
+import { bulk } from './bulk.ts'
+import { listCheckpoints, saveCheckpoint } from './checkpoints.ts'
+import { commitSpan } from './commit.ts'
+import { connect, DEFAULT_CONCURRENCY, type Connection } from './connect.ts'
+import { all, createGate } from './gate.ts'
+import { load, scan } from './load.ts'
+import { query } from './query.ts'
+import { isReserved, type Table } from './table.ts'
+import { createTables } from './tables.ts'
+import { createTally } from './tally.ts'
+import type { Units } from './units.ts'
+
+export interface DynamoOptions extends Connection {
+  /** Already connected, instead of a connection. */
+  readonly client?: DynamoDB
+  readonly clock?: Clock
+  readonly random?: () => number
+  readonly retry?: { readonly tries?: number; readonly firstDelayMs?: number; readonly maxDelayMs?: number }
+  readonly bulkUnitsPerSecond?: number
+  readonly metrics?: DynamoMetrics
+}
+
+export interface DynamoMetrics {
+  /** An attempt that did not succeed; most are tried again. */
+  failed?(what: string, why: Failure): void
+  /** The cost of what was just written. */
+  units?(table: string, units: Units): void
+}
+
+export interface DynamoStore extends Store {
+  /** Write units spent through this store so far, by the documented rules. */
+  units(): Units
+}
+
+export interface DynamoStores extends Stores {
+  open(spec: TableSpec, generation: number): Promise<DynamoStore>
+  /** Physical removal of what has expired. Only for a generation that follows the log: while it is built, lag is unbounded (law 6). */
+  enableTtl(spec: TableSpec, generation: number): Promise<void>
+}
+
+const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+}
+
+/** The projection store on DynamoDB: each generation is a table of its own. */
+export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
+  const { clock = systemClock, random = Math.random, retry = {}, metrics, maxConcurrency = DEFAULT_CONCURRENCY } = options
+  const client = options.client ?? connect(options)
+  const gate = createGate(maxConcurrency)
+  const { tries = 8, firstDelayMs = 20, maxDelayMs = 2_000 } = retry
+  const attempts = createAttempts({ clock, random, tries, firstDelayMs, maxDelayMs, failed: metrics?.failed?.bind(metrics) })
+  const tables = createTables({ client, clock, attempts })
+
+  return {
+    async open(spec, generation) {
+      const name = tableName(spec, generation)
+      await tables.ensure(spec, name)
+      const tally = createTally(spec, (units) => metrics?.units?.(name, units))
+      const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
+      return createStore(table, { clock, width: Math.max(1, Math.floor(maxConcurrency / 2)), unitsPerSecond: options.bulkUnitsPerSecond })
+    },
+    drop: (spec, generation) => tables.drop(tableName(spec, generation)),
+    enableTtl: (spec, generation) => tables.enableTtl(spec, tableName(spec, generation)),
+    async close() {
+      client.destroy()
+    },
+  }
+}
+
+const createStore = (table: Table, bulkConfig: Parameters<typeof bulk>[2]): DynamoStore => ({
+  load: (keys) => load(table, keys),
+  async commit(spans, checkpoint) {
+    const outcomes = await all(spans.map((span) => commitSpan(table, span)))
+    if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
+    return outcomes
+  },
+  checkpoints: () => listCheckpoints(table),
+  bulk: (items) => bulk(table, items, bulkConfig),
+  async *scan() {
+    for await (const page of scan(table)) {
+      const items = page.filter(({ PK }) => !isReserved(PK))
+      if (items.length > 0) yield items
+    }
+  },
+  reader: (now) => createReader(table, now),
+  units: () => table.tally.units(),
+  async close() {},
+})
+
+const createReader = (table: Table, now: () => number): Reader => {
+  const getMany = async (keys: readonly Key[]) => {
+    const items = await load(table, keys)
+    return items.map((item) => (item === undefined || isReserved(item.PK) || isExpired(item, table.spec.ttl, now()) ? undefined : item))
+  }
+  return {
+    get: async (key) => (await getMany([key]))[0],
+    getMany,
+    query: (asked) => query(table, asked, now),
+  }
+}

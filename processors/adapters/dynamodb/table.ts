@@ -1,0 +1,23 @@
+import type { DynamoDB } from '@aws-sdk/client-dynamodb'
+import type { TableSpec } from '../../../projections/table.ts'
+import type { Attempts } from './attempts.ts'
+import type { Gate } from './gate.ts'
+import type { Tally } from './tally.ts'
+
+/** One open table: what its reads and writes share. */
+export interface Table {
+  readonly name: string
+  readonly spec: TableSpec
+  readonly client: DynamoDB
+  /** Around every single request, so that a backoff holds no place. */
+  readonly gate: Gate
+  readonly attempts: Attempts
+  readonly tally: Tally
+  /** A token nobody used before. */
+  readonly newToken: () => string
+}
+
+/** Checkpoints lie in the table under a key of their own, and are nobody's items. */
+export const CHECKPOINTS = 'CHECKPOINT#'
+
+export const isReserved = (pk: string): boolean => pk.startsWith(CHECKPOINTS)

@@ -1,0 +1,129 @@
+import {
+  ResourceInUseException,
+  ResourceNotFoundException,
+  type CreateTableInput,
+  type DynamoDB,
+  type GlobalSecondaryIndex,
+  type TableDescription,
+} from '@aws-sdk/client-dynamodb'
+import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
+import type { Clock } from '../../engine/clock.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import type { Attempts } from './attempts.ts'
+
+export interface TablesDeps {
+  readonly client: DynamoDB
+  readonly clock: Clock
+  readonly attempts: Attempts
+}
+
+export interface Tables {
+  ensure(spec: TableSpec, table: string): Promise<void>
+  drop(table: string): Promise<void>
+  enableTtl(spec: TableSpec, table: string): Promise<void>
+}
+
+const FIRST_POLL_MS = 50
+const MAX_POLL_MS = 2_000
+const MAX_POLLS = 150
+
+export const createTables = ({ client, clock, attempts }: TablesDeps): Tables => {
+  const describe = (table: string): Promise<TableDescription | undefined> =>
+    attempts(`DescribeTable ${table}`, async () => {
+      try {
+        return (await client.describeTable({ TableName: table })).Table
+      } catch (error) {
+        if (error instanceof ResourceNotFoundException) return undefined
+        throw error
+      }
+    })
+
+  const create = (spec: TableSpec, table: string) =>
+    attempts(`CreateTable ${table}`, async () => {
+      try {
+        await client.createTable(tableInput(spec, table))
+      } catch (error) {
+        // Another process was first, or our own earlier attempt was heard: the poll behind this sees it.
+        if (!(error instanceof ResourceInUseException)) throw error
+      }
+    })
+
+  const settle = async (table: string, settled: (description: TableDescription | undefined) => boolean): Promise<TableDescription | undefined> => {
+    for (let poll = 0; poll < MAX_POLLS; poll += 1) {
+      const description = await describe(table)
+      if (settled(description)) return description
+      await clock.sleep(Math.min(MAX_POLL_MS, FIRST_POLL_MS * 2 ** poll))
+    }
+    throw new Fault('store-unavailable', `The table ${table} does not settle. It is tried again; look at its state in DynamoDB.`, { retriable: true })
+  }
+
+  return {
+    async ensure(spec, table) {
+      const found = await settle(table, (description) => description?.TableStatus !== 'DELETING')
+      if (found === undefined) await create(spec, table)
+      const description = await settle(table, (now) => now?.TableStatus === 'ACTIVE')
+      if (description !== undefined) checkShape(spec, table, description)
+    },
+    async drop(table) {
+      await attempts(`DeleteTable ${table}`, async () => {
+        try {
+          await client.deleteTable({ TableName: table })
+        } catch (error) {
+          if (!(error instanceof ResourceNotFoundException)) throw error
+        }
+      })
+      await settle(table, (description) => description === undefined)
+    },
+    async enableTtl(spec, table) {
+      await attempts(`UpdateTimeToLive ${table}`, async () => {
+        const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
+        if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING') return
+        await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
+      })
+    },
+  }
+}
+
+/** What of an item lies in an index beside its keys. The TTL attribute always does: index reads hide expired items too. */
+export const projectedAttributes = (spec: TableSpec, { project }: IndexSpec): 'all' | readonly string[] =>
+  project === 'all' ? 'all' : [...new Set([...project, spec.ttl])]
+
+const tableInput = (spec: TableSpec, table: string): CreateTableInput => {
+  const names = new Set(['PK', 'SK', ...spec.indexes.flatMap(({ pk, sk }) => [pk, sk])])
+  const input: CreateTableInput = {
+    TableName: table,
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: keySchema('PK', 'SK'),
+    AttributeDefinitions: [...names].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+  }
+  if (spec.indexes.length > 0) input.GlobalSecondaryIndexes = spec.indexes.map((index) => indexInput(spec, index))
+  return input
+}
+
+const indexInput = (spec: TableSpec, index: IndexSpec): GlobalSecondaryIndex => {
+  const attributes = projectedAttributes(spec, index)
+  return {
+    IndexName: index.name,
+    KeySchema: keySchema(index.pk, index.sk),
+    Projection: attributes === 'all' ? { ProjectionType: 'ALL' } : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...attributes] },
+  }
+}
+
+const keySchema = (hash: string, range: string): CreateTableInput['KeySchema'] & object => [
+  { AttributeName: hash, KeyType: 'HASH' },
+  { AttributeName: range, KeyType: 'RANGE' },
+]
+
+const checkShape = (spec: TableSpec, table: string, description: TableDescription): void => {
+  const indexes = new Map(description.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema }) => [IndexName, keyNames(KeySchema)]))
+  const wrong = [
+    ...(keyNames(description.KeySchema) === 'PK,SK' ? [] : ['its key is not PK, SK']),
+    ...spec.indexes.filter(({ name, pk, sk }) => indexes.get(name) !== `${pk},${sk}`).map(({ name, pk, sk }) => `it lacks index ${name} on ${pk}, ${sk}`),
+  ]
+  if (wrong.length > 0) {
+    throw new Fault('table-mismatch', `The table ${table} was not made by this program: ${wrong.join('; ')}. Choose another table name, or drop it.`)
+  }
+}
+
+const keyNames = (schema: TableDescription['KeySchema']): string =>
+  [...(schema ?? [])].sort((a) => (a.KeyType === 'HASH' ? -1 : 1)).map(({ AttributeName }) => AttributeName).join()
