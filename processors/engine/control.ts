@@ -52,13 +52,22 @@ const LEASE_MS = 60_000
 const pk = (domain: string) => `DOMAIN#${domain}`
 const generationSk = (generation: number) => `GEN#${String(generation).padStart(4, '0')}`
 
-export const createControl = ({ store, now }: ControlParts): Control => {
-  const read = async (domain: string, SK: string): Promise<Stored | undefined> => (await store.load([{ PK: pk(domain), SK }]))[0]
+type Rows = ReturnType<typeof createRows>
+
+const createRows = ({ store }: ControlParts) => ({
+  read: async (domain: string, SK: string): Promise<Stored | undefined> => (await store.load([{ PK: pk(domain), SK }]))[0],
   /** One conditional write: false when somebody else wrote since `was` was read. */
-  const write = async (was: Stored | undefined, item: Item): Promise<boolean> => {
+  write: async (was: Stored | undefined, item: Item): Promise<boolean> => {
     const [outcome] = await store.commit([[[{ put: { ...item, _pos: (was?._pos ?? 0) + 1 }, expect: was?._pos ?? null }]]])
     return outcome?.applied === 'all'
-  }
+  },
+})
+
+export const createControl = (parts: ControlParts): Control => {
+  const { store, now } = parts
+  const rows = createRows(parts)
+  const { read, write } = rows
+  const { lease, release } = createLease(rows, now)
   const generations: Control['generations'] = async (domain) => {
     const { items } = await store.reader(now).query({ pk: pk(domain), prefix: 'GEN#', limit: 200 })
     return items.map(toGeneration).filter(({ state }) => state !== 'dropped')
@@ -74,16 +83,6 @@ export const createControl = ({ store, now }: ControlParts): Control => {
     if ((await read(name, 'SERVING')) !== undefined) return
     await write(undefined, { PK: pk(name), SK: generationSk(1), ...generationOf(domain, 1, now()), state: 'following' })
     await write(undefined, { PK: pk(name), SK: 'SERVING', generation: 1, from: {} })
-  }
-  const lease = async (domain: string, holder: string): Promise<void> => {
-    const was = await read(domain, 'LEASE')
-    const free = was === undefined || was['holder'] === holder || (was['until'] as number) <= now()
-    if (free && (await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: now() + LEASE_MS }))) return
-    throw new Fault('rebuild-running', `Another rebuild of ${domain} is running (${String(was?.['holder'])}). Wait for it, or stop it; its lease ends within a minute.`)
-  }
-  const release = async (domain: string, holder: string): Promise<void> => {
-    const was = await read(domain, 'LEASE')
-    if (was?.['holder'] === holder) await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: 0 })
   }
   const begin: Control['begin'] = async (domain, holder) => {
     await lease(domain.name, holder)
@@ -113,6 +112,20 @@ export const createControl = ({ store, now }: ControlParts): Control => {
   }
   return { ensure, identity, serving, generations, begin, renew: lease, follow: ended('following'), abandon: ended('dropped'), flip }
 }
+
+/** One rebuild of a domain at a time; a holder that died lets go by time. */
+const createLease = ({ read, write }: Rows, now: () => number) => ({
+  lease: async (domain: string, holder: string): Promise<void> => {
+    const was = await read(domain, 'LEASE')
+    const free = was === undefined || was['holder'] === holder || (was['until'] as number) <= now()
+    if (free && (await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: now() + LEASE_MS }))) return
+    throw new Fault('rebuild-running', `Another rebuild of ${domain} is running (${String(was?.['holder'])}). Wait for it, or stop it; its lease ends within a minute.`)
+  },
+  release: async (domain: string, holder: string): Promise<void> => {
+    const was = await read(domain, 'LEASE')
+    if (was?.['holder'] === holder) await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: 0 })
+  },
+})
 
 const generationOf = ({ name, table, foldVersion }: Domain, generation: number, createdAt: number) => ({
   generation,

@@ -30,49 +30,64 @@ export interface OutcomesParts {
 /** Exceptions remembered for senders that ask a moment late; older ones are read from their markers. */
 const REMEMBERED = 4_096
 
+export const createOutcomes = (parts: OutcomesParts): Outcomes => {
+  const progress = createProgress(parts)
+  const recent = new Map<string, Outcome | undefined>()
+
+  const trim = () => {
+    for (const id of recent.keys()) {
+      if (recent.size <= REMEMBERED) break
+      const [partition, offset] = id.split(':').map(Number) as [number, number]
+      progress.unheard(partition, offset + 1)
+      recent.delete(id)
+    }
+  }
+  const heard = ({ partition, from, next, exceptions }: Passed) => {
+    for (const [offset, outcome] of exceptions) recent.set(`${partition}:${offset}`, outcome)
+    trim()
+    // What lies before this batch and was not heard here is told by its markers only.
+    if (from > progress.next(partition)) progress.unheard(partition, from)
+    progress.pass(partition, next)
+  }
+  const after: Outcomes['after'] = async (sent, timeoutMs) => {
+    if (!(await progress.reached(sent, timeoutMs))) return 'pending'
+    const id = `${sent.partition}:${sent.offset}`
+    if (recent.has(id)) return recent.get(id) ?? lookUp(parts, sent)
+    return progress.wasHeard(sent) ? APPLIED : lookUp(parts, sent)
+  }
+  return { heard, after, reached: progress.reached }
+}
+
 interface Waiter extends Position {
   readonly passed: (reached: boolean) => void
 }
 
-export const createOutcomes = (parts: OutcomesParts): Outcomes => {
-  const { store, clock, pollMs } = parts
-  const next = new Map<number, number>()
-  const recent = new Map<string, Outcome | undefined>()
-  const forgotten = new Map<number, number>()
+/** How far the serving generation is, as heard here or read from its checkpoints, and who waits for it. */
+const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
+  const ends = new Map<number, number>()
+  const heardFrom = new Map<number, number>()
   const waiters = new Set<Waiter>()
   let polling = false
 
-  const wake = () => {
+  const next = (partition: number) => ends.get(partition) ?? -1
+  const isPassed = ({ partition, offset }: Position) => offset < next(partition)
+  const unheard = (partition: number, below: number) => heardFrom.set(partition, Math.max(below, heardFrom.get(partition) ?? 0))
+  const pass = (partition: number, to: number) => {
+    if (to > next(partition)) ends.set(partition, to)
     for (const waiter of waiters) if (isPassed(waiter)) waiter.passed(true)
   }
-  const isPassed = ({ partition, offset }: Position) => offset < (next.get(partition) ?? 0)
-  const pass = (partition: number, to: number) => {
-    if (to > (next.get(partition) ?? 0)) next.set(partition, to)
-  }
-  const heard = ({ partition, from, next: to, exceptions }: Passed) => {
-    for (const [offset, outcome] of exceptions) recent.set(`${partition}:${offset}`, outcome)
-    for (const id of recent.keys()) {
-      if (recent.size <= REMEMBERED) break
-      const [at, offset] = id.split(':').map(Number) as [number, number]
-      forgotten.set(at, Math.max(forgotten.get(at) ?? 0, offset + 1))
-      recent.delete(id)
+  const look = async () => {
+    for (const [partition, to] of await store().checkpoints().catch(() => new Map<number, number>())) {
+      if (to <= next(partition)) continue
+      unheard(partition, to)
+      pass(partition, to)
     }
-    // What lies before this batch and was not heard here is told by its markers only.
-    if (from > (next.get(partition) ?? -1)) forgotten.set(partition, from)
-    pass(partition, to)
-    wake()
   }
   const poll = async (every: number) => {
     polling = true
     while (waiters.size > 0) {
       await clock.sleep(every)
-      const checkpoints = await store().checkpoints().catch(() => new Map<number, number>())
-      for (const [partition, to] of checkpoints) {
-        if (to <= (next.get(partition) ?? 0)) continue
-        forgotten.set(partition, to)
-        pass(partition, to)
-      }
-      wake()
+      await look()
     }
     polling = false
   }
@@ -80,26 +95,19 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
     if (isPassed(position)) return Promise.resolve(true)
     return new Promise((resolve) => {
       const late = new AbortController()
-      const waiter: Waiter = {
-        ...position,
-        passed: (answer) => {
-          waiters.delete(waiter)
-          late.abort()
-          resolve(answer)
-        },
+      const passed = (answer: boolean) => {
+        waiters.delete(waiter)
+        late.abort()
+        resolve(answer)
       }
+      const waiter: Waiter = { partition: position.partition, offset: position.offset, passed }
       waiters.add(waiter)
-      void clock.sleep(timeoutMs, late.signal).then(() => waiter.passed(isPassed(position)))
+      void clock.sleep(timeoutMs, late.signal).then(() => passed(isPassed(position)))
       if (pollMs !== undefined && !polling) void poll(pollMs)
     })
   }
-  const after: Outcomes['after'] = async (sent, timeoutMs) => {
-    if (!(await reached(sent, timeoutMs))) return 'pending'
-    const id = `${sent.partition}:${sent.offset}`
-    if (recent.has(id)) return recent.get(id) ?? lookUp(parts, sent)
-    return sent.offset < (forgotten.get(sent.partition) ?? 0) ? lookUp(parts, sent) : APPLIED
-  }
-  return { heard, after, reached }
+  const wasHeard = ({ partition, offset }: Position) => offset >= (heardFrom.get(partition) ?? 0)
+  return { next, unheard, pass, reached, wasHeard }
 }
 
 /** One consistent read: the marker of a refusal or a duplicate, or the entry of a parked key. */
