@@ -1,0 +1,45 @@
+import type { Key } from '../../projections/item.ts'
+import type { Change, Get, Result } from '../../projections/projection.ts'
+import { removed } from '../../projections/projection.ts'
+import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
+import { goneMealKey, mealKey, mealNameOf, userPartition } from '../../projections/meals/keys.ts'
+import { refuse } from './refusal.ts'
+import { bare } from './replace.ts'
+
+export type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
+
+/** Where a meal is. `gone` is there when it once left its first key. */
+export type Found =
+  | { readonly state: 'present'; readonly meal: MealItem; readonly gone: GoneMealItem | undefined }
+  | { readonly state: 'deleted'; readonly gone: GoneDeleted }
+  | { readonly state: 'unknown' }
+
+export const findMeal = (user: string, mealId: string, get: Get): Found => {
+  const home = homeOf(user, mealId)
+  if (home === undefined) return { state: 'unknown' }
+  const gone = get<GoneMealItem>(goneMealKey(user, mealId))
+  const atHome = get<MealItem>(home)
+  if (gone?.state === 'deleted') return { state: 'deleted', gone }
+  const meal = gone === undefined ? atHome : get<MealItem>({ PK: userPartition(user), SK: gone.to })
+  return meal?.mealId === mealId ? { state: 'present', meal: bare(meal), gone } : { state: 'unknown' }
+}
+
+/** The key that a meal's id implies: where it lies unless it was moved. */
+export const homeOf = (user: string, mealId: string): Key | undefined => {
+  const name = mealNameOf(mealId)
+  return name === undefined ? undefined : mealKey(user, name.eaten, name.uid)
+}
+
+/** What a meal that lies at `sk` now leaves under its id: a redirect, unless it is at home. */
+export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
+  const key = goneMealKey(user, meal.mealId)
+  if (meal.SK !== homeOf(user, meal.mealId)?.SK) {
+    return gone?.state === 'moved' && gone.to === meal.SK ? [] : [{ ...key, state: 'moved', to: meal.SK } satisfies GoneMealItem]
+  }
+  return gone === undefined ? [] : [removed(key)]
+}
+
+export const notPresent = (found: Exclude<Found, { state: 'present' }>, mealId: string): Result =>
+  found.state === 'deleted'
+    ? refuse('meal-deleted', `Meal ${mealId} was deleted; restore it first.`)
+    : refuse('meal-not-found', `There is no meal ${mealId}.`)

@@ -1,0 +1,105 @@
+import { FORGOTTEN, type Event } from '../../schemas/event.ts'
+import type { LegacyMealAdopted, MealLogged, MealLoggedPersonal } from '../../schemas/generated/meals.ts'
+import type { Key } from '../../projections/item.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../projections/meals/day.ts'
+import { isInstant, isoOf } from '../../projections/meals/instant.ts'
+import { FORMAT_VERSION, type GoneMealItem, type MealItem } from '../../projections/meals/items.ts'
+import { goneMealKey, isUid, mealIdOf, mealKey, uidOf } from '../../projections/meals/keys.ts'
+import { fromMilli } from '../../projections/meals/nutrients.ts'
+import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
+import { DUPLICATE, refuse } from './refusal.ts'
+import { replaceMeal } from './replace.ts'
+
+export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }
+
+/** A meal comes: from the app, or from a table of an older version. */
+type Arrival = MealLogged | LegacyMealAdopted
+
+export const mealLogged = (event: MealLogged, get: Get): Result => {
+  const { data, meta } = event
+  const known = arrive(event, get)
+  if ('result' in known) return known.result
+  if (!isOffset(data.utcOffsetMinutes)) return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
+  const implied = dayOf(data.eatenAt, data.utcOffsetMinutes)
+  // A day the user chose stays; one that the rule gave follows the rule of now.
+  const userDate = data.dayOverridden || data.dayRuleVersion === DAY_RULE_VERSION ? data.userDate : implied
+  if (userDate !== implied && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
+  const meal = newMeal(known.key, event, { userDate, createdAt: isoOf(meta.occurredAt), nutrients: admit(meta.key, data, get) })
+  if (userDate !== implied) meal.dayOverridden = true
+  meal.tz = data.tz
+  meal.utcOffsetMinutes = data.utcOffsetMinutes
+  return enter(event, { meal, gone: known.gone }, get)
+}
+
+export const legacyMealAdopted = (event: LegacyMealAdopted, get: Get): Result => {
+  const { data } = event
+  const known = arrive(event, get)
+  if ('result' in known) return known.result
+  const userDate = data.userDate ?? dayOf(data.eatenAt, 0)
+  if (!isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
+  const nutrients = { extendedNutrients: amounts(data.extended), droppedNutrients: NO_AMOUNTS }
+  const meal = newMeal(known.key, event, { userDate, createdAt: isoOf(data.createdAt ?? data.eatenAt), nutrients })
+  if (isElsewhere(userDate, data.eatenAt, undefined)) meal.dayOverridden = true
+  return enter(event, { meal, gone: known.gone }, get)
+}
+
+/** What makes a create good, new, or one that was heard before. */
+const arrive = (event: Arrival, get: Get): { readonly key: Key; readonly gone: GoneMealItem | undefined } | { readonly result: Result } => {
+  const { data, meta } = event
+  const eaten = isoOf(data.eatenAt)
+  const uid = uidOf(data.mealId)
+  if (!isInstant(data.eatenAt) || !isUid(uid) || mealIdOf(eaten, uid) !== data.mealId) {
+    return { result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`) }
+  }
+  const key = mealKey(meta.key, eaten, uid)
+  const present = get<MealItem>(key)
+  const gone = get<GoneMealItem>(goneMealKey(meta.key, data.mealId))
+  if (present?.mealId === data.mealId || gone?.state === 'moved' || (gone !== undefined && gone.meal !== null)) return { result: DUPLICATE }
+  if (present !== undefined) return { result: refuse('meal-key-taken', `Meal ${present.mealId} was moved to this instant and has the same uid.`) }
+  const wrong = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : [])
+  return wrong === undefined ? { key, gone } : { result: wrong }
+}
+
+interface Reckoned {
+  readonly userDate: string
+  readonly createdAt: string
+  readonly nutrients: Admitted
+}
+
+const newMeal = ({ PK, SK }: Key, { data, personal }: Arrival, { userDate, createdAt, nutrients }: Reckoned): Draft<MealItem> => {
+  const text = textOf(personal)
+  const meal: Draft<MealItem> = {
+    PK,
+    SK,
+    mealId: data.mealId,
+    mealSummary: text === undefined ? null : text.mealSummary,
+    calories: fromMilli(data.calories),
+    protein: fromMilli(data.protein),
+    carbs: fromMilli(data.carbs),
+    fat: fromMilli(data.fat),
+    extendedNutrients: nutrients.extendedNutrients,
+    userDate,
+    createdAt,
+    revision: 1,
+    formatVersion: FORMAT_VERSION,
+  }
+  if (nutrients.droppedNutrients !== NO_AMOUNTS) meal.droppedNutrients = nutrients.droppedNutrients
+  if (text?.emoji) meal.emoji = text.emoji
+  if (text?.notes) meal.notes = text.notes
+  if (data.importId !== null) meal.importId = data.importId
+  if (data.rowHash !== null) meal.rowHash = data.rowHash
+  return meal
+}
+
+const textOf = (personal: Event<string, unknown, MealLoggedPersonal>['personal']): MealLoggedPersonal | undefined =>
+  personal === null || personal === FORGOTTEN ? undefined : personal
+
+/** A create whose delete came first is kept where a restore finds it, and nowhere else. */
+const enter = ({ meta }: Event, { meal, gone }: { meal: MealItem; gone: GoneMealItem | undefined }, get: Get): Result => {
+  const at = isoOf(meta.occurredAt)
+  if (gone === undefined || gone.state === 'moved') return replaceMeal({ user: meta.key, after: meal, at }, get)
+  const { PK, SK, state, deletedAt, _heard } = gone
+  const kept = _heard === undefined ? meal : { ...meal, _heard }
+  return { items: [{ PK, SK, state, deletedAt, meal: kept } satisfies GoneMealItem] }
+}

@@ -1,0 +1,60 @@
+import type { Get, Result } from '../../projections/projection.ts'
+import type { NutrientAmount } from '../../schemas/generated/meals.ts'
+import type { Amounts, MacroAmounts, NutrientRegistry, TargetsItem } from '../../projections/meals/items.ts'
+import { targetsKey } from '../../projections/meals/keys.ts'
+import { fromMilli, isAmount, isNutrientName, MAX_EXTENDED } from '../../projections/meals/nutrients.ts'
+import { refuse } from './refusal.ts'
+
+interface Extended {
+  readonly extended: readonly NutrientAmount[]
+  readonly dropped: readonly NutrientAmount[]
+  /** null: nobody has filtered yet. */
+  readonly registryVersion: number | null
+}
+
+export interface Admitted {
+  readonly extendedNutrients: Amounts
+  readonly droppedNutrients: Amounts
+}
+
+export const NO_AMOUNTS: Amounts = Object.freeze({})
+
+/** The edge checks the same, and says it better; here it keeps every sum exact whoever wrote the event. */
+export const wrongAmounts = (macros: MacroAmounts, ...lists: readonly (readonly NutrientAmount[])[]): Result | undefined => {
+  const { calories, protein, carbs, fat } = macros
+  if (!isAmount(calories) || !isAmount(protein) || !isAmount(carbs) || !isAmount(fat)) {
+    return refuse('nutrient-out-of-range', 'Calories, protein, carbs and fat are from 0 to 10,000,000.')
+  }
+  for (const list of lists) {
+    const wrong = list.length === 0 ? undefined : wrongList(list)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
+  if (list.length > MAX_EXTENDED) return refuse('too-many-nutrients', `A meal has at most ${MAX_EXTENDED} nutrients beside the main four.`)
+  for (const { name, amount } of list) {
+    if (!isNutrientName(name)) return refuse('nutrient-name-invalid', 'A nutrient has a name of 1 to 64 characters.')
+    if (!isAmount(amount)) return refuse('nutrient-out-of-range', `The amount of ${name} is from 0 to 10,000,000.`)
+  }
+  return undefined
+}
+
+/** What the snapshot at the edge let through stays; without one, what the registry of now does not know is dropped, and kept as dropped. */
+export const admit = (user: string, { extended, dropped, registryVersion }: Extended, get: Get): Admitted => {
+  const already = amounts(dropped)
+  if (extended.length === 0) return { extendedNutrients: NO_AMOUNTS, droppedNutrients: already }
+  if (registryVersion !== null) return { extendedNutrients: amounts(extended), droppedNutrients: already }
+  const registry: NutrientRegistry = get<TargetsItem>(targetsKey(user))?.nutrientRegistry ?? {}
+  const known = extended.filter(({ name }) => Object.hasOwn(registry, name))
+  const unknown = extended.filter(({ name }) => !Object.hasOwn(registry, name))
+  return { extendedNutrients: amounts(known), droppedNutrients: amounts([...dropped, ...unknown]) }
+}
+
+export const amounts = (list: readonly NutrientAmount[]): Amounts => {
+  if (list.length === 0) return NO_AMOUNTS
+  const map: { [name: string]: number } = {}
+  for (const { name, amount } of list) map[name] = fromMilli(amount)
+  return map
+}

@@ -1,0 +1,72 @@
+import type { Item } from '../../projections/item.ts'
+import type { Change, Get, Result } from '../../projections/projection.ts'
+import { removed } from '../../projections/projection.ts'
+import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
+import { dayPointerKey, eatenOf, summaryKey } from '../../projections/meals/keys.ts'
+import { refuse } from './refusal.ts'
+import { summaryAfter } from './summary.ts'
+
+/** A meal as it was and as it is now; one of them is absent when it comes or goes. */
+export interface Replacement {
+  readonly user: string
+  readonly before?: MealItem
+  readonly after?: MealItem
+  /** ISO time of the event. */
+  readonly at: string
+  /** What else changes with it. */
+  readonly beside?: readonly Change[]
+}
+
+/** The one way a meal changes: its item, its day's sums and the pointer from its day always change together. */
+export const replaceMeal = (replacement: Replacement, get: Get): Result => {
+  const { before, after, beside } = replacement
+  const summaries = summariesAfter(replacement, get)
+  if (summaries === undefined) return refuse('day-total-out-of-range', `The sums of ${after?.userDate} would leave the range in which they are exact.`)
+  const items: Change[] = after === undefined ? [] : [after]
+  if (before !== undefined && before.SK !== after?.SK) items.push(removed(before))
+  items.push(...summaries)
+  if (before?.dayOverridden || after?.dayOverridden) items.push(...pointersAfter(replacement))
+  if (beside !== undefined) items.push(...beside)
+  return { items }
+}
+
+const summariesAfter = ({ user, before, after, at }: Replacement, get: Get): readonly DaySummaryItem[] | undefined => {
+  const items: DaySummaryItem[] = []
+  const sameDay = before?.userDate === after?.userDate
+  if (sameDay && before !== undefined && after !== undefined && sameShare(before, after)) return items
+  for (const meal of sameDay ? [after] : [before, after]) {
+    if (meal === undefined) continue
+    const key = summaryKey(user, meal.userDate)
+    const change = sameDay ? { minus: before, plus: after, at } : meal === before ? { minus: before, at } : { plus: after, at }
+    const summary = summaryAfter(key, get<DaySummaryItem>(key), change)
+    if (summary === undefined) return undefined
+    items.push(summary)
+  }
+  return items
+}
+
+const sameShare = (a: MealItem, b: MealItem): boolean =>
+  a.calories === b.calories && a.protein === b.protein && a.carbs === b.carbs && a.fat === b.fat &&
+  sameAmounts(a.extendedNutrients, b.extendedNutrients)
+
+const sameAmounts = (a: Amounts, b: Amounts): boolean => {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && a[name] === b[name])
+}
+
+const pointersAfter = ({ user, before, after }: Replacement): readonly Change[] => {
+  const was = before === undefined ? undefined : pointerOf(user, before)
+  const is = after === undefined ? undefined : pointerOf(user, after)
+  if (was?.SK === is?.SK) return []
+  return [...(is === undefined ? [] : [is]), ...(was === undefined ? [] : [removed(was)])]
+}
+
+const pointerOf = (user: string, { dayOverridden, userDate, mealId, SK }: MealItem): DayPointerItem | undefined =>
+  dayOverridden ? { ...dayPointerKey(user, { day: userDate, eaten: eatenOf(SK), mealId }), to: SK } : undefined
+
+/** An item as a fold writes it: the position that lies in a stored one is the engine's. */
+export const bare = <I extends Item>(item: I): I => {
+  if (!('_pos' in item)) return item
+  const { _pos, ...rest } = item
+  return rest as I
+}

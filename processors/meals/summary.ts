@@ -1,0 +1,57 @@
+import type { Key } from '../../projections/item.ts'
+import type { Amounts, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
+import { fromMilli, MAX_EXTENDED_A_DAY, MAX_TOTAL, milliOf } from '../../projections/meals/nutrients.ts'
+
+/** A meal leaves the day, or comes to it, or both at once when it changes in place. */
+export interface DayChange {
+  readonly minus?: MealItem | undefined
+  readonly plus?: MealItem | undefined
+  /** ISO time of the event. */
+  readonly at: string
+}
+
+/** The day's exact sums after a change, whole in one item; undefined where they would leave the range of exact sums. */
+export const summaryAfter = (key: Key, before: DaySummaryItem | undefined, { minus, plus, at }: DayChange): DaySummaryItem | undefined => {
+  const totalCalories = total(before?.totalCalories, minus?.calories, plus?.calories)
+  const totalProtein = total(before?.totalProtein, minus?.protein, plus?.protein)
+  const totalCarbs = total(before?.totalCarbs, minus?.carbs, plus?.carbs)
+  const totalFat = total(before?.totalFat, minus?.fat, plus?.fat)
+  const extendedNutrients = totals(before?.extendedNutrients ?? NONE, minus?.extendedNutrients ?? NONE, plus?.extendedNutrients ?? NONE)
+  if (extendedNutrients === undefined || Math.max(totalCalories, totalProtein, totalCarbs, totalFat) > fromMilli(MAX_TOTAL)) return undefined
+  return {
+    PK: key.PK,
+    SK: key.SK,
+    type: 'DaySummary',
+    totalCalories,
+    totalProtein,
+    totalCarbs,
+    totalFat,
+    extendedNutrients,
+    mealCount: (before?.mealCount ?? 0) - (minus === undefined ? 0 : 1) + (plus === undefined ? 0 : 1),
+    updatedAt: at,
+  }
+}
+
+const NONE: Amounts = Object.freeze({})
+
+const total = (before = 0, minus = 0, plus = 0): number => fromMilli(milliOf(before) - milliOf(minus) + milliOf(plus))
+
+const isEmpty = (amounts: Amounts): boolean => {
+  for (const _ in amounts) return false
+  return true
+}
+
+/** No amount is negative, so a sum of 0 means that no meal of the day has any: it has no entry, whatever came and went before. */
+const totals = (before: Amounts, minus: Amounts, plus: Amounts): Amounts | undefined => {
+  if (isEmpty(minus) && isEmpty(plus)) return before
+  const sums: { [name: string]: number } = { ...before }
+  for (const name of new Set([...Object.keys(minus), ...Object.keys(plus)])) {
+    const sum = total(own(before, name), own(minus, name), own(plus, name))
+    if (sum === 0) delete sums[name]
+    else if (sum > fromMilli(MAX_TOTAL)) return undefined
+    else sums[name] = sum
+  }
+  return Object.keys(sums).length > MAX_EXTENDED_A_DAY ? undefined : sums
+}
+
+const own = (amounts: Amounts, name: string): number | undefined => (Object.hasOwn(amounts, name) ? amounts[name] : undefined)

@@ -1,0 +1,48 @@
+/** Instants as fixed-width text, so that text order is time order. Written for the folds: several times faster than Date's own. */
+const DAY_MS = 86_400_000
+const two = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'))
+const three = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
+
+/** The years that four digits can write, less one at either end for the days around them. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
+
+export const isInstant = (ms: number): boolean => Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST
+
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`; what lies outside those years is written as their end, so that every event has a time. */
+export const isoOf = (at: number): string => {
+  const ms = at < EARLIEST ? EARLIEST : at > LATEST ? LATEST : at
+  const day = Math.floor(ms / DAY_MS)
+  const rest = ms - day * DAY_MS
+  const minutes = Math.floor(rest / 60_000)
+  const seconds = Math.floor(rest / 1000)
+  return `${dateOf(day)}T${two[Math.floor(minutes / 60)]}:${two[minutes % 60]}:${two[seconds % 60]}.${three[rest % 1000]}Z`
+}
+
+/** The calendar date of a day counted from 1970-01-01 (civil-from-days, Howard Hinnant's algorithm). */
+export const dateOf = (day: number): string => {
+  const shifted = day + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const ofEra = shifted - era * 146_097
+  const yearOfEra = Math.floor((ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365)
+  const ofYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const marchMonth = Math.floor((5 * ofYear + 2) / 153)
+  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  return `${two[Math.floor(year / 100)]}${two[year % 100]}-${two[month]}-${two[ofYear - Math.floor((153 * marchMonth + 2) / 5) + 1]}`
+}
+
+/** The day counted from 1970-01-01, or undefined where the text is not a calendar date. */
+export const dayNumberOf = (date: string): number | undefined => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return undefined
+  const ms = Date.parse(`${date}T00:00:00.000Z`)
+  // 30 February is 2 March to Date.
+  return isInstant(ms) && dateOf(ms / DAY_MS) === date ? ms / DAY_MS : undefined
+}
+
+export const msOf = (iso: string): number => Date.parse(iso)
+
+export const utcDateOf = (ms: number): string => isoOf(ms).slice(0, 10)
+
+/** Where a day begins, by UTC. */
+export const startOf = (day: number): number => day * DAY_MS

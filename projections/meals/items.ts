@@ -1,0 +1,105 @@
+import type { Key } from '../item.ts'
+
+/** By name, in decimal units. A name may be any text, so read it by `Object.hasOwn`. */
+export type Amounts = { readonly [nutrient: string]: number }
+
+export type MacroAmounts = {
+  readonly calories: number
+  readonly protein: number
+  readonly carbs: number
+  readonly fat: number
+}
+
+export type MealItem = Key & MacroAmounts & {
+  readonly mealId: string
+  /** null when its person was forgotten. */
+  readonly mealSummary: string | null
+  readonly emoji?: string
+  readonly notes?: string
+  readonly extendedNutrients: Amounts
+  /** What the registry did not know, kept for a later re-derivation. */
+  readonly droppedNutrients?: Amounts
+  readonly userDate: string
+  /** The day is another than the instant implies, so a day pointer leads here. */
+  readonly dayOverridden?: true
+  /** Absent where a legacy item never had a zone. */
+  readonly tz?: string
+  readonly utcOffsetMinutes?: number
+  readonly createdAt: string
+  readonly updatedAt?: string
+  readonly revision: number
+  readonly formatVersion: 4
+  readonly importId?: string
+  readonly rowHash?: string
+  /** The corrections that lie in it, so that one that comes again is known. */
+  readonly _heard?: readonly string[]
+}
+
+/** What stays, without expiry, of a meal that left its first key. */
+export type GoneMealItem = Key & (
+  | { readonly state: 'moved'; readonly to: string }
+  /** `meal` is null when the delete came before the create. */
+  | { readonly state: 'deleted'; readonly deletedAt: string; readonly meal: MealItem | null; readonly _heard?: readonly string[] }
+)
+
+/** Leads from a day to a meal that the instant alone would not place there. `to` is its sort key. */
+export type DayPointerItem = Key & { readonly to: string }
+
+export type DaySummaryItem = Key & {
+  readonly type: 'DaySummary'
+  readonly totalCalories: number
+  readonly totalProtein: number
+  readonly totalCarbs: number
+  readonly totalFat: number
+  /** Exact sums; a nutrient of which nothing was eaten has no entry. */
+  readonly extendedNutrients: Amounts
+  readonly mealCount: number
+  readonly updatedAt: string
+}
+
+export type DisplayUnit = 'kcal' | 'kj'
+export type NutrientDefinition = { readonly unit?: string; readonly goal?: number }
+export type NutrientRegistry = { readonly [nutrient: string]: NutrientDefinition }
+
+/** 0 is a disabled target; an absent one was never set. */
+export type Targets = Partial<MacroAmounts> & {
+  readonly displayUnit: DisplayUnit
+  readonly nutrientRegistry: NutrientRegistry
+  readonly version: number
+  readonly updatedAt: string
+}
+
+export type TargetsItem = Key & Targets & { readonly effectiveFromDate: string; readonly _heard?: readonly string[] }
+
+/** The targets that hold from this day on, until the next such item. */
+export type TargetsAsOfItem = Key & Targets
+
+export type PatItem = Key & {
+  readonly patId: string
+  /** null when its person was forgotten. */
+  readonly name: string | null
+  readonly scopes: readonly string[]
+  readonly lastUsedAt?: string
+  readonly createdAt: string
+  readonly GSI1PK: string
+  readonly GSI1SK: string
+}
+
+export type GonePatItem = Key & { readonly revokedAt: string }
+
+export type UsageItem = Key & {
+  readonly reads: number
+  readonly writes: number
+  readonly ttl: number
+  /** The samples that lie in the counts, so that one that comes again is not counted twice. */
+  readonly _heard: readonly string[]
+}
+
+export type ImportItem = Key & {
+  readonly importId: string
+  readonly count: number
+  readonly source: string
+  readonly importedAt: string
+}
+
+export const FORMAT_VERSION = 4

@@ -1,0 +1,61 @@
+import type { Key } from '../item.ts'
+
+/**
+ * Every key of the meals table, spelled once. Instants and dates have a fixed width and come before what varies,
+ * and no user id holds a `#`, so two different things never share a key.
+ */
+const key = (user: string, SK: string): Key => ({ PK: userPartition(user), SK })
+
+export const userPartition = (user: string): string => `USER#${user}`
+
+export const MEALS = 'MEAL#'
+export const SUMMARIES = 'SUMMARY#'
+export const TARGETS_AS_OF = 'TARGETS#'
+export const TOKENS = 'PAT#'
+export const IMPORTS = 'IMPORT#'
+
+/** `eaten` is the ISO instant at which the meal lies now; the uid stays when it moves. */
+export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, `MEAL#${eaten}#${uid}`)
+export const goneMealKey = (user: string, mealId: string): Key => key(user, `GONE#MEAL#${mealId}`)
+export const dayPointers = (day: string): string => `DAY#${day}#`
+export const dayPointerKey = (user: string, at: { day: string; eaten: string; mealId: string }): Key =>
+  key(user, `DAY#${at.day}#${at.eaten}#${at.mealId}`)
+export const summaryKey = (user: string, day: string): Key => key(user, `SUMMARY#${day}`)
+export const targetsKey = (user: string): Key => key(user, 'CONFIG#TARGETS')
+export const targetsAsOfKey = (user: string, day: string): Key => key(user, `TARGETS#${day}`)
+export const tokenKey = (user: string, patId: string): Key => key(user, `PAT#${patId}`)
+export const goneTokenKey = (user: string, patId: string): Key => key(user, `GONE#PAT#${patId}`)
+export const usageKey = (user: string, day: string): Key => key(user, `USAGE#${day}`)
+export const importKey = (user: string, importId: string): Key => key(user, `IMPORT#${importId}`)
+
+export const TOKEN_INDEX = 'GSI1'
+export const tokenHash = (hash: string): string => `PATHASH#${hash}`
+export const TOKEN_METADATA = 'METADATA'
+
+/** `<YYYYMMDDTHHMMSSmmmZ>-<uid>`: the id holds the instant at which the meal was first said to be eaten. */
+export const mealIdOf = (eaten: string, uid: string): string =>
+  `${eaten.slice(0, 4)}${eaten.slice(5, 7)}${eaten.slice(8, 13)}${eaten.slice(14, 16)}${eaten.slice(17, 19)}${eaten.slice(20)}-${uid}`
+
+const ID = /^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\d)(\d{3}Z)-([A-Za-z0-9_-]{1,64})$/
+
+export interface MealName {
+  readonly eaten: string
+  readonly uid: string
+}
+
+export const mealNameOf = (mealId: string): MealName | undefined => {
+  const [, year, month, dayHour, minute, second, rest, uid] = ID.exec(mealId) ?? []
+  return uid === undefined ? undefined : { eaten: `${year}-${month}-${dayHour}:${minute}:${second}.${rest}`, uid }
+}
+
+const UID = /^[A-Za-z0-9_-]{1,64}$/
+export const isUid = (uid: string): boolean => UID.test(uid)
+
+const ID_PREFIX = '20261116T080000000Z-'.length
+export const uidOf = (mealId: string): string => mealId.slice(ID_PREFIX)
+
+/** The instant in a meal's sort key: where it lies now. */
+export const eatenOf = (sk: string): string => sk.slice(MEALS.length, MEALS.length + '2026-11-16T08:00:00.000Z'.length)
+
+/** The day in a sort key that begins with a prefix and a date. */
+export const dayIn = (sk: string, prefix: string): string => sk.slice(prefix.length, prefix.length + '2026-11-16'.length)
