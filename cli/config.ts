@@ -24,8 +24,10 @@ export interface Config {
   readonly dynamodb?: { readonly endpoint?: string }
   /** Requests a person may make in a UTC day; `null`: as many as they like. */
   readonly quota: { readonly reads: number | null; readonly writes: number | null }
-  /** One request in so many is counted, with that weight. */
-  readonly usageSample: number
+  /** Requests a token may make in a minute; `null`: as many as it likes. */
+  readonly rateLimit: number | null
+  /** One request in so many is counted, with that weight; `null`: none is. */
+  readonly usageSample: number | null
   readonly logLevel: LogLevel
 }
 
@@ -98,7 +100,8 @@ const VARIABLES = {
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
-  TRIBUTARY_USAGE_SAMPLE: variable(whole(1, 1_000_000), 10),
+  TRIBUTARY_RATE_LIMIT: variable(limit, null),
+  TRIBUTARY_USAGE_SAMPLE: variable(limit, 10),
   TRIBUTARY_LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info'),
 } as const
 
@@ -144,6 +147,7 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
     quota: { reads: value('TRIBUTARY_QUOTA_READS'), writes: value('TRIBUTARY_QUOTA_WRITES') },
+    rateLimit: value('TRIBUTARY_RATE_LIMIT'),
     usageSample: value('TRIBUTARY_USAGE_SAMPLE'),
     logLevel: value('TRIBUTARY_LOG_LEVEL'),
   }
@@ -159,7 +163,8 @@ export const printConfig = (env: Env): string =>
 
 const describeFallback = (name: Name): string => {
   const { fallback } = VARIABLES[name]
-  if (fallback === undefined || fallback === null) return ''
+  if (fallback === undefined) return ''
+  if (fallback === null) return '; default off'
   if (typeof fallback === 'object' && 'host' in fallback) return `; default ${fallback.host}:${fallback.port}`
   if (typeof fallback === 'boolean') return `; default ${fallback ? 'on' : 'off'}`
   return `; default ${String(fallback)}`

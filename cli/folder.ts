@@ -76,12 +76,18 @@ export const holdFolder = async (folder: string): Promise<Held> => {
   } finally {
     rmSync(own, { force: true })
   }
-  return { server, path, release: () => release(server, path) }
-}
-
-const release = (server: Server, path: string): Promise<void> => {
-  rmSync(path, { force: true })
-  return new Promise((done) => server.close(() => done()))
+  const callers = new Set<Socket>()
+  server.on('connection', (socket) => {
+    callers.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('close', () => callers.delete(socket))
+  })
+  const release = (): Promise<void> => {
+    rmSync(path, { force: true })
+    for (const socket of callers) socket.destroy()
+    return new Promise((done) => server.close(() => done()))
+  }
+  return { server, path, release }
 }
 
 const claimed = (own: string, path: string): boolean => {

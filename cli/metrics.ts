@@ -1,0 +1,85 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { EdgeReport } from '../producers/http/server.ts'
+import type { Watching } from './pipeline.ts'
+import { version } from './version.ts'
+
+/** Where a domain stands, as measured now. */
+export interface Standing {
+  readonly domain: string
+  readonly generation: number
+  readonly lagEvents: number
+  readonly lagSeconds: number
+  readonly parked: number
+}
+
+export interface Metrics {
+  readonly watching: Pick<Watching, 'passed' | 'failed'>
+  readonly report: EdgeReport
+  /** The Prometheus text format. What must be asked for is asked for here. */
+  text(standings: readonly Standing[]): Promise<string>
+  /** Events a second over the last ten, by domain and generation. */
+  rate(domain: string, generation: number): number
+}
+
+const WINDOW_SECONDS = 10
+
+export const createMetrics = (now: () => number): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const labels = ['domain', 'generation'] as const
+  const named = <N extends string>(name: string, help: string, labelNames: readonly N[]) => ({ name, help, labelNames, registers: [registry] })
+  const built = new Gauge(named('build_info', 'The version that runs, as a label.', ['version']))
+  built.set({ version: version() }, 1)
+  const appended = new Counter(named('pipeline_events_appended_total', 'Events accepted by this process.', ['source', 'type']))
+  const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
+  const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
+  const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
+  const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
+  const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
+  const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
+  const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
+  const rates = createRates(now)
+
+  return {
+    watching: {
+      passed(domain, generation, passed) {
+        projected.inc({ domain, generation }, passed.events)
+        conflicts.inc({ domain, generation }, passed.conflicts)
+        rates.add(`${domain}.${generation}`, passed.events)
+      },
+      failed: (domain, error) => failures.inc({ domain, code: error instanceof Error && 'code' in error ? String(error.code) : 'internal' }),
+    },
+    report: {
+      appended: (source, type) => appended.inc({ source, type }),
+      answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
+    },
+    text(standings) {
+      for (const { domain, generation, ...standing } of standings) {
+        lagEvents.set({ domain, generation }, standing.lagEvents)
+        lagSeconds.set({ domain, generation }, standing.lagSeconds)
+        parked.set({ domain }, standing.parked)
+      }
+      return registry.metrics()
+    },
+    rate: (domain, generation) => rates.of(`${domain}.${generation}`),
+  }
+}
+
+/** Counts by second, over a short window. */
+const createRates = (now: () => number) => {
+  const counts = new Map<string, Map<number, number>>()
+  const second = (): number => Math.floor(now() / 1000)
+  return {
+    add(name: string, count: number): void {
+      const bySecond = counts.get(name) ?? new Map<number, number>()
+      counts.set(name, bySecond)
+      bySecond.set(second(), (bySecond.get(second()) ?? 0) + count)
+      for (const at of bySecond.keys()) if (at < second() - WINDOW_SECONDS) bySecond.delete(at)
+    },
+    of(name: string): number {
+      const from = second() - WINDOW_SECONDS
+      const recent = [...(counts.get(name) ?? [])].filter(([at]) => at >= from && at < second())
+      return recent.reduce((sum, [, count]) => sum + count, 0) / WINDOW_SECONDS
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { Fault } from '../schemas/fault.ts'
+import { readEvents } from './operations/events.ts'
+import { importLines } from './operations/import.ts'
+import { listParked, retryParked, showParked } from './operations/parked.ts'
+import { createToken, listTokens, revokeToken } from './operations/token.ts'
+import type { Runtime } from './runtime.ts'
+import { statusOf } from './standing.ts'
+import type { Perform, Says } from './socket.ts'
+
+/** A verb on what is open. It says rows as it finds them and answers with what remains to be said. */
+export type Operation<Args> = (runtime: Runtime, args: Args, says: Says) => Promise<unknown>
+
+const OPERATIONS = {
+  'status': (runtime) => statusOf(runtime),
+  'token-create': createToken as Operation<unknown>,
+  'token-list': listTokens as Operation<unknown>,
+  'token-revoke': revokeToken as Operation<unknown>,
+  'events': readEvents as Operation<unknown>,
+  'import': importLines as Operation<unknown>,
+  'parked-list': listParked as Operation<unknown>,
+  'parked-show': showParked as Operation<unknown>,
+  'parked-retry': retryParked as Operation<unknown>,
+  /** A flip or a new generation was written to the control table: look now, not in a second. */
+  'refresh': async ({ pipelines }) => {
+    for (const pipeline of pipelines.values()) await pipeline.refresh()
+  },
+} as const satisfies Record<string, Operation<unknown>>
+
+export type OperationName = keyof typeof OPERATIONS
+
+export const createPerform = (runtime: Runtime): Perform => (name, args, says) => {
+  const operation: Operation<unknown> | undefined = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as OperationName] : undefined
+  if (operation === undefined) throw new Fault('operation-unknown', `The running server knows no "${name}". Is it of another version? Start it again with this one.`)
+  return operation(runtime, args, says)
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../processors/engine/clock.ts'
+import { CONTROL_TABLE, createControl, LEDGER_TABLE } from '../processors/engine/control.ts'
+import { openCodec } from '../schemas/codec.ts'
+import { Fault } from '../schemas/fault.ts'
+import { openAdapters } from './adapters.ts'
+import type { Adapters } from './adapters.ts'
+import { systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { DOMAINS } from './domains.ts'
+import { holdFolder } from './folder.ts'
+import type { Held } from './folder.ts'
+import { createMetrics } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
+import { openPipeline } from './pipeline.ts'
+import type { Pipeline, Watching } from './pipeline.ts'
+
+/** Everything that a process has open: the composition root's result. */
+export interface Runtime {
+  readonly config: Config
+  readonly clock: Clock
+  readonly adapters: Adapters
+  readonly pipelines: ReadonlyMap<string, Pipeline>
+  readonly metrics: Metrics
+  /** The data folder's lock and socket, where something is embedded and this process holds it. */
+  readonly held: Held | undefined
+  pipeline(domain: string): Pipeline
+  /** Finishes what is under way, then closes in an order that loses nothing. Concurrent calls share one promise. */
+  close(): Promise<void>
+}
+
+export interface RuntimeOptions {
+  readonly config: Config
+  /** `beside`: reads what another process holds (LMDB allows it); nothing is processed here. */
+  readonly folder: 'hold' | 'beside'
+  readonly watching?: Partial<Watching>
+}
+
+/** How often to look for what other processes did, where there may be any. */
+const POLL_MS = 10
+
+export const isEmbedded = ({ kafka, dynamodb }: Config): boolean => kafka === undefined || dynamodb === undefined
+
+export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
+  const { config } = options
+  const held = isEmbedded(config) && options.folder === 'hold' ? await holdFolder(config.data) : undefined
+  try {
+    return await openHeld(options, held)
+  } catch (error) {
+    await held?.release()
+    throw error
+  }
+}
+
+const openHeld = async ({ config, watching, folder }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
+  const clock = systemClock
+  const metrics = createMetrics(clock.now)
+  const adapters = await openAdapters(config)
+  const pipelines = new Map<string, Pipeline>()
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([...pipelines.values()].map((pipeline) => pipeline.stop()))
+    await adapters.close()
+    await held?.release()
+  }
+  try {
+    const control = createControl({ store: await adapters.stores.open(CONTROL_TABLE, 1), now: clock.now })
+    const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
+    const codec = openCodec()
+    const alone = isEmbedded(config) && folder === 'hold'
+    for (const domain of DOMAINS) {
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, codec, clock, watching: bothWatching(metrics, watching) }
+      pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
+    }
+  } catch (error) {
+    await closeAll().catch(() => undefined)
+    throw error
+  }
+  let closing: Promise<void> | undefined
+  return {
+    config, clock, adapters, pipelines, metrics, held,
+    pipeline: (domain) => known(pipelines, domain),
+    close: () => (closing ??= closeAll()),
+  }
+}
+
+const known = (pipelines: ReadonlyMap<string, Pipeline>, domain: string): Pipeline => {
+  const pipeline = pipelines.get(domain)
+  if (pipeline === undefined) throw new Fault('domain-unknown', `There is no domain "${domain}". There ${pipelines.size === 1 ? 'is' : 'are'}: ${[...pipelines.keys()].join(', ')}.`)
+  return pipeline
+}
+
+const bothWatching = ({ watching: counted }: Metrics, told: Partial<Watching> = {}): Watching => ({
+  passed(domain, generation, passed) {
+    counted.passed(domain, generation, passed)
+    told.passed?.(domain, generation, passed)
+  },
+  parked: (domain, parked) => told.parked?.(domain, parked),
+  failed(domain, error) {
+    counted.failed(domain, error)
+    told.failed?.(domain, error)
+  },
+})

@@ -1,0 +1,57 @@
+import { parkedOf } from '../processors/engine/parking.ts'
+import type { StoredParked } from '../processors/engine/parking.ts'
+import type { Standing } from './metrics.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Runtime } from './runtime.ts'
+
+/** A domain as `status` shows it. */
+export interface Status extends Standing {
+  readonly table: string
+  readonly foldVersion: number
+  /** Highest offset + 1 over all partitions, summed. */
+  readonly events: number
+  readonly eventsPerSecond: number
+  readonly writeUnitsPerEvent: number | null
+  readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
+}
+
+export const standingOf = async ({ domain, log, serving }: Pipeline, now: number): Promise<Standing> => {
+  const { generation, store } = serving()
+  const [marks, checkpoints] = await Promise.all([log.watermarks(), store.checkpoints()])
+  const lags = marks.map(({ partition, high, low }) => ({ partition, next: Math.max(checkpoints.get(partition) ?? 0, low), high }))
+  const lagEvents = lags.reduce((sum, { next, high }) => sum + Math.max(0, high - next), 0)
+  const behind = lags.filter(({ next, high }) => next < high)
+  const oldest = await Promise.all(behind.map(({ partition, next }) => timeOf(log, partition, next)))
+  const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
+  return { domain: domain.name, generation, lagEvents, lagSeconds, parked: (await parkedIn({ log, serving })).length }
+}
+
+const timeOf = async (log: Pipeline['log'], partition: number, offset: number): Promise<number> => {
+  for await (const records of log.read(partition, offset, offset + 1)) for (const { timestamp } of records) return timestamp
+  return Infinity
+}
+
+/** Every parked entry of the serving generation. */
+export const parkedIn = async ({ log, serving }: Pick<Pipeline, 'log' | 'serving'>): Promise<readonly StoredParked[]> => {
+  const reader = serving().store.reader(() => 0)
+  const marks = await log.watermarks()
+  return (await Promise.all(marks.map(({ partition }) => parkedOf(reader, partition)))).flat()
+}
+
+export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
+  Promise.all([...runtime.pipelines.values()].map(async (pipeline) => {
+    const { domain, control, log } = pipeline
+    const standing = await standingOf(pipeline, runtime.clock.now())
+    const generations = await control.generations(domain.name)
+    const serving = generations.find(({ generation }) => generation === standing.generation)
+    const events = (await log.watermarks()).reduce((sum, { high }) => sum + high, 0)
+    return {
+      ...standing,
+      table: serving?.table ?? domain.table.name,
+      foldVersion: serving?.foldVersion ?? domain.foldVersion,
+      events,
+      eventsPerSecond: runtime.metrics.rate(domain.name, standing.generation),
+      writeUnitsPerEvent: runtime.adapters.unitsPerEvent(domain.table, standing.generation),
+      generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })),
+    }
+  }))
