@@ -110,5 +110,20 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, 
   return walk
 }
 
+/** The named types that an expanded schema defines. */
+export const definitionsOf = (schema: NamedSchema): ReadonlyMap<string, NamedSchema> => {
+  const found = new Map<string, NamedSchema>()
+  const walk = (part: Schema): void => {
+    if (typeof part === 'string') return
+    if (isUnion(part)) return part.forEach(walk)
+    if ('name' in part) found.set(part.name, part)
+    if (part.type === 'record') part.fields.forEach((field) => walk(field.type))
+    else if (part.type === 'array') walk(part.items)
+    else if (part.type === 'map') walk(part.values)
+  }
+  walk(schema)
+  return found
+}
+
 /** SHA-256 of the expanded form. */
 export const fingerprintOf = (expanded: NamedSchema): string => createHash('sha256').update(JSON.stringify(expanded)).digest('hex')

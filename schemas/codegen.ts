@@ -1,6 +1,11 @@
-/** `npm run codegen` writes the generated types; `--check` only compares, and exits 1 when they differ. */
+/**
+ * `npm run codegen` writes the generated types. `--check` only compares, and exits 1 when they differ; `--lock` also gives
+ * new records and versions their ids, and refuses what older versions could not read.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { checkSchemas } from './compatibility.ts'
+import { EMPTY_LOCK, extendLock, formatLock, LOCK, readLock, writtenNow } from './lock.ts'
 import { readSources, SCHEMAS } from './sources.ts'
 import { typesOf } from './typescript.ts'
 
@@ -30,14 +35,25 @@ const generate = (): void => {
   for (const { url, text } of outputs()) writeFileSync(url, text)
 }
 
+const complain = (lines: readonly string[]): number => {
+  for (const line of lines) process.stderr.write(`${line}\n`)
+  return lines.length === 0 ? 0 : 1
+}
+
+/** Gives new records and new versions their ids, unless something is wrong with them. */
+const extend = (): number => {
+  const sources = readSources()
+  const lock = extendLock(existsSync(LOCK) ? readLock() : EMPTY_LOCK, writtenNow(sources))
+  const { ok, problems } = checkSchemas({ sources, lock })
+  if (ok) writeFileSync(LOCK, formatLock(lock))
+  return complain(problems.map(({ schema, rule, detail }) => `${schema}: ${rule}: ${detail}`))
+}
+
 const main = (args: readonly string[]): number => {
-  if (!args.includes('--check')) {
-    generate()
-    return 0
-  }
-  const stale = outdated()
-  for (const path of stale) process.stderr.write(`schemas/${path} is not what the schemas say. Run npm run codegen and commit it.\n`)
-  return stale.length === 0 ? 0 : 1
+  if (args.includes('--check')) return complain(outdated().map((path) => `schemas/${path} is not what the schemas say. Run npm run codegen.`))
+  const code = args.includes('--lock') ? extend() : 0
+  if (code === 0) generate()
+  return code
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = main(process.argv.slice(2))

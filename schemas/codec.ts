@@ -1,0 +1,158 @@
+/** Events to bytes and back: Confluent's wire format (a zero, the schema's id in four bytes, Avro), ids from lock.json. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Type } from 'avsc'
+import { shortName } from './avro.ts'
+import { compileType, enveloped } from './compile.ts'
+import { FORGOTTEN } from './event.ts'
+import type { Event, EventMeta } from './event.ts'
+import { Fault } from './fault.ts'
+import { createGuard } from './guard.ts'
+import type { Guard } from './guard.ts'
+import { readLock } from './lock.ts'
+import type { Lock, Locked } from './lock.ts'
+import { createRegistry } from './registry.ts'
+import type { ExtraSchemas, Registry } from './registry.ts'
+import { LIMITS } from './skim.ts'
+import { isEvent } from './sources.ts'
+
+export interface Codec {
+  encode(event: Event): Uint8Array
+  decode(value: Uint8Array): Event
+}
+
+export interface CodecOptions extends ExtraSchemas {
+  readonly lock?: Lock
+}
+
+export const openCodec = (options: CodecOptions = {}): Codec => {
+  const registry = createRegistry(options.lock ?? readLock(), options)
+  const forms = createForms(registry)
+  return { encode: createEncode(registry, forms), decode: createDecode(registry, forms) }
+}
+
+/** What is needed to read what one schema wrote, and to write it if it is the newest. */
+interface Form {
+  readonly written: Locked
+  /** The event's type, or null for a personal record. */
+  readonly event: string | null
+  /** The newest schema of the event's personal record. */
+  readonly personal: Locked | undefined
+  readonly guard: Guard
+  readonly type: Type
+  /** Absent where the writer's schema is the newest. */
+  readonly resolver: ReturnType<Type['createResolver']> | undefined
+}
+
+type Forms = (schema: Locked) => Form
+
+/** Compiled when first used, and once. */
+const createForms = (registry: Registry): Forms => {
+  const types = new Map<number, Type>()
+  const typeOf = (schema: Locked): Type => {
+    const known = types.get(schema.id)
+    if (known !== undefined) return known
+    const type = compileType(isEvent(schema.schema) ? enveloped(schema.schema) : schema.schema)
+    types.set(schema.id, type)
+    return type
+  }
+  const forms = new Map<number, Form>()
+  const build = (written: Locked): Form => {
+    const reader = registry.reader(written)
+    const form: Form = {
+      written,
+      event: isEvent(reader.schema) ? shortName(reader.name) : null,
+      personal: registry.personal(reader),
+      guard: createGuard(written.schema),
+      type: typeOf(reader),
+      resolver: reader === written ? undefined : typeOf(reader).createResolver(typeOf(written)),
+    }
+    forms.set(written.id, form)
+    return form
+  }
+  return (schema) => forms.get(schema.id) ?? build(schema)
+}
+
+const HEADER = 5
+
+const createDecode = (registry: Registry, forms: Forms): Codec['decode'] => {
+  const formOf = (buf: Buffer): Form => {
+    if (buf.length < HEADER || buf[0] !== 0) throw notWireFormat(buf)
+    const id = buf.readInt32BE(1)
+    const schema = registry.byId(id)
+    if (schema === undefined) throw new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
+    return forms(schema)
+  }
+  const read = ({ guard, type, resolver, written }: Form, buf: Buffer): unknown => {
+    guard.check(buf, HEADER)
+    try {
+      return type.decode(buf, HEADER, resolver).value
+    } catch (cause) {
+      throw new Fault('bad-payload', `Cannot read a ${written.name} of version ${written.version}: ${reasonOf(cause)}. Mend the producer that wrote it.`, { cause })
+    }
+  }
+  const readPersonal = (event: Form, buf: Buffer): unknown => {
+    const form = formOf(buf)
+    if (event.personal !== undefined && registry.reader(form.written) === event.personal) return read(form, buf)
+    throw new Fault('bad-payload', `The personal field of a ${event.written.name} holds a ${form.written.name}. Mend the producer that wrote it.`)
+  }
+  return (value) => {
+    const buf = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    const form = formOf(buf)
+    if (form.event === null) throw new Fault('bad-payload', `A ${form.written.name} is not an event. Mend the producer that wrote it.`)
+    const { meta, data, personal } = read(form, buf) as { meta: EventMeta; data: unknown; personal: Buffer | null }
+    return { type: form.event, meta, data, personal: personal === null ? null : readPersonal(form, personal) }
+  }
+}
+
+const notWireFormat = (buf: Buffer): Fault =>
+  new Fault('not-wire-format', `${buf.length} bytes that begin with 0x${buf.toString('hex', 0, 1)} are not in wire format (a zero, a schema id, Avro). Find who else writes to this topic.`)
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const createEncode = (registry: Registry, forms: Forms): Codec['encode'] => {
+  const scratch = Buffer.alloc(LIMITS.bytes)
+  const write = (form: Form, value: object): Buffer => {
+    demand(form, value)
+    const end = form.type.encode(value, scratch, HEADER)
+    if (end < 0) throw new Fault('event-too-large', `A ${form.written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
+    scratch[0] = 0
+    scratch.writeInt32BE(form.written.id, 1)
+    const buf = Buffer.from(scratch.subarray(0, end))
+    verify(form, value, buf)
+    return buf
+  }
+  const writePersonal = (form: Form, { type, personal }: Event): Buffer | null => {
+    if (personal === null) return null
+    if (personal === FORGOTTEN) throw new Fault('bad-event', `A ${type} whose personal data was forgotten cannot be written again.`)
+    if (form.personal === undefined) throw new Fault('bad-event', `A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
+    return write(forms(form.personal), personal as object)
+  }
+  return (event) => {
+    const schema = registry.event(event.type)
+    if (schema === undefined) throw new Fault('bad-event', `No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
+    const form = forms(schema)
+    return write(form, { meta: event.meta, data: event.data, personal: writePersonal(form, event) })
+  }
+}
+
+/** What the schema does not say would be dropped in silence. */
+const demand = ({ type, written }: Form, value: object): void => {
+  if (type.isValid(value, { noUndeclaredFields: true })) return
+  const wrong: string[] = []
+  type.isValid(value, { noUndeclaredFields: true, errorHook: (path) => void wrong.push(path.join('.')) })
+  throw new Fault('bad-event', `A ${written.name} is not what its schema says: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`)
+}
+
+const REPLACEMENT = Buffer.from('\uFFFD')
+
+/** What is written can be read, and says the same. The library replaces lone surrogates, and loses the sign of longs below -(2^52). */
+const verify = ({ guard, type, written }: Form, value: object, buf: Buffer): void => {
+  try {
+    guard.check(buf, HEADER)
+  } catch (cause) {
+    throw new Fault('bad-event', `A ${written.name} could not be read again: ${reasonOf(cause)}`, { cause })
+  }
+  if (!guard.seen.wide && !buf.includes(REPLACEMENT)) return
+  if (isDeepStrictEqual(type.clone(value), type.decode(buf, HEADER).value)) return
+  throw new Fault('bad-event', `A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is.`)
+}

@@ -1,0 +1,141 @@
+/** What must hold of the schemas together: the lock is whole and current, and every version reads what every other wrote. */
+import { definitionsOf, fingerprintOf, isUnion, shortName } from './avro.ts'
+import type { RecordSchema, Schema } from './avro.ts'
+import { compileType } from './compile.ts'
+import { extendLock, latest, readLock, writtenNow } from './lock.ts'
+import type { Lock, Locked } from './lock.ts'
+import { docProblems, shapeProblems } from './rules.ts'
+import type { Problem, Rule } from './rules.ts'
+import { isEvent, readSources } from './sources.ts'
+import type { Source } from './sources.ts'
+
+export interface SchemaInfo {
+  readonly id: number
+  readonly name: string
+  readonly version: number
+  readonly fingerprint: string
+  /** Whether events are written with it now. */
+  readonly current: boolean
+}
+
+export interface Report {
+  readonly ok: boolean
+  readonly schemas: readonly SchemaInfo[]
+  readonly problems: readonly Problem[]
+}
+
+export interface Catalog {
+  readonly sources: readonly Source[]
+  readonly lock: Lock
+}
+
+const readCatalog = (): Catalog => ({ sources: readSources(), lock: readLock() })
+
+export const listSchemas = (lock: Lock = readLock()): readonly SchemaInfo[] => {
+  const newest = latest(lock)
+  return lock.schemas.map((entry) => {
+    const { id, name, version, fingerprint } = entry
+    return { id, name, version, fingerprint, current: newest.get(name) === entry }
+  })
+}
+
+export const checkSchemas = ({ sources, lock }: Catalog = readCatalog()): Report => {
+  const now = writtenNow(sources)
+  const problems = [
+    ...sources.flatMap(docProblems),
+    ...now.flatMap(shapeProblems),
+    ...typeProblems(now),
+    ...lockProblems(lock),
+    ...staleProblems(lock, now),
+    ...versionProblems(lock),
+  ]
+  return { ok: problems.length === 0, schemas: listSchemas(lock), problems }
+}
+
+const problem = (schema: string, rule: Rule, detail: string): Problem => ({ schema, rule, detail })
+
+const typeProblems = (now: readonly RecordSchema[]): readonly Problem[] => {
+  const types = now.filter(isEvent).map(({ name }) => shortName(name))
+  return now
+    .filter((schema) => isEvent(schema) && types.filter((type) => type === shortName(schema.name)).length > 1)
+    .map(({ name }) => problem(name, 'one-type-one-event', `Another domain has an event ${shortName(name)}. Rename one.`))
+}
+
+const lockProblems = ({ nextId, schemas }: Lock): readonly Problem[] => {
+  const intact = (schema: string, detail: string): Problem => problem(schema, 'lock-intact', `${detail} Restore schemas/lock.json from version control.`)
+  const ids = new Set(schemas.map(({ id }) => id))
+  const versions = new Map<string, number>()
+  const found: Problem[] = []
+  if (ids.size !== schemas.length) found.push(intact('lock.json', 'An id is used twice.'))
+  for (let id = 1; id < nextId; id++) if (!ids.has(id)) found.push(intact('lock.json', `The entry with id ${id} is gone, and events may carry it.`))
+  for (const { id, name, version, fingerprint, schema } of schemas) {
+    if (id < 1 || id >= nextId) found.push(intact(name, `Its id ${id} was never given.`))
+    if (version !== (versions.get(name) ?? 0) + 1) found.push(intact(name, `Version ${version} is out of order.`))
+    if (fingerprint !== fingerprintOf(schema) || name !== schema.name) found.push(intact(name, `Version ${version} is not what its fingerprint says.`))
+    versions.set(name, version)
+  }
+  return found
+}
+
+const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Problem[] => {
+  const kept = new Set(now.flatMap(({ name, aliases = [] }) => [name, ...aliases]))
+  const changed = extendLock(lock, now).schemas.slice(lock.schemas.length)
+  return [
+    ...changed.map(({ name }) => problem(name, 'lock-current', 'It is not what the lock says. Run npm run codegen -- --lock.')),
+    ...[...latest(lock).keys()].filter((name) => !kept.has(name)).map((name) => problem(name, 'lock-current', 'It was written before and its file is gone. Bring it back, or alias it.')),
+  ]
+}
+
+const versionProblems = (lock: Lock): readonly Problem[] => {
+  const versions = new Map<string, Locked[]>()
+  for (const entry of lock.schemas) versions.set(entry.name, [...(versions.get(entry.name) ?? []), entry])
+  return [...versions.values()].flatMap((entries) =>
+    entries.flatMap((entry, index) => entries.slice(0, index).flatMap((before) => [...readProblems(entry, before), ...readProblems(before, entry)])),
+  )
+}
+
+/** Whether what `writer` wrote is read in full by `reader`, as Avro has it and as numbers stay exact. */
+const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
+  const report = (reason: string): Problem =>
+    problem(reader.name, 'readable-by-all-versions', `Version ${reader.version} cannot read version ${writer.version}: ${reason}.`)
+  try {
+    compileType(reader.schema).createResolver(compileType(writer.schema))
+  } catch (error) {
+    return [report(error instanceof Error ? error.message : String(error))]
+  }
+  return numberChanges(reader.schema, writer.schema).map(report)
+}
+
+/** Avro lets a long be read as a double, and cannot tell our bigint from a long: neither would stay exact. */
+const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly string[] => {
+  const named = [definitionsOf(reader), definitionsOf(writer)] as const
+  const seen = new Set<string>()
+  const found: string[] = []
+  const compare = (into: Schema, from: Schema, path: string): void => {
+    const [a, b] = [bare(into, named[0]), bare(from, named[1])]
+    if (kindOf(a) !== kindOf(b)) found.push(`${path} is ${kindOf(a)} in one and ${kindOf(b)} in the other`)
+    if (typeof a === 'string' || typeof b === 'string' || isUnion(a) || isUnion(b)) return
+    if (a.type === 'array' && b.type === 'array') return compare(a.items, b.items, `${path}[]`)
+    if (a.type === 'map' && b.type === 'map') return compare(a.values, b.values, `${path}{}`)
+    if (a.type !== 'record' || b.type !== 'record' || seen.has(`${a.name} ${b.name}`)) return
+    seen.add(`${a.name} ${b.name}`)
+    for (const field of a.fields) {
+      const other = b.fields.find(({ name }) => name === field.name || field.aliases?.includes(name))
+      if (other !== undefined) compare(field.type, other.type, path === '' ? field.name : `${path}.${field.name}`)
+    }
+  }
+  compare(reader, writer, '')
+  return found
+}
+
+/** Without its null, and with its name resolved. */
+const bare = (schema: Schema, named: ReadonlyMap<string, Schema>): Schema => {
+  if (isUnion(schema)) return bare(schema.find((branch) => branch !== 'null') ?? 'null', named)
+  return typeof schema === 'string' ? (named.get(schema) ?? schema) : schema
+}
+
+const kindOf = (schema: Schema): string => {
+  if (typeof schema === 'string') return schema
+  if (isUnion(schema)) return 'union'
+  return 'logicalType' in schema && schema.logicalType === 'bigint' ? 'bigint' : schema.type
+}

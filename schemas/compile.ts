@@ -1,0 +1,49 @@
+/** Avro types of the library, compiled from our schemas: plain objects, and BigInt where a field is marked so. */
+import avro from 'avsc'
+import type { Type } from 'avsc'
+import type { Field, NamedSchema, RecordSchema, Schema } from './avro.ts'
+
+/** The library's own long throws beyond 2^53, and loses the sign of what is below -(2^52). */
+const bigint = avro.types.LongType.__with({
+  fromBuffer: (buf: Buffer) => buf.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const buf = Buffer.alloc(8)
+    buf.writeBigInt64LE(value)
+    return buf
+  },
+  fromJSON: (value: number | string) => BigInt(value),
+  toJSON: (value: bigint) => String(value),
+  isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+  compare: (a: bigint, b: bigint) => (a < b ? -1 : Number(a > b)),
+})
+
+const isMarked = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && 'logicalType' in schema && schema.logicalType === 'bigint'
+
+/** The schema is expanded. Records come out as plain objects: what folds keep of them is compared and stored. */
+export const compileType = (schema: NamedSchema): Type => {
+  const registry: { [name: string]: Type } = {}
+  const type = avro.Type.forSchema(mutable(schema), {
+    registry,
+    omitRecordMethods: true,
+    wrapUnions: 'never',
+    typeHook: (part) => (isMarked(part) ? bigint : undefined),
+  })
+  for (const named of Object.values(registry)) plain(named)
+  return type
+}
+
+/** The library wants to own what it is given. */
+const mutable = (schema: Schema): Parameters<typeof avro.Type.forSchema>[0] => structuredClone(schema) as Parameters<typeof avro.Type.forSchema>[0]
+
+const plain = (type: Type): void => {
+  if (type instanceof avro.types.RecordType) (type.recordConstructor as { prototype: object }).prototype = Object.prototype
+}
+
+/** The shape in which an event is decoded: a record within a record adds no bytes, so this reads the very same ones. */
+export const enveloped = (schema: RecordSchema): RecordSchema => {
+  const [meta, ...rest] = schema.fields as readonly [Field, ...Field[]]
+  const personal = rest.pop() as Field
+  const data: RecordSchema = { type: 'record', name: `${schema.name}__data`, fields: rest }
+  return { ...schema, fields: [meta, { name: 'data', type: data }, personal] }
+}

@@ -1,0 +1,64 @@
+/** Which schema an id means, and which one reads what it wrote. */
+import { fingerprintOf, fullName, shortName } from './avro.ts'
+import type { NamedSchema, RecordSchema } from './avro.ts'
+import { Fault } from './fault.ts'
+import { expandRecord, latest } from './lock.ts'
+import type { Lock, Locked } from './lock.ts'
+import { isEvent, isWritten, namesOf, personalName, readSources } from './sources.ts'
+
+/** Schemas beside the locked ones, for a domain that lives in a test or a tutorial. They may name what the .avsc files define. */
+export interface ExtraSchemas {
+  readonly schemas?: readonly NamedSchema[]
+  /** Older versions of them, oldest first: read and never written. */
+  readonly history?: readonly RecordSchema[]
+}
+
+export interface Registry {
+  byId(id: number): Locked | undefined
+  /** The newest schema of an event type. */
+  event(type: string): Locked | undefined
+  /** The newest schema of an event's personal record. */
+  personal(event: Locked): Locked | undefined
+  /** The newest schema by which a record of any version is read; an alias keeps a record that was renamed readable. */
+  reader(writer: Locked): Locked
+}
+
+export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry => {
+  const entries = [...lock.schemas, ...extraEntries(extra)]
+  const byId = new Map(entries.map((entry) => [entry.id, entry]))
+  const current = latest({ nextId: 0, schemas: entries })
+  const aliased = new Map([...current.values()].flatMap((entry) => (entry.schema.aliases ?? []).map((alias) => [alias, entry] as const)))
+  const readerOf = (writer: Locked): Locked => aliased.get(writer.name) ?? current.get(writer.name) ?? writer
+  const events = new Map<string, Locked>()
+  for (const entry of current.values()) {
+    const type = shortName(entry.name)
+    if (!isEvent(entry.schema) || readerOf(entry) !== entry) continue
+    if (events.has(type)) throw new Fault('bad-schema', `Two domains have an event ${type}. Rename ${entry.name}: a type is one word on every log.`)
+    events.set(type, entry)
+  }
+  return {
+    byId: (id) => byId.get(id),
+    event: (type) => events.get(type),
+    personal: (event) => current.get(personalName(event.name)),
+    reader: readerOf,
+  }
+}
+
+const extraEntries = ({ schemas = [], history = [] }: ExtraSchemas): readonly Locked[] => {
+  if (schemas.length === 0) return []
+  const known = new Map(namesOf(readSources()))
+  for (const schema of schemas) known.set(fullName(schema), schema)
+  const versions = new Map<string, number>()
+  return [...history, ...schemas]
+    .filter((schema): schema is RecordSchema => isWritten(schema, known))
+    .map((schema) => {
+      const expanded = expandRecord(schema, known)
+      const version = (versions.get(expanded.name) ?? 0) + 1
+      versions.set(expanded.name, version)
+      const fingerprint = fingerprintOf(expanded)
+      return { id: idOf(fingerprint), name: expanded.name, version, fingerprint, schema: expanded }
+    })
+}
+
+/** Far from the lock's small numbers, and the same in every process. */
+const idOf = (fingerprint: string): number => 0x40000000 + (Number.parseInt(fingerprint.slice(0, 8), 16) % 0x3fffffff)
