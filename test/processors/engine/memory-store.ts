@@ -1,0 +1,79 @@
+import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { Chunk, Store, Write } from '../../../processors/engine/store.ts'
+
+/** The store port at its plainest, for tests of what stands on it: no peek, so that loads are exercised. */
+export interface MemoryStore extends Store {
+  readonly items: Map<string, Stored>
+  readonly loads: number[]
+  readonly commits: (readonly Chunk[])[]
+  /** Runs before the next commit, as another writer would. */
+  interrupt(work: () => void): void
+  dump(): readonly string[]
+}
+
+const keyOfWrite = (write: Write): Key => ('put' in write ? write.put : write.remove)
+
+export const memoryStore = (): MemoryStore => {
+  const items = new Map<string, Stored>()
+  const checkpoints = new Map<number, number>()
+  const loads: number[] = []
+  const commits: (readonly Chunk[])[] = []
+  let interruption: (() => void) | undefined
+  const holds = (write: Write) => (items.get(keyOf(keyOfWrite(write)))?._pos ?? null) === write.expect
+  const apply = (write: Write) => ('put' in write ? items.set(keyOf(write.put), write.put) : items.delete(keyOf(write.remove)))
+  const commitSpan = (span: readonly Chunk[]) => {
+    for (const [at, chunk] of span.entries()) {
+      if (!chunk.every(holds)) {
+        return { applied: at, current: chunk.map((write) => items.get(keyOf(keyOfWrite(write)))).filter((item) => item !== undefined) }
+      }
+      chunk.forEach(apply)
+    }
+    return { applied: 'all' as const }
+  }
+  return {
+    items,
+    loads,
+    commits,
+    interrupt: (work) => {
+      interruption = work
+    },
+    dump: () => [...items.values()].map((item) => canonical(item)).sort(),
+    load: async (keys) => {
+      loads.push(keys.length)
+      return keys.map((key) => items.get(keyOf(key)))
+    },
+    commit: async (spans, checkpoint) => {
+      interruption?.()
+      interruption = undefined
+      commits.push(...spans)
+      const outcomes = spans.map(commitSpan)
+      const done = outcomes.every(({ applied }) => applied === 'all')
+      if (checkpoint && done) checkpoints.set(checkpoint.partition, Math.max(checkpoint.offset, checkpoints.get(checkpoint.partition) ?? 0))
+      return outcomes
+    },
+    checkpoints: async () => new Map(checkpoints),
+    bulk: async (all) => {
+      for await (const item of all) items.set(keyOf(item), item)
+    },
+    scan: async function* () {
+      yield [...items.values()]
+    },
+    reader: (now) => {
+      const get = async (key: Key): Promise<Item | undefined> => {
+        const item = items.get(keyOf(key))
+        return item === undefined || isExpired(item, 'ttl', now()) ? undefined : item
+      }
+      return {
+        get,
+        getMany: (keys) => Promise.all(keys.map(get)),
+        query: async ({ pk, prefix = '', from = '', to = '\u{10FFFF}', limit }) => ({
+          items: [...items.values()]
+            .filter(({ PK, SK }) => PK === pk && SK.startsWith(prefix) && SK >= from && SK <= to)
+            .sort((a, b) => (a.SK < b.SK ? -1 : 1))
+            .slice(0, limit),
+        }),
+      }
+    },
+    close: async () => undefined,
+  }
+}
