@@ -7,6 +7,8 @@ import type { Checkpoint, SpanOutcome, Store } from './store.ts'
 export interface Advanced {
   readonly span: KeySpan
   readonly outcomes: readonly (Outcome | undefined)[]
+  /** Whether an event put something into the outbox. */
+  readonly sends: boolean
   readonly poison?: { readonly heard: Heard; readonly error: unknown }
 }
 
@@ -41,10 +43,10 @@ export const advance = async ({ store, spans, checkpoint, conflicted }: Advance)
 }
 
 /** The first word on an event stands: what a later try finds applied was applied by the earlier one, or by another who heard the same. */
-const settle = (results: Map<KeySpan, Advanced>, span: KeySpan, { outcomes, poison }: FoldedSpan) => {
-  const earlier = results.get(span)?.outcomes ?? []
-  const told = outcomes.map((outcome, index) => outcome ?? earlier[index])
-  results.set(span, { span, outcomes: told, ...(poison === undefined ? {} : { poison }) })
+const settle = (results: Map<KeySpan, Advanced>, span: KeySpan, { outcomes, sends, poison }: FoldedSpan) => {
+  const earlier = results.get(span)
+  const told = outcomes.map((outcome, index) => outcome ?? earlier?.outcomes[index])
+  results.set(span, { span, outcomes: told, sends: sends || earlier?.sends === true, ...(poison === undefined ? {} : { poison }) })
 }
 
 const foldAll = async (spans: readonly KeySpan[], known: Cache): Promise<readonly FoldedSpan[]> => {

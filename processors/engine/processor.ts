@@ -24,6 +24,8 @@ export interface Passed {
   readonly events: number
   readonly parked: number
   readonly conflicts: number
+  /** Whether something was put into the outbox. */
+  readonly sends: boolean
   /** `recordedAt` of the newest event, epoch milliseconds; 0 when none could be read. */
   readonly newest: number
 }
@@ -113,7 +115,7 @@ const process = async (work: Work, records: readonly LogRecord[]): Promise<Passe
   let conflicts = 0
   const advanced = await retrying(() => save(work, sorted, { checkpoint, conflicted: () => (conflicts += 1) }), { clock, signal, failed })
   lane.advance(checkpoint.offset)
-  return passedOf(records, { sorted, advanced, conflicts, checkpoint })
+  return passedOf(records, { sorted, advanced, conflicts, checkpoint, sends: advanced.some(({ sends }) => sends) })
 }
 
 /** Items first; keys found poisoned are parked; only then the checkpoint. */
@@ -147,10 +149,11 @@ interface Processed {
   readonly sorted: Sorted
   readonly advanced: readonly Advanced[]
   readonly conflicts: number
+  readonly sends: boolean
   readonly checkpoint: Checkpoint
 }
 
-const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, checkpoint }: Processed): Passed => {
+const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, sends, checkpoint }: Processed): Passed => {
   const exceptions = new Map<number, Outcome | undefined>()
   const stands = (offset: number, reason: string) => exceptions.set(offset, { kind: 'parked', reason })
   let newest = 0
@@ -164,7 +167,7 @@ const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, 
   for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded')
   for (const { position, error } of sorted.poisons) stands(position.offset, error instanceof Error ? error.message : String(error))
   const parked = [...exceptions.values()].filter((outcome) => outcome?.kind === 'parked').length
-  return { partition: checkpoint.partition, from: records[0]?.offset ?? 0, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, newest }
+  return { partition: checkpoint.partition, from: records[0]?.offset ?? 0, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, sends, newest }
 }
 
 const healLane = async (work: Work): Promise<number> => {

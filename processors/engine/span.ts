@@ -22,6 +22,7 @@ export interface FoldedSpan {
   readonly chunks: readonly Chunk[]
   /** By event, in order; `undefined` where the items show that it was applied before. */
   readonly outcomes: readonly (Outcome | undefined)[]
+  readonly sends: boolean
   /** The event that could not be folded; those behind it were not tried. */
   readonly poison?: { readonly heard: Heard; readonly error: unknown }
   /** Keys to load before folding again; while there are any, the rest of the result means nothing. */
@@ -46,6 +47,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
   const chunks = createChunks()
   let newest = -1
   let at = 0
+  let sends = false
 
   const entryOf = (key: Key): Entry => {
     const id = keyOf(key)
@@ -74,13 +76,15 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       for (const { entry } of touched) if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
       const before = newest >= one.offset
       outcomes.push(before ? undefined : outcome)
-      if (!before) chunks.add(touched, one.offset)
+      if (before) continue
+      chunks.add(touched, one.offset)
+      sends ||= changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
     } catch (error) {
       if (misses.length > 0) continue
-      return { chunks: chunks.close(), outcomes, poison: { heard: one, error }, misses }
+      return { chunks: chunks.close(), outcomes, sends, poison: { heard: one, error }, misses }
     }
   }
-  return { chunks: misses.length > 0 ? [] : chunks.close(), outcomes, misses }
+  return { chunks: misses.length > 0 ? [] : chunks.close(), outcomes, sends, misses }
 }
 
 type Touched = readonly { readonly change: Change; readonly entry: Entry }[]

@@ -1,0 +1,119 @@
+import { DAY_RULE_VERSION, dayOf } from '../projections/meals/day.ts'
+import { mealIdOf } from '../projections/meals/keys.ts'
+import type { Event } from '../schemas/event.ts'
+
+/** Seeded meals of many users over many days, in the order of time: mostly meals, some corrected, a few deleted. */
+export interface Workload {
+  readonly events: number
+  readonly users: number
+  readonly seed?: number
+}
+
+const FIRST = Date.UTC(2024, 0, 1)
+const WORDS = ['Oats', 'Chili', 'Rice', 'Salad', 'Eggs', 'Soup', 'Bread', 'Curry', 'Pasta', 'Yoghurt']
+const MEALS_A_DAY = 4
+
+export function* mealEvents({ events, users, seed = 1 }: Workload): Generator<Event> {
+  const random = mulberry(seed)
+  const last = new Map<number, string>()
+  const step = 86_400_000 / MEALS_A_DAY / users
+  for (let index = 0; index < events; index += 1) {
+    const user = index % users
+    const at = Math.floor(FIRST + index * step)
+    const draw = random()
+    const mealId = last.get(user)
+    if (draw < 0.04 && mealId !== undefined) yield corrected({ index, user, at, mealId, calories: whole(random, 900_000) })
+    else if (draw < 0.05 && mealId !== undefined) yield deleted({ index, user, at, mealId })
+    else {
+      const made = logged({ index, user, at, random })
+      last.set(user, (made.data as { mealId: string }).mealId)
+      yield made
+    }
+  }
+}
+
+interface Drawn {
+  readonly index: number
+  readonly user: number
+  readonly at: number
+}
+
+const idOf = (index: number) => `00000000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`
+
+const metaOf = ({ index, user, at }: Drawn) => ({
+  eventId: idOf(index),
+  key: `user-${String(user).padStart(6, '0')}`,
+  occurredAt: at,
+  recordedAt: at + 40,
+  source: 'bench',
+  correlationId: null,
+  causationId: null,
+  actorId: `user-${String(user).padStart(6, '0')}`,
+  subjectId: `user-${String(user).padStart(6, '0')}`,
+  request: null,
+})
+
+const logged = (drawn: Drawn & { readonly random: () => number }): Event => {
+  const { at, index, random } = drawn
+  return {
+    type: 'MealLogged',
+    meta: metaOf(drawn),
+    data: {
+      mealId: mealIdOf(new Date(at).toISOString(), idOf(index)),
+      eatenAt: at,
+      tz: 'Europe/Berlin',
+      utcOffsetMinutes: 60,
+      userDate: dayOf(at, 60),
+      dayOverridden: false,
+      dayRuleVersion: DAY_RULE_VERSION,
+      calories: whole(random, 900_000),
+      protein: whole(random, 60_000),
+      carbs: whole(random, 120_000),
+      fat: whole(random, 50_000),
+      extended: [{ name: 'fiber', amount: whole(random, 12_000) }],
+      dropped: [],
+      registryVersion: 1,
+      importId: null,
+      rowHash: null,
+    },
+    personal: { mealSummary: `${WORDS[Math.floor(random() * 10)]} and ${WORDS[Math.floor(random() * 10)]}`, emoji: '🥣', notes: null },
+  }
+}
+
+const corrected = (drawn: Drawn & { readonly mealId: string; readonly calories: number }): Event => ({
+  type: 'MealCorrected',
+  meta: metaOf(drawn),
+  data: {
+    mealId: drawn.mealId,
+    expectedRevision: null,
+    eatenAt: null,
+    tz: null,
+    utcOffsetMinutes: null,
+    userDate: null,
+    dayOverridden: null,
+    dayRuleVersion: DAY_RULE_VERSION,
+    calories: drawn.calories,
+    protein: null,
+    carbs: null,
+    fat: null,
+    extended: null,
+    dropped: null,
+    registryVersion: null,
+  },
+  personal: null,
+})
+
+const deleted = (drawn: Drawn & { readonly mealId: string }): Event => ({ type: 'MealDeleted', meta: metaOf(drawn), data: { mealId: drawn.mealId }, personal: null })
+
+const whole = (random: () => number, below: number): number => Math.floor(random() * below)
+
+/** Small, seeded and good enough to draw meals with. */
+const mulberry = (seed: number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
