@@ -1,13 +1,36 @@
 import type { Domain } from '../../projections/projection.ts'
 import { projection } from '../../projections/projection.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
-import type { LegacyMealAdopted, MealLogged } from '../../schemas/generated/meals.ts'
+import type { MealsEvent } from '../../schemas/generated/meals.ts'
+import { mealCorrected, mealDayReassigned } from './corrected.ts'
+import { mealDeleted, mealRestored } from './deleted.ts'
 import { legacyMealAdopted, mealLogged } from './logged.ts'
+import { NOTHING } from './refusal.ts'
+import { nutrientRegistryChanged, targetsChanged } from './targets.ts'
+import { patIssued, patRevoked, patUsed } from './tokens.ts'
+import { apiUsageSampled, mealsImported } from './usage.ts'
 
 export const meals: Domain = {
   name: 'meals',
   topic: 'meals.events',
   table: mealsTable,
   foldVersion: 1,
-  projections: [projection<MealLogged | LegacyMealAdopted>('meals', { MealLogged: mealLogged, LegacyMealAdopted: legacyMealAdopted })],
+  projections: [
+    projection<MealsEvent>('meals', {
+      MealLogged: mealLogged,
+      MealCorrected: mealCorrected,
+      MealDayReassigned: mealDayReassigned,
+      MealDeleted: mealDeleted,
+      MealRestored: mealRestored,
+      LegacyMealAdopted: legacyMealAdopted,
+      MealsImported: mealsImported,
+      TargetsChanged: targetsChanged,
+      NutrientRegistryChanged: nutrientRegistryChanged,
+      PatIssued: patIssued,
+      PatRevoked: patRevoked,
+      PatUsed: patUsed,
+      ApiUsageSampled: apiUsageSampled,
+      SummariesRebuilt: () => NOTHING,
+    }),
+  ],
 }

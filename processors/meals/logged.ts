@@ -4,14 +4,12 @@ import type { Key } from '../../projections/item.ts'
 import type { Get, Result } from '../../projections/projection.ts'
 import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../projections/meals/day.ts'
 import { isInstant, isoOf } from '../../projections/meals/instant.ts'
-import { FORMAT_VERSION, type GoneMealItem, type MealItem } from '../../projections/meals/items.ts'
+import { FORMAT_VERSION, type Draft, type GoneMealItem, type MealItem } from '../../projections/meals/items.ts'
 import { goneMealKey, isUid, mealIdOf, mealKey, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
 import { DUPLICATE, refuse } from './refusal.ts'
 import { replaceMeal } from './replace.ts'
-
-export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }
 
 /** A meal comes: from the app, or from a table of an older version. */
 type Arrival = MealLogged | LegacyMealAdopted

@@ -21,7 +21,7 @@ export interface Replacement {
 export const replaceMeal = (replacement: Replacement, get: Get): Result => {
   const { before, after, beside } = replacement
   const summaries = summariesAfter(replacement, get)
-  if (summaries === undefined) return refuse('day-total-out-of-range', `The sums of ${after?.userDate} would leave the range in which they are exact.`)
+  if (summaries === undefined) return refuse('day-total-out-of-range', `The sums of ${after?.userDate} would leave the range in which they are exact, or name too many nutrients.`)
   const items: Change[] = after === undefined ? [] : [after]
   if (before !== undefined && before.SK !== after?.SK) items.push(removed(before))
   items.push(...summaries)

@@ -103,3 +103,6 @@ export type ImportItem = Key & {
 }
 
 export const FORMAT_VERSION = 4
+
+/** An item while it is being made. */
+export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }

@@ -8,6 +8,9 @@ const key = (user: string, SK: string): Key => ({ PK: userPartition(user), SK })
 
 export const userPartition = (user: string): string => `USER#${user}`
 
+/** Where an item lies, without the rest of it. */
+export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })
+
 export const MEALS = 'MEAL#'
 export const SUMMARIES = 'SUMMARY#'
 export const TARGETS_AS_OF = 'TARGETS#'
@@ -15,7 +18,8 @@ export const TOKENS = 'PAT#'
 export const IMPORTS = 'IMPORT#'
 
 /** `eaten` is the ISO instant at which the meal lies now; the uid stays when it moves. */
-export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, `MEAL#${eaten}#${uid}`)
+export const mealSk = (eaten: string, uid: string): string => `MEAL#${eaten}#${uid}`
+export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, mealSk(eaten, uid))
 export const goneMealKey = (user: string, mealId: string): Key => key(user, `GONE#MEAL#${mealId}`)
 export const dayPointers = (day: string): string => `DAY#${day}#`
 export const dayPointerKey = (user: string, at: { day: string; eaten: string; mealId: string }): Key =>

@@ -7,6 +7,7 @@ export const MAX_TOTAL = 1e15 - 1
 
 export const MAX_EXTENDED = 64
 export const MAX_EXTENDED_A_DAY = 512
+export const MAX_REGISTRY = 128
 export const MAX_NAME_LENGTH = 64
 
 /** Strict: undefined unless the number is a whole count of thousandths in range. Nothing is rounded unsaid. */

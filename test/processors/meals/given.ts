@@ -8,13 +8,16 @@ import { meals } from '../../../processors/meals/domain.ts'
 export type Table = Map<string, Stored>
 
 /** Folds one event at a position and writes what came of it. Everything a fold sees is frozen, so one that mutates fails. */
-export const foldInto = (table: Table, event: Event, position = table.size, domain: Domain = meals): Result => {
+export const foldInto = (table: Table, event: Event, position: number, domain: Domain = meals): Result => {
   const get: Get = <I extends Item>(key: Key) => {
+    expect(Object.keys(key).sort(), 'a key is a key and nothing else').toEqual(['PK', 'SK'])
     const item = table.get(keyOf(key))
     // The port promises the fold the type it wrote itself.
     return item === undefined || isExpired(item, domain.table.ttl, event.meta.occurredAt) ? undefined : (item as Item as I)
   }
-  const result = domain.projections[0]?.folds[event.type]?.(event, get) ?? {}
+  const fold = domain.projections[0]?.folds[event.type]
+  if (fold === undefined) throw new Error(`no fold of ${event.type}`)
+  const result = fold(event, get)
   const items = result.items ?? []
   expect(new Set(items.map(keyOf)).size, 'a result names each key once').toBe(items.length)
   if (result.refusal !== undefined || result.duplicate) expect(items, 'a refusal or a duplicate changes nothing').toEqual([])

@@ -1,0 +1,119 @@
+import { FORGOTTEN } from '../../schemas/event.ts'
+import type { MealCorrected, MealCorrectedData, MealDayReassigned } from '../../schemas/generated/meals.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../projections/meals/day.ts'
+import { isInstant, isoOf, msOf } from '../../projections/meals/instant.ts'
+import type { Draft, MealItem } from '../../projections/meals/items.ts'
+import { eatenOf, keyIn, mealSk, uidOf } from '../../projections/meals/keys.ts'
+import { fromMilli } from '../../projections/meals/nutrients.ts'
+import { findMeal, notPresent, redirect, type Found } from './find.ts'
+import { heardBefore, hearing } from './heard.ts'
+import { admit, NO_AMOUNTS, wrongAmounts } from './nutrition.ts'
+import { DUPLICATE, refuse } from './refusal.ts'
+import { replaceMeal } from './replace.ts'
+
+export const mealCorrected = (event: MealCorrected, get: Get): Result => {
+  const { data, meta } = event
+  const found = findMeal(meta.key, data.mealId, get)
+  if (found.state !== 'present') return notPresent(found, data.mealId)
+  const unfit = unfitFor(found.meal, event)
+  if (unfit !== undefined) return unfit
+  const after = nextRevision(found.meal, event)
+  const wrong = moveTo(after, data) ?? reckon(after, event, get)
+  if (wrong !== undefined) return wrong
+  const there = after.SK === found.meal.SK ? undefined : get<MealItem>(keyIn(after))
+  if (there !== undefined) return refuse('meal-key-taken', `Meal ${there.mealId} lies at this instant and has the same uid.`)
+  reword(after, event)
+  return replace(event, found, after, get)
+}
+
+export const mealDayReassigned = (event: MealDayReassigned, get: Get): Result => {
+  const { data, meta } = event
+  const found = findMeal(meta.key, data.mealId, get)
+  if (found.state !== 'present') return notPresent(found, data.mealId)
+  const unfit = unfitFor(found.meal, event)
+  if (unfit !== undefined) return unfit
+  if (!isDay(data.to)) return refuse('user-date-invalid', `${data.to} is not a day.`)
+  const after = nextRevision(found.meal, event)
+  placeOn(after, data.to)
+  return replace(event, found, after, get)
+}
+
+type Correction = MealCorrected | MealDayReassigned
+
+/** A correction that lies in the meal already is known before its revision is asked for, which has passed since. */
+const unfitFor = (meal: MealItem, event: Correction): Result | undefined => {
+  const { expectedRevision, mealId } = event.data
+  if (heardBefore(meal._heard, event)) return DUPLICATE
+  if (expectedRevision === null || expectedRevision === meal.revision) return undefined
+  return refuse('revision-conflict', `Meal ${mealId} is at revision ${meal.revision}, not ${expectedRevision}; read it and correct it again.`)
+}
+
+const nextRevision = (meal: MealItem, event: Correction): Draft<MealItem> => ({
+  ...meal,
+  revision: meal.revision + 1,
+  updatedAt: isoOf(event.meta.occurredAt),
+  _heard: hearing(meal._heard, event),
+})
+
+const replace = (event: Correction, { meal: before, gone }: Extract<Found, { state: 'present' }>, after: MealItem, get: Get): Result => {
+  const user = event.meta.key
+  return replaceMeal({ user, before, after, at: isoOf(event.meta.occurredAt), beside: redirect(user, after, gone) }, get)
+}
+
+/** The instant, the zone and the day. A day that the user chose stays when only the time moves. */
+const moveTo = (meal: Draft<MealItem>, data: MealCorrectedData): Result | undefined => {
+  const { eatenAt, tz, utcOffsetMinutes, userDate } = data
+  if (eatenAt !== null && !isInstant(eatenAt)) return refuse('eaten-at-out-of-range', 'A meal is eaten between the years 1 and 9998.')
+  if (utcOffsetMinutes !== null && !isOffset(utcOffsetMinutes)) {
+    return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
+  }
+  if (userDate !== null && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
+  if (tz !== null) meal.tz = tz
+  if (utcOffsetMinutes !== null) meal.utcOffsetMinutes = utcOffsetMinutes
+  if (eatenAt !== null) meal.SK = mealSk(isoOf(eatenAt), uidOf(meal.mealId))
+  if (eatenAt !== null || utcOffsetMinutes !== null || userDate !== null) placeOn(meal, dayAfter(meal, data))
+  return undefined
+}
+
+const dayAfter = (meal: MealItem, { userDate, dayOverridden, dayRuleVersion }: MealCorrectedData): string => {
+  if (userDate !== null && (dayOverridden || dayRuleVersion === DAY_RULE_VERSION)) return userDate
+  if (userDate === null && meal.dayOverridden) return meal.userDate
+  return dayOf(msOf(eatenOf(meal.SK)), meal.utcOffsetMinutes ?? 0)
+}
+
+const placeOn = (meal: Draft<MealItem>, day: string): void => {
+  meal.userDate = day
+  if (isElsewhere(day, msOf(eatenOf(meal.SK)), meal.utcOffsetMinutes)) meal.dayOverridden = true
+  else delete meal.dayOverridden
+}
+
+const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
+
+const reckon = (meal: Draft<MealItem>, { data, meta }: MealCorrected, get: Get): Result | undefined => {
+  const { calories, protein, carbs, fat, extended, registryVersion } = data
+  const dropped = data.dropped ?? []
+  const wrong = wrongAmounts({ calories: calories ?? 0, protein: protein ?? 0, carbs: carbs ?? 0, fat: fat ?? 0 }, extended ?? [], dropped)
+  if (wrong !== undefined) return wrong
+  for (const macro of MACROS) {
+    const amount = data[macro]
+    if (amount !== null) meal[macro] = fromMilli(amount)
+  }
+  if (extended === null) return undefined
+  const { extendedNutrients, droppedNutrients } = admit(meta.key, { extended, dropped, registryVersion }, get)
+  meal.extendedNutrients = extendedNutrients
+  if (droppedNutrients === NO_AMOUNTS) delete meal.droppedNutrients
+  else meal.droppedNutrients = droppedNutrients
+  return undefined
+}
+
+/** null is unchanged; an empty emoji or note is taken away. */
+const reword = (meal: Draft<MealItem>, { personal }: MealCorrected): void => {
+  if (personal === null) return
+  const { mealSummary, emoji, notes } = personal === FORGOTTEN ? { mealSummary: undefined, emoji: '', notes: '' } : personal
+  if (mealSummary !== null) meal.mealSummary = mealSummary ?? null
+  if (emoji === '') delete meal.emoji
+  else if (emoji !== null) meal.emoji = emoji
+  if (notes === '') delete meal.notes
+  else if (notes !== null) meal.notes = notes
+}

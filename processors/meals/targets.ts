@@ -1,0 +1,92 @@
+import type { NutrientRegistryChanged, TargetsChanged } from '../../schemas/generated/meals.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import { isDay } from '../../projections/meals/day.ts'
+import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/meals/instant.ts'
+import type { Draft, NutrientDefinition, NutrientRegistry, TargetsAsOfItem, TargetsItem } from '../../projections/meals/items.ts'
+import { targetsAsOfKey, targetsKey } from '../../projections/meals/keys.ts'
+import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
+import { heardBefore, hearing } from './heard.ts'
+import { DUPLICATE, refuse } from './refusal.ts'
+import { bare } from './replace.ts'
+
+type Change = TargetsChanged | NutrientRegistryChanged
+
+const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
+
+/** Null is not said and changes nothing; 0 is said, and disables a target. */
+export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
+  const { data, meta } = event
+  const before = get<TargetsItem>(targetsKey(meta.key))
+  const unfit = unfitFor(before, event)
+  if (unfit !== undefined) return unfit
+  if (!isDay(data.effectiveFromDate) || data.effectiveFromDate > dayAfter(utcDateOf(meta.occurredAt))) {
+    return refuse('effective-date-out-of-range', 'Targets hold from a day that is no later than tomorrow.')
+  }
+  const after = next(before, event, data.effectiveFromDate)
+  for (const macro of MACROS) {
+    const amount = data[macro]
+    if (amount === null) continue
+    if (!isAmount(amount)) return refuse('nutrient-out-of-range', `A target of ${macro} is from 0 to 10,000,000.`)
+    after[macro] = fromMilli(amount)
+  }
+  if (data.displayUnit !== null) after.displayUnit = data.displayUnit
+  return written(meta.key, after)
+}
+
+export const nutrientRegistryChanged = (event: NutrientRegistryChanged, get: Get): Result => {
+  const { data, meta } = event
+  const before = get<TargetsItem>(targetsKey(meta.key))
+  const unfit = unfitFor(before, event) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
+  if (unfit !== undefined) return unfit
+  const after = next(before, event, utcDateOf(meta.occurredAt))
+  const { [data.name]: defined, ...others } = after.nutrientRegistry
+  const known = Object.hasOwn(after.nutrientRegistry, data.name) ? defined : undefined
+  after.nutrientRegistry = data.removed ? others : { ...others, [data.name]: redefined(known, data) }
+  return written(meta.key, after)
+}
+
+const wrongDefinition = (registry: NutrientRegistry, { data: { name, goal, removed } }: NutrientRegistryChanged): Result | undefined => {
+  if (removed) return Object.hasOwn(registry, name) ? undefined : refuse('nutrient-not-found', `The registry has no nutrient ${name}.`)
+  if (!isNutrientName(name)) return refuse('nutrient-name-invalid', 'A nutrient has a name of 1 to 64 characters.')
+  if (goal !== null && !isAmount(goal)) return refuse('nutrient-out-of-range', `The goal of ${name} is from 0 to 10,000,000.`)
+  if (Object.hasOwn(registry, name) || Object.keys(registry).length < MAX_REGISTRY) return undefined
+  return refuse('too-many-nutrients', `The registry has at most ${MAX_REGISTRY} nutrients; remove one first.`)
+}
+
+const redefined = (defined: NutrientDefinition = {}, { unit, goal }: NutrientRegistryChanged['data']): NutrientDefinition => ({
+  ...defined,
+  ...(unit !== null && { unit }),
+  ...(goal !== null && { goal: fromMilli(goal) }),
+})
+
+const unfitFor = (targets: TargetsItem | undefined, event: Change): Result | undefined => {
+  const { expectedVersion } = event.data
+  if (heardBefore(targets?._heard, event)) return DUPLICATE
+  const version = targets?.version ?? 0
+  if (expectedVersion === null || expectedVersion === version) return undefined
+  return refuse('targets-version-conflict', `The targets are at version ${version}, not ${expectedVersion}; read them and change them again.`)
+}
+
+/** A change never reaches behind the one before it: what held on a day that has a later change stays. */
+const next = (before: TargetsItem | undefined, event: Change, from: string): Draft<TargetsItem> => {
+  const { key, occurredAt } = event.meta
+  return {
+    ...targetsKey(key),
+    displayUnit: 'kcal',
+    nutrientRegistry: {},
+    ...(before && bare(before)),
+    version: (before?.version ?? 0) + 1,
+    updatedAt: isoOf(occurredAt),
+    effectiveFromDate: before !== undefined && before.effectiveFromDate > from ? before.effectiveFromDate : from,
+    _heard: hearing(before?._heard, event),
+  }
+}
+
+/** The targets of now, and the same as what holds from their day on. */
+const written = (user: string, after: TargetsItem): Result => {
+  const { effectiveFromDate, _heard, ...targets } = after
+  return { items: [after, { ...targets, ...targetsAsOfKey(user, effectiveFromDate) } satisfies TargetsAsOfItem] }
+}
+
+/** Somewhere it is tomorrow already. */
+const dayAfter = (day: string): string => dateOf((dayNumberOf(day) ?? 0) + 1)

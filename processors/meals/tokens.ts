@@ -1,0 +1,43 @@
+import { FORGOTTEN } from '../../schemas/event.ts'
+import type { PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/meals.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import { removed } from '../../projections/projection.ts'
+import { isDay } from '../../projections/meals/day.ts'
+import { isoOf } from '../../projections/meals/instant.ts'
+import type { GonePatItem, PatItem } from '../../projections/meals/items.ts'
+import { goneTokenKey, TOKEN_METADATA, tokenHash, tokenKey } from '../../projections/meals/keys.ts'
+import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
+import { bare } from './replace.ts'
+
+/** Only the hash is known here; a token that was revoked never comes back. */
+export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
+  const key = tokenKey(meta.key, data.patId)
+  const present = get<PatItem>(key)
+  const gone = get<GonePatItem>(goneTokenKey(meta.key, data.patId))
+  if (present !== undefined || gone !== undefined) return DUPLICATE
+  const item: PatItem = {
+    ...key,
+    patId: data.patId,
+    name: personal === null || personal === FORGOTTEN ? null : personal.name,
+    scopes: data.scopes,
+    createdAt: isoOf(meta.occurredAt),
+    GSI1PK: tokenHash(data.hash),
+    GSI1SK: TOKEN_METADATA,
+  }
+  return { items: [item] }
+}
+
+export const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
+  const gone = goneTokenKey(meta.key, data.patId)
+  const present = get<PatItem>(tokenKey(meta.key, data.patId))
+  if (get<GonePatItem>(gone) !== undefined) return DUPLICATE
+  if (present === undefined) return refuse('token-not-found', `There is no token ${data.patId}.`)
+  return { items: [removed(present), { ...gone, revokedAt: isoOf(meta.occurredAt) } satisfies GonePatItem] }
+}
+
+/** The last day of use only goes forward; a use that is told after the revocation is nobody's concern. */
+export const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
+  const present = get<PatItem>(tokenKey(meta.key, data.patId))
+  if (present === undefined || !isDay(data.date) || (present.lastUsedAt ?? '') >= data.date) return NOTHING
+  return { items: [{ ...bare(present), lastUsedAt: data.date }] }
+}

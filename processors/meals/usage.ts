@@ -1,0 +1,42 @@
+import type { ApiUsageSampled, MealsImported } from '../../schemas/generated/meals.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import { dayNumberOf, isoOf, startOf } from '../../projections/meals/instant.ts'
+import type { ImportItem, UsageItem } from '../../projections/meals/items.ts'
+import { importKey, usageKey } from '../../projections/meals/keys.ts'
+import { heardBefore, hearing } from './heard.ts'
+import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
+
+/** Counts stay for this long after their UTC day, then the table may clear them away. */
+const KEPT_DAYS = 35
+const MAX_COUNT = 1e12
+
+/** A sample stands for `weight` requests: it was drawn by a hash, so every replay draws the same. */
+export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
+  const { data: { date, reads, writes, weight }, meta } = event
+  const day = dayNumberOf(date)
+  if (day === undefined || ![reads * weight, writes * weight].every(isCount) || weight < 1) {
+    return refuse('usage-invalid', 'A usage sample has a UTC day, counts from 0 and a weight from 1.')
+  }
+  const ttl = startOf(day + 1 + KEPT_DAYS) / 1000
+  if (ttl * 1000 <= meta.occurredAt) return NOTHING
+  const key = usageKey(meta.key, date)
+  const before = get<UsageItem>(key)
+  if (heardBefore(before?._heard, event)) return DUPLICATE
+  const item: UsageItem = {
+    ...key,
+    reads: (before?.reads ?? 0) + reads * weight,
+    writes: (before?.writes ?? 0) + writes * weight,
+    ttl,
+    _heard: hearing(before?._heard, event),
+  }
+  return { items: [item] }
+}
+
+const isCount = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_COUNT
+
+/** The record of an import; its meals are events of their own. */
+export const mealsImported = ({ data: { importId, count, source }, meta }: MealsImported, get: Get): Result => {
+  const key = importKey(meta.key, importId)
+  if (get(key) !== undefined) return DUPLICATE
+  return { items: [{ ...key, importId, count, source, importedAt: isoOf(meta.occurredAt) } satisfies ImportItem] }
+}
