@@ -1,0 +1,110 @@
+import { canonical, keyOf, type Stored } from '../../projections/item.ts'
+import type { Passed } from '../../processors/engine/processor.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import { positionName, type Topic } from './log-model.ts'
+import type { Expected } from './reference.ts'
+import type { Table } from './store-model.ts'
+
+/** A promise that was not kept: which, and the first place where it shows. */
+export interface Violation {
+  readonly checker: 'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'outcomes' | 'derived'
+  readonly detail: string
+}
+
+/** What senders know of each event they sent: answers by position, and how often no answer came. */
+export type History = Map<string, { readonly acked: string[]; unknown: number }>
+
+const isTransient = ({ PK }: { readonly PK: string }) => PK.startsWith('OUTBOX#') || PK.startsWith('PARKED#')
+
+/** C1: the items are the fold of the log, byte for byte, none missing and none too many. */
+export const checkItems = (found: Iterable<Stored>, expected: Expected): readonly Violation[] => {
+  const violations: Violation[] = []
+  const wrong = (detail: string) => violations.push({ checker: 'C1', detail })
+  const seen = new Set<string>()
+  for (const item of found) {
+    if (isTransient(item)) continue
+    const name = keyOf(item)
+    seen.add(name)
+    const wanted = expected.items.get(name)
+    if (wanted === undefined) wrong(`extra item ${canonical(item)}`)
+    else if (canonical(item) !== canonical(wanted)) wrong(`item ${canonical(item)}\n    is not ${canonical(wanted)}`)
+  }
+  for (const [name, wanted] of expected.items) if (!seen.has(name)) wrong(`missing item ${canonical(wanted)}`)
+  return violations
+}
+
+/** C2: what was acknowledged is in the log where the answer said, once; what was not answered is there at most once each try. */
+export const checkAppends = (topic: Topic, codec: Codec, history: History): readonly Violation[] => {
+  const places = new Map<string, string[]>()
+  for (const record of topic.partitions.flat()) {
+    const id = idOf(codec, record.value)
+    if (id !== undefined && !topic.copies.has(positionName(record))) places.set(id, [...(places.get(id) ?? []), positionName(record)])
+  }
+  const violations: Violation[] = []
+  for (const [id, { acked, unknown }] of history) {
+    const found = places.get(id) ?? []
+    const lost = acked.filter((position) => !found.includes(position))
+    if (lost.length > 0) violations.push({ checker: 'C2', detail: `${id} was acknowledged at ${lost.join(', ')} and is not there` })
+    if (found.length > acked.length + unknown) violations.push({ checker: 'C2', detail: `${id} is in the log ${found.length} times, sent ${acked.length + unknown} times` })
+  }
+  return violations
+}
+
+const idOf = (codec: Codec, value: Uint8Array): string | undefined => {
+  try {
+    return codec.decode(value).meta.eventId
+  } catch {
+    return undefined
+  }
+}
+
+/** C3: every record of a partition was applied, skipped or parked, and what is parked is said so. */
+export const checkPassed = (topic: Topic, table: Table, expected: Expected): readonly Violation[] => {
+  const violations: Violation[] = []
+  for (const [partition, records] of topic.partitions.entries()) {
+    const told = records.filter((record) => expected.outcomes.has(positionName(record))).length
+    const passed = table.checkpoints.get(partition) ?? 0
+    if (told !== records.length || passed !== records.length) {
+      violations.push({ checker: 'C3', detail: `partition ${partition} holds ${records.length}, passed ${passed}` })
+    }
+  }
+  const parked = [...table.items.values()].filter(({ PK }) => PK.startsWith('PARKED#'))
+  for (const { SK, offset } of parked) {
+    if (expected.parked.get(SK) !== offset) violations.push({ checker: 'C3', detail: `${SK} is parked at ${String(offset)}, not at ${String(expected.parked.get(SK))}` })
+  }
+  for (const name of expected.parked.keys()) {
+    if (!parked.some(({ SK }) => SK === name)) violations.push({ checker: 'C3', detail: `${name} should be parked and is not` })
+  }
+  return violations
+}
+
+/** What a sender heard is what became of its event, whoever of several nodes told it. A parked event may have been healed since. */
+export const checkOutcomes = (heard: readonly Passed[], expected: Expected): readonly Violation[] => {
+  const violations: Violation[] = []
+  for (const { partition, exceptions } of heard) {
+    for (const [offset, outcome] of exceptions) {
+      const became = expected.outcomes.get(positionName({ partition, offset }))
+      if (outcome === undefined || outcome.kind === 'parked' || outcome.kind === became) continue
+      violations.push({ checker: 'outcomes', detail: `${partition}:${offset} was told ${outcome.kind} and became ${String(became)}` })
+    }
+  }
+  return violations
+}
+
+/** What the folds wanted said is in the log, and under its key. */
+export const checkDerived = (topic: Topic, codec: Codec, expected: Expected): readonly Violation[] => {
+  const wanted = expected.derived.map(({ cause, type, key }) => `${cause} ${type} ${key}`)
+  const said = new Set(topic.partitions.flat().flatMap(({ value }) => derivedName(codec, value)))
+  const missing = wanted.filter((name) => !said.has(name)).map((name) => ({ checker: 'derived' as const, detail: `never sent: ${name}` }))
+  const extra = [...said].filter((name) => !wanted.includes(name)).map((name) => ({ checker: 'derived' as const, detail: `nothing wanted: ${name}` }))
+  return [...missing, ...extra]
+}
+
+const derivedName = (codec: Codec, value: Uint8Array): readonly string[] => {
+  try {
+    const { type, meta } = codec.decode(value)
+    return meta.source === 'derived' ? [`${meta.causationId} ${type} ${meta.key}`] : []
+  } catch {
+    return []
+  }
+}

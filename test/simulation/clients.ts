@@ -1,0 +1,68 @@
+import { isFault } from '../../schemas/fault.ts'
+import type { History } from './checkers.ts'
+import { positionName, put } from './log-model.ts'
+import type { Random } from './random.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Send } from './workload.ts'
+import type { World } from './world.ts'
+
+export interface Clients {
+  readonly history: History
+  done(): boolean
+}
+
+const PATIENCE = 6
+
+/** Sends everything, each client in its own order; what may have arrived is mostly sent again. */
+export const startClients = (world: World, scheduler: Scheduler, lists: readonly (readonly Send[])[]): Clients => {
+  const history: History = new Map()
+  let busy = lists.length
+  lists.forEach((sends, index) => {
+    void client(world, scheduler, { sends, index, history }).then(() => { busy -= 1 })
+  })
+  return { history, done: () => busy === 0 }
+}
+
+interface Client {
+  readonly sends: readonly Send[]
+  readonly index: number
+  readonly history: History
+}
+
+const client = async (world: World, scheduler: Scheduler, { sends, index, history }: Client) => {
+  const process = scheduler.spawn(`client${index}`, 100_000 + index, false)
+  const log = world.log(process)
+  const clock = world.clock(process)
+  const { random } = world
+  for (const send of sends) {
+    await clock.sleep(random.chance(0.8) ? random.between(0, 3) : random.between(20, 600))
+    if (send.id === null || send.key === null) {
+      const partition = send.key === null ? random.between(0, world.topic.partitions.length - 1) : log.partitionOf(send.key)
+      put(world.topic, send, { partition, timestamp: clock.now() })
+      world.coordinator.appended(world.topic)
+      continue
+    }
+    const told = history.get(send.id) ?? { acked: [], unknown: 0 }
+    history.set(send.id, told)
+    await sendOne({ random, append: () => log.append([{ key: send.key ?? '', value: send.value }]), pause: () => clock.sleep(200) }, told)
+  }
+}
+
+interface Sending {
+  readonly random: Random
+  append(): Promise<readonly { partition: number; offset: number }[]>
+  pause(): Promise<void>
+}
+
+const sendOne = async ({ random, append, pause }: Sending, told: { readonly acked: string[]; unknown: number }) => {
+  for (let tries = 0; tries < PATIENCE; tries++) {
+    try {
+      told.acked.push(...(await append()).map(positionName))
+      return
+    } catch (error) {
+      if (isFault(error, 'append-unknown')) told.unknown += 1
+      if (random.chance(0.2)) return
+      await pause()
+    }
+  }
+}

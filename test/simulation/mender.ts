@@ -1,0 +1,40 @@
+import type { StoredParked } from '../../processors/engine/parking.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Workload } from './workload.ts'
+import type { World } from './world.ts'
+
+/** The people who bring the next release and ask for what was parked to be tried again. */
+export interface Mender {
+  mend(): void
+  /** Nothing that this release could fold stands still. */
+  done(): boolean
+}
+
+const ASK_MS = 2_000
+
+/** At a time of its own, in the middle of what is going on, or at the latest when told to. */
+export const createMender = (world: World, scheduler: Scheduler, { mend: release }: Workload): Mender => {
+  if (release === undefined) return { mend: () => undefined, done: () => true }
+  const process = scheduler.spawn('mender', 200_000, false)
+  const store = world.store(process)
+  const waiting = () => [...world.table.items.values()].filter((item) => item.PK.startsWith('PARKED#') && item['code'] === 'fold-threw') as StoredParked[]
+  let mended = false
+
+  const ask = async () => {
+    for (;;) {
+      for (const entry of waiting().filter(({ retry }) => !retry)) {
+        await store.commit([[[{ put: { ...entry, retry: true, _pos: entry._pos + 1 }, expect: entry._pos }]]]).catch(() => undefined)
+      }
+      await world.clock(process).sleep(ASK_MS)
+    }
+  }
+  const mend = () => {
+    if (mended) return
+    mended = true
+    scheduler.note('the next release is here')
+    release()
+    void ask()
+  }
+  scheduler.later(world.random.between(100, 20_000), mend)
+  return { mend, done: () => waiting().length === 0 }
+}

@@ -1,0 +1,142 @@
+import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
+import type { Domain, Get, Outcome, Result } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { LogRecord, Position } from '../../processors/engine/log.ts'
+import { positionName, type Topic } from './log-model.ts'
+
+/**
+ * What the items must be: the log folded one event after the other over a Map. It shares the folds and the codec with
+ * the program, and nothing of its batching, caching, conditions, checkpoints or parking.
+ */
+export interface Expected {
+  readonly items: ReadonlyMap<string, Stored>
+  readonly outcomes: ReadonlyMap<string, Outcome['kind'] | 'ignored'>
+  /** `projection#key`, or `*#key` where the record could not be read, with the position at which it stands. */
+  readonly parked: ReadonlyMap<string, number>
+  /** Ids of events that the folds want appended, by the key they are for. */
+  readonly derived: readonly { readonly cause: string; readonly purpose: string; readonly key: string; readonly type: string }[]
+}
+
+interface Folding {
+  readonly domain: Domain
+  readonly codec: Codec
+  readonly items: Map<string, Stored>
+  readonly outcomes: Map<string, Outcome['kind'] | 'ignored'>
+  readonly parked: Map<string, number>
+  readonly derived: { cause: string; purpose: string; key: string; type: string }[]
+}
+
+const DAY_S = 86_400
+const MOST_CHANGES = 95
+
+export const expectedOf = ({ domain, codec, topic }: { domain: Domain; codec: Codec; topic: Topic }): Expected => {
+  const folding: Folding = { domain, codec, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [] }
+  for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
+  return folding
+}
+
+const decoded = (codec: Codec, record: LogRecord): Event | undefined => {
+  try {
+    const event = codec.decode(record.value)
+    return event.meta.key === record.key ? event : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const foldRecord = (folding: Folding, record: LogRecord) => {
+  const { parked, outcomes, codec, domain } = folding
+  const name = positionName(record)
+  const standing = record.key !== null && parked.has(`*#${record.key}`)
+  const event = standing ? undefined : decoded(codec, record)
+  if (event === undefined) {
+    if (!standing) parked.set(`*#${record.key ?? `@${record.offset}`}`, record.offset)
+    outcomes.set(name, 'parked')
+    return
+  }
+  const folding_ = domain.projections.filter(({ folds }) => folds[event.type] !== undefined)
+  const kinds = folding_.map((projection, index) => foldEvent(folding, { projection: projection.name, event, record, decides: index === 0 }))
+  outcomes.set(name, kinds.find((kind) => kind === 'parked') ?? kinds[0] ?? 'ignored')
+}
+
+interface Turn {
+  readonly projection: string
+  readonly event: Event
+  readonly record: Position
+  /** The first projection that folds a type is the one whose word counts. */
+  readonly decides: boolean
+}
+
+const foldEvent = (folding: Folding, turn: Turn): Outcome['kind'] => {
+  const { parked, items } = folding
+  const { event, record, projection } = turn
+  const place = `${projection}#${event.meta.key}`
+  if (parked.has(place)) return 'parked'
+  const request = turn.decides ? event.meta.request : null
+  const remembered = request && { PK: `IDEM#${event.meta.actorId ?? ''}#${request.key}`, SK: 'IDEM' }
+  const get = getter(folding, event)
+  const prior = remembered && get(remembered)
+  if (request && prior) return repeat(folding, turn, prior, request)
+  let result: Result
+  try {
+    result = folding.domain.projections.find(({ name }) => name === projection)?.folds[event.type]?.(event, get) ?? {}
+  } catch {
+    parked.set(place, record.offset)
+    return 'parked'
+  }
+  const outcome = apply(folding, turn, result)
+  if (request && remembered) {
+    const refusal = outcome.kind === 'refused' ? { refusal: { ...outcome.refusal } } : {}
+    const item = { ...remembered, event: event.meta.eventId, hash: request.hash, ...refusal, ...expiry(folding, event), _pos: record.offset }
+    items.set(keyOf(item), item)
+  }
+  return outcome.kind
+}
+
+const getter = ({ items, domain }: Folding, event: Event): Get => <I extends Item>(key: Key) => {
+  const item = items.get(keyOf(key))
+  return item === undefined || isExpired(item, domain.table.ttl, event.meta.recordedAt) ? undefined : (item as Item as I)
+}
+
+const repeat = (folding: Folding, turn: Turn, prior: Item, request: { key: string; hash: string }): Outcome['kind'] => {
+  const refusal = prior['hash'] === request.hash ? prior['refusal'] : reused(request.key)
+  if (refusal !== undefined) return mark(folding, turn, { kind: 'refused', refusal: refusal as { code: string; detail: string } }).kind
+  return mark(folding, turn, { kind: 'duplicate', of: String(prior['event']) }).kind
+}
+
+const reused = (key: string) => ({
+  code: 'idempotency-key-reused',
+  detail: `The Idempotency-Key "${key}" came before with another body. Use a new key for a new request.`,
+})
+
+const apply = (folding: Folding, turn: Turn, result: Result): Outcome => {
+  const { event, record } = turn
+  if (result.refusal) return mark(folding, turn, { kind: 'refused', refusal: result.refusal })
+  if (result.duplicate) return mark(folding, turn, { kind: 'duplicate', of: event.meta.eventId })
+  const count = (result.items?.length ?? 0) + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
+  if (count > MOST_CHANGES) {
+    const detail = `The event would change ${count} items at once; at most ${MOST_CHANGES} fit one commit. Send it in smaller parts.`
+    return mark(folding, turn, { kind: 'refused', refusal: { code: 'too-many-changes', detail } })
+  }
+  for (const change of result.items ?? []) {
+    if ('_removed' in change) folding.items.delete(keyOf(change))
+    else folding.items.set(keyOf(change), { ...(change as Item), _pos: record.offset })
+  }
+  for (const { purpose, event: next } of result.derived ?? []) {
+    folding.derived.push({ cause: event.meta.eventId, purpose, key: next.key, type: next.type })
+  }
+  return { kind: 'applied' }
+}
+
+const mark = (folding: Folding, { event, record, decides }: Turn, outcome: Outcome): Outcome => {
+  if (!decides) return outcome
+  const told = outcome.kind === 'refused' ? outcome.refusal : outcome.kind === 'duplicate' ? { of: outcome.of } : {}
+  const item = {
+    PK: `OUTCOME#${record.partition}#${record.offset}`, SK: 'OUTCOME', kind: outcome.kind, ...told, ...expiry(folding, event), _pos: record.offset,
+  }
+  folding.items.set(keyOf(item), item)
+  return outcome
+}
+
+const expiry = ({ domain }: Folding, event: Event) => ({ [domain.table.ttl]: Math.floor(event.meta.recordedAt / 1000) + DAY_S })

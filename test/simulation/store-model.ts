@@ -1,0 +1,152 @@
+import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
+import type { Page, Query, Reader, TableSpec } from '../../projections/table.ts'
+import { MAX_ACTIONS, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { FaultKind } from './faults.ts'
+import type { Random } from './random.ts'
+import type { Operation, Process, Scheduler } from './scheduler.ts'
+
+/** A table as it lies on disk: it outlives every process. */
+export interface Table {
+  readonly spec: TableSpec
+  readonly items: Map<string, Stored>
+  readonly checkpoints: Map<number, number>
+  /** What an index that has not caught up still shows. */
+  lagging: Map<string, Stored>
+  /** One process writes everything at once and reads without waiting, as LMDB does; else chunk by chunk, as DynamoDB does. */
+  readonly embedded: boolean
+}
+
+export const createTable = (spec: TableSpec, embedded: boolean): Table =>
+  ({ spec, items: new Map(), checkpoints: new Map(), lagging: new Map(), embedded })
+
+const throttled = () => new Fault('store-throttled', 'The simulated store is throttled. Try again.', { retriable: true })
+const unavailable = () => new Fault('store-unavailable', 'The simulated store did not answer. Try again.', { retriable: true })
+
+const refuseMisuse = (chunk: Chunk) => {
+  const keys = new Set(chunk.map((write) => keyOf('put' in write ? write.put : write.remove)))
+  if (chunk.length === 0 || chunk.length > MAX_ACTIONS) throw new Error(`a chunk of ${chunk.length} writes`)
+  if (keys.size !== chunk.length) throw new Error('a chunk that writes a key twice')
+}
+
+const holds = (table: Table, write: Write): boolean => {
+  const found = table.items.get(keyOf('put' in write ? write.put : write.remove))
+  return (found?._pos ?? null) === write.expect
+}
+
+const write = (table: Table, one: Write) => {
+  if ('put' in one) table.items.set(keyOf(one.put), one.put)
+  else table.items.delete(keyOf(one.remove))
+}
+
+const currentOf = (table: Table, chunk: Chunk): readonly Stored[] =>
+  chunk.map((one) => table.items.get(keyOf('put' in one ? one.put : one.remove))).filter((item) => item !== undefined)
+
+/** Chunk by chunk, the spans side by side in an order that is drawn, the checkpoint last and only when all applied. */
+function* commitSteps(table: Table, random: Random, work: { spans: readonly Span[]; checkpoint: Checkpoint | undefined }): Generator<undefined, readonly SpanOutcome[]> {
+  const outcomes: SpanOutcome[] = work.spans.map(() => ({ applied: 'all' }))
+  const turns = work.spans.flatMap((span, index) => span.map(() => index))
+  const next = work.spans.map(() => 0)
+  for (const index of table.embedded ? turns : random.shuffled(turns)) {
+    const at = next[index]
+    const chunk = at === undefined ? undefined : work.spans[index]?.[at]
+    if (at === undefined || chunk === undefined || outcomes[index]?.applied !== 'all') continue
+    if (chunk.every((one) => holds(table, one))) for (const one of chunk) write(table, one)
+    else outcomes[index] = { applied: at, current: currentOf(table, chunk) }
+    next[index] = at + 1
+    if (!table.embedded) yield
+  }
+  if (work.checkpoint && outcomes.every(({ applied }) => applied === 'all')) {
+    const { partition, offset } = work.checkpoint
+    table.checkpoints.set(partition, Math.max(offset, table.checkpoints.get(partition) ?? 0))
+  }
+  return outcomes
+}
+
+const answering = <T>(port: string, value: () => T, own: readonly FaultKind[] = []): Operation<T> => ({
+  port,
+  *steps() { return value() },
+  refused: throttled,
+  own,
+})
+
+/** The store port, for one process. */
+export const storeFor = (world: { scheduler: Scheduler; random: Random }, process: Process, table: Table): Store => {
+  const { scheduler, random } = world
+  const ask = <T>(operation: Operation<T>) => scheduler.call(process, operation)
+  const store: Store = {
+    load: (keys) => ask(answering('store.load', () => keys.map((key) => table.items.get(keyOf(key))))),
+    commit: async (spans, checkpoint) => {
+      for (const chunk of spans.flat()) refuseMisuse(chunk)
+      return ask({
+        port: 'store.commit',
+        steps: () => commitSteps(table, random, { spans, checkpoint }),
+        refused: throttled,
+        unknown: unavailable,
+      })
+    },
+    checkpoints: () => ask(answering('store.checkpoints', () => new Map(table.checkpoints))),
+    bulk: async (items) => {
+      const all: Stored[] = []
+      for await (const item of items) all.push(item)
+      await ask({
+        port: 'store.bulk',
+        *steps() {
+          for (const item of all) {
+            table.items.set(keyOf(item), item)
+            if (!table.embedded) yield
+          }
+        },
+        unknown: unavailable,
+      })
+    },
+    scan: async function* () {
+      const keys = await ask(answering('store.scan', () => [...table.items.keys()].sort()))
+      for (let at = 0; at < keys.length; at += 25) {
+        const page = keys.slice(at, at + 25)
+        yield await ask(answering('store.scan', () => page.map((key) => table.items.get(key)).filter((item) => item !== undefined)))
+      }
+    },
+    reader: (now) => readerFor(ask, table, now),
+    close: async () => undefined,
+  }
+  return table.embedded ? { ...store, peek: (key) => table.items.get(keyOf(key)) } : store
+}
+
+type Ask = <T>(operation: Operation<T>) => Promise<T>
+
+const readerFor = (ask: Ask, table: Table, now: () => number): Reader => {
+  const visible = (key: Key) => {
+    const item = table.items.get(keyOf(key))
+    return item === undefined || isExpired(item, table.spec.ttl, now()) ? undefined : item
+  }
+  return {
+    get: (key) => ask(answering('reader.get', () => visible(key))),
+    getMany: (keys) => ask(answering('reader.getMany', () => keys.map(visible))),
+    query: (query) => ask({
+      port: 'reader.query',
+      *steps(fault) { return answer(table, query, { now: now(), stale: fault === 'stale' }) },
+      refused: throttled,
+      own: query.index === undefined ? [] : ['stale'],
+    }),
+  }
+}
+
+const answer = (table: Table, query: Query, { now, stale }: { now: number; stale: boolean }): Page => {
+  const index = table.spec.indexes.find(({ name }) => name === query.index)
+  const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
+  const rank = (item: Item) => `${String(item[sk])}\u0000${keyOf(item)}`
+  const meets = (item: Item) => {
+    const at = item[sk]
+    if (item[pk] !== query.pk || typeof at !== 'string' || isExpired(item, table.spec.ttl, now)) return false
+    if (query.prefix !== undefined) return at.startsWith(query.prefix)
+    return (query.from === undefined || at >= query.from) && (query.to === undefined || at <= query.to)
+  }
+  const found = [...(stale ? table.lagging : table.items).values()].filter(meets)
+  const ordered = found.sort((a, b) => (rank(a) < rank(b) ? -1 : 1) * (query.reverse ? -1 : 1))
+  const beyond = (item: Item) => query.cursor === undefined || (query.reverse ? rank(item) < query.cursor : rank(item) > query.cursor)
+  const rest = ordered.filter(beyond)
+  const items = rest.slice(0, query.limit)
+  const last = items.at(-1)
+  return rest.length > items.length && last !== undefined ? { items, cursor: rank(last) } : { items }
+}

@@ -1,0 +1,102 @@
+import type { Item } from '../../projections/item.ts'
+import { projection, removed, type Domain, type Get, type Result } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import { Fault } from '../../schemas/fault.ts'
+
+/**
+ * Shops that stock crates and send them to each other: a domain made to be hard on the engine. Two projections over one
+ * event, refusals, events for other keys, removals, bursts above one commit, and an event that the code of the day cannot fold.
+ */
+type Said<T extends string, D> = Event<T, D, never>
+export type CratesBought = Said<'CratesBought', { count: number }>
+export type CratesSent = Said<'CratesSent', { to: string; count: number }>
+export type CratesReceived = Said<'CratesReceived', { from: string; count: number }>
+export type ShelvesFilled = Said<'ShelvesFilled', { shelves: number; mark: string }>
+export type ShelvesCleared = Said<'ShelvesCleared', object>
+export type DoorbellRang = Said<'DoorbellRang', object>
+export type PuzzleFound = Said<'PuzzleFound', { size: number }>
+export type ShopEvent = CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
+
+type Stock = Item & { readonly crates: number; readonly receipts: number }
+type Shelves = Item & { readonly count: number; readonly marks: readonly string[] }
+type Bell = Item & { readonly rings: number; readonly bought: number; readonly lastAt: number }
+
+const pk = (event: Event) => `SHOP#${event.meta.key}`
+const stockOf = (event: Event, get: Get): Stock => get<Stock>({ PK: pk(event), SK: 'STOCK' }) ?? { PK: pk(event), SK: 'STOCK', crates: 0, receipts: 0 }
+const shelf = (event: Event, number: number) => ({ PK: pk(event), SK: `SHELF#${String(number).padStart(3, '0')}` })
+
+const stocked = (event: Event, get: Get, change: { count: number; receipt: string }): Result => {
+  const receipt = { PK: pk(event), SK: `RECEIPT#${change.receipt}` }
+  if (get(receipt)) return { duplicate: true }
+  const stock = stockOf(event, get)
+  return { items: [{ ...stock, crates: stock.crates + change.count, receipts: stock.receipts + 1 }, { ...receipt, count: change.count }] }
+}
+
+const sent = (event: CratesSent, get: Get): Result => {
+  const { to, count } = event.data
+  const stock = stockOf(event, get)
+  if (stock.crates < count) return { refusal: { code: 'out-of-stock', detail: `${stock.crates} of ${count} crates` } }
+  const result = stocked(event, get, { count: -count, receipt: event.meta.eventId })
+  if (result.duplicate) return result
+  return { ...result, derived: [{ purpose: 'receive', event: { type: 'CratesReceived', key: to, data: { from: event.meta.key, count } } }] }
+}
+
+const filled = (event: ShelvesFilled, get: Get): Result => {
+  const key = { PK: pk(event), SK: 'SHELVES' }
+  const was = get<Shelves>(key) ?? { ...key, count: 0, marks: [] }
+  if (was.marks.includes(event.data.mark)) return { duplicate: true }
+  const shelves = Array.from({ length: event.data.shelves }, (_, number) => ({ ...shelf(event, number), mark: event.data.mark }))
+  return { items: [{ ...was, count: Math.max(was.count, event.data.shelves), marks: [...was.marks, event.data.mark] }, ...shelves] }
+}
+
+const cleared = (event: ShelvesCleared, get: Get): Result => {
+  const key = { PK: pk(event), SK: 'SHELVES' }
+  const was = get<Shelves>(key)
+  if (was === undefined || was.count === 0) return { refusal: { code: 'nothing-to-clear', detail: 'The shelves are empty.' } }
+  const shelves = Array.from({ length: Math.min(was.count, 90) }, (_, number) => shelf(event, number))
+  return { items: [{ ...was, count: 0 }, ...shelves.filter((one) => get(one) !== undefined).map(removed)] }
+}
+
+const rang = (event: CratesBought | DoorbellRang, get: Get): Result => {
+  const key = { PK: pk(event), SK: 'BELL' }
+  const was = get<Bell>(key) ?? { ...key, rings: 0, bought: 0, lastAt: 0 }
+  const bought = event.type === 'CratesBought' ? event.data.count : 0
+  return { items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
+}
+
+/** The code of the day: a release that cannot fold puzzles is mended by the next. */
+export interface Release {
+  solves: boolean
+}
+
+export const toyDomain = (release: Release): Domain => ({
+  name: 'shops',
+  topic: 'shops.events',
+  table: { name: 'shops', ttl: 'ttl', indexes: [] },
+  foldVersion: 1,
+  projections: [
+    projection<CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | PuzzleFound>('stock', {
+      CratesBought: (event, get) => stocked(event, get, { count: event.data.count, receipt: event.meta.eventId }),
+      CratesReceived: (event, get) => stocked(event, get, { count: event.data.count, receipt: event.meta.eventId }),
+      CratesSent: sent,
+      ShelvesFilled: filled,
+      ShelvesCleared: cleared,
+      PuzzleFound: (event, get) => {
+        if (!release.solves) throw new Error('this release cannot fold puzzles')
+        return stocked(event, get, { count: 0, receipt: event.meta.eventId })
+      },
+    }),
+    projection<CratesBought | DoorbellRang>('bell', { CratesBought: rang, DoorbellRang: rang }),
+  ],
+})
+
+/** Plain JSON behind one byte: the real codec is exercised by meals, and this one is easy to read in a trace. */
+export const toyCodec: Codec = {
+  encode: (event) => Buffer.from(`!${JSON.stringify(event)}`),
+  decode: (value) => {
+    const text = Buffer.from(value).toString()
+    if (!text.startsWith('!')) throw new Fault('bad-record', 'Not an event of the toy domain. Park it.')
+    return JSON.parse(text.slice(1)) as Event
+  },
+}

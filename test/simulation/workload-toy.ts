@@ -1,0 +1,37 @@
+import type { Event } from '../../schemas/event.ts'
+import type { Random } from './random.ts'
+import { toyCodec, toyDomain, type Release } from './toy.ts'
+import { createSpeaker, dealt, type Said, type Workload } from './workload.ts'
+
+const SHOPS = ['north', 'south', 'east', 'west']
+
+/** Shops by the seed. */
+export const toyWorkload = (random: Random, length: number): Workload => {
+  const release: Release = { solves: true }
+  const speaker = createSpeaker(random)
+  const puzzles = random.chance(0.3)
+  if (puzzles) release.solves = false
+  const keys = SHOPS.slice(0, random.between(1, SHOPS.length))
+  const events: Event[] = []
+  for (let count = 0; count < length; count++) events.push(speaker.say(said(random, keys, puzzles)))
+  // A burst of refusals: more markers than one commit holds, and nothing else to tell that they were applied.
+  if (random.chance(0.05)) for (let count = 0; count < 130; count++) events.push(speaker.say({ type: 'CratesSent', key: random.pick(keys), data: { to: 'north', count: 9999 } }))
+  const mend = () => { release.solves = true }
+  return { domain: toyDomain(release), codec: toyCodec, clients: dealt(random, toyCodec, { events, keys }), sends: true, ...(puzzles ? { mend } : {}) }
+}
+
+const said = (random: Random, keys: readonly string[], puzzles: boolean): Said => {
+  const key = random.pick(keys)
+  const draw = random.next()
+  if (draw < 0.25) return { type: 'CratesBought', key, data: { count: random.between(1, 9) } }
+  if (draw < 0.5) return { type: 'CratesSent', key, data: { to: random.pick(keys), count: random.between(1, 9) }, request: requestOf(random) }
+  if (draw < 0.6) return { type: 'ShelvesFilled', key, data: { shelves: random.pick([3, 30, 60, 94, 95, 120]), mark: String(random.between(1, 6)) } }
+  if (draw < 0.7) return { type: 'ShelvesCleared', key, data: {} }
+  if (draw < 0.73 && puzzles) return { type: 'PuzzleFound', key, data: { size: 1 } }
+  if (draw < 0.76) return { type: 'NobodyFoldsThis', key, data: {} }
+  return { type: 'DoorbellRang', key, data: {} }
+}
+
+/** Few keys, so that they meet: with the same body (a repeat) and with another (a mistake). */
+export const requestOf = (random: Random) =>
+  random.chance(0.3) ? { key: `k${random.between(1, 4)}`, hash: random.pick(['aa', 'aa', 'bb']) } : null

@@ -1,0 +1,83 @@
+import type { Domain } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import type { Event, EventMeta } from '../../schemas/event.ts'
+import type { Random } from './random.ts'
+
+/** Something a client sends, or a stranger puts on the topic. */
+export interface Send {
+  /** The event's id, by which the log is searched afterwards; null for what is no event. */
+  readonly id: string | null
+  /** Null goes to any partition, past every producer. */
+  readonly key: string | null
+  readonly value: Uint8Array
+}
+
+export interface Workload {
+  readonly domain: Domain
+  readonly codec: Codec
+  /** One list a client; each is sent in order. */
+  readonly clients: readonly (readonly Send[])[]
+  /** The folds want events said for other keys, so that somebody has to send them. */
+  readonly sends: boolean
+  /** Brings the release that folds what the one before could not; absent where nothing can be mended. */
+  readonly mend?: () => void
+}
+
+export const EPOCH = Date.UTC(2026, 0, 5, 12)
+
+export interface Said {
+  readonly type: string
+  readonly key: string
+  readonly data: unknown
+  readonly personal?: unknown
+  readonly request?: EventMeta['request']
+}
+
+/** Makes events as an edge would: ids and times from the run's own chance. */
+export const createSpeaker = (random: Random) => {
+  let at = EPOCH
+  let count = 0
+  return {
+    now: () => at,
+    say: ({ type, key, data, personal = null, request = null }: Said): Event => {
+      // Now and then days go by, so that what expires by event time does.
+      at += random.chance(0.03) ? 30 * 3_600_000 : random.between(0, 90_000)
+      count += 1
+      const meta: EventMeta = {
+        eventId: `e${String(count).padStart(4, '0')}`,
+        key,
+        occurredAt: at,
+        recordedAt: at,
+        source: 'simulation',
+        correlationId: null,
+        causationId: null,
+        actorId: key,
+        subjectId: personal === null ? null : key,
+        request,
+      }
+      return { type, meta, data, personal }
+    },
+  }
+}
+
+/** Clients, and what each sends; some of it twice, some of it nothing anybody can read. */
+export const dealt = (random: Random, codec: Codec, { events, keys }: { events: readonly Event[]; keys: readonly string[] }): Workload['clients'] => {
+  const sends: Send[] = events.map((event) => ({ id: event.meta.eventId, key: event.meta.key, value: codec.encode(event) }))
+  const again = sends.filter(() => random.chance(0.05))
+  const rubbish = random.chance(0.25) ? [alien(random, keys)] : []
+  const all = [...sends]
+  for (const extra of [...again, ...rubbish]) all.splice(random.between(Math.floor(all.length / 4), all.length), 0, extra)
+  const clients = random.between(1, 3)
+  // A user mostly speaks through one client, and is then heard in order.
+  const clientOf = (send: Send) => (send.key === null || random.chance(0.1) ? random.between(0, clients - 1) : keys.indexOf(send.key) % clients)
+  const byClient: Send[][] = Array.from({ length: clients }, () => [])
+  for (const send of all) byClient[Math.max(0, clientOf(send))]?.push(send)
+  return byClient
+}
+
+const alien = (random: Random, keys: readonly string[]): Send => ({
+  id: null,
+  key: random.chance(0.5) ? null : random.pick(keys),
+  // Undecodable bytes, a schema nobody knows, an array that claims a billion entries, nothing at all.
+  value: random.pick([Buffer.from([0xff, 1, 2]), Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]), Buffer.from([0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 7]), Buffer.alloc(0)]),
+})
