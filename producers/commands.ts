@@ -1,0 +1,53 @@
+import type { Event } from '../schemas/event.ts'
+import type { Codec } from '../schemas/codec.ts'
+import type { Outcome } from '../projections/projection.ts'
+import type { Log, Position } from '../processors/engine/log.ts'
+
+/** Where an event lies and what became of it; `pending` when nobody waited long enough to hear. */
+export interface Receipt {
+  readonly position: Position
+  readonly eventId: string
+  readonly outcome: Outcome | 'pending'
+}
+
+export interface ExecuteOptions {
+  readonly wait: boolean
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+/** Appends an event and, if asked to, waits until the fold has decided on it. */
+export interface Commands {
+  execute(event: Event, options: ExecuteOptions): Promise<Receipt>
+}
+
+/** How outcomes are heard: in one process by notification, across processes by checkpoint and marker. */
+export interface Outcomes {
+  after(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
+}
+
+export interface CommandParts {
+  readonly log: Pick<Log, 'append'>
+  readonly codec: Pick<Codec, 'encode'>
+  readonly outcomes: Outcomes
+}
+
+export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => ({
+  async execute(event, { wait, timeoutMs, signal }) {
+    const { eventId, key } = event.meta
+    const [position] = await log.append([{ key, value: codec.encode(event), headers: cloudEvent(event) }])
+    if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
+    if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
+    const outcome = await outcomes.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
+    return { position, eventId, outcome }
+  },
+})
+
+/** The binary mode of the CloudEvents Kafka binding. */
+const cloudEvent = ({ type, meta }: Event): Readonly<Record<string, string>> => ({
+  'ce_specversion': '1.0',
+  'ce_id': meta.eventId,
+  'ce_type': type,
+  'ce_source': meta.source,
+  'content-type': 'application/avro',
+})

@@ -1,0 +1,118 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Item, Key } from '../../projections/item.ts'
+import type { Reader } from '../../projections/table.ts'
+import { domainOfToken, hashToken, type Scope } from '../pat.ts'
+import { Problem } from './problem.ts'
+import type { Caller, Draft } from './route.ts'
+
+/** A token as its base item tells it. */
+export interface Pat {
+  readonly id: string
+  readonly user: string
+  readonly hash: string
+  readonly scopes: readonly Scope[]
+  readonly lastUsedAt: string | undefined
+}
+
+/** What the edge needs to know of a domain's tokens and usage. */
+export interface Access {
+  /** Where the token with this hash lies; by an index, which may be late. */
+  find(reader: Reader, hash: string): Promise<Key | undefined>
+  /** The token at its base item; undefined when it is revoked. */
+  pat(item: Item): Pat | undefined
+  userOf(key: Key): string
+  usageKey(user: string, day: string): Key
+  used(patId: string, day: string): Draft
+  sampled(sample: { readonly day: string; readonly reads: number; readonly writes: number; readonly weight: number }): Draft
+}
+
+/** Requests a person may make in a UTC day; null: as many as they like. */
+export interface Quota {
+  readonly reads: number | null
+  readonly writes: number | null
+}
+
+export interface Answering {
+  readonly reader: Reader
+  readonly generation: number
+}
+
+export interface AuthenticationParts {
+  readonly domain: string
+  readonly access: Access
+  readonly questions: () => Promise<Answering>
+  readonly quota: Quota
+}
+
+export interface Admitted extends Caller {
+  readonly lastUsedAt: string | undefined
+}
+
+export type Authenticate = (authorization: string | undefined, need: { readonly scope: Scope; readonly now: number }) => Promise<Admitted>
+
+/** Keys by hash, so that most requests read base items only. They are never trusted: the base item is read each time. */
+const REMEMBERED_KEYS = 10_000
+
+export const createAuthentication = ({ domain, access, questions, quota }: AuthenticationParts): Authenticate => {
+  const keys = new Map<string, Key>()
+  const metered = quota.reads !== null || quota.writes !== null
+
+  const keyOf = async (reader: Reader, hash: string): Promise<Key | undefined> => {
+    const known = keys.get(hash)
+    if (known) return known
+    const key = await access.find(reader, hash)
+    if (!key) return undefined
+    if (keys.size >= REMEMBERED_KEYS) keys.clear()
+    keys.set(hash, key)
+    return key
+  }
+  const items = async (reader: Reader, key: Key, day: string): Promise<readonly (Item | undefined)[]> =>
+    metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
+
+  return async (authorization, { scope, now }) => {
+    const hash = presentedHash(authorization, domain)
+    const { reader, generation } = await questions()
+    const key = await keyOf(reader, hash)
+    if (!key) throw unknownToken()
+    const [item, usage] = await items(reader, key, utcDay(now))
+    const pat = item && access.pat(item)
+    if (!pat || !sameHash(pat.hash, hash)) {
+      keys.delete(hash)
+      throw unknownToken()
+    }
+    if (!pat.scopes.includes(scope)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
+    enforce(quota, usage, { scope, now })
+    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, lastUsedAt: pat.lastUsedAt }
+  }
+}
+
+const presentedHash = (authorization: string | undefined, domain: string): string => {
+  if (authorization === undefined || authorization === '') throw unauthorized('token-missing', 'Send Authorization: Bearer <token>; `tributary token create` makes one.')
+  const [scheme, token, ...rest] = authorization.split(' ')
+  const domainOf = scheme?.toLowerCase() === 'bearer' && token !== undefined && rest.length === 0 ? domainOfToken(token) : undefined
+  if (token === undefined || domainOf === undefined) {
+    throw unauthorized('token-malformed', 'What was sent is not a token of ours, or was cut or mistyped: check that it was copied whole.')
+  }
+  if (domainOf !== domain) throw unauthorized('token-unknown', `The token is for ${domainOf}, not for ${domain}: make one for ${domain}.`)
+  return hashToken(token)
+}
+
+const unknownToken = () => unauthorized('token-unknown', 'The token is not known or was revoked: make a new one.')
+
+const unauthorized = (code: string, detail: string) => new Problem(401, code, detail, { headers: { 'www-authenticate': `Bearer error="invalid_token"` } })
+
+const sameHash = (kept: string, presented: string): boolean => {
+  const [a, b] = [Buffer.from(kept, 'latin1'), Buffer.from(presented, 'latin1')]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+const MS_A_DAY = 86_400_000
+
+export const utcDay = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+const enforce = (quota: Quota, usage: Item | undefined, { scope, now }: { scope: Scope; now: number }): void => {
+  const [limit, used] = scope === 'read' ? [quota.reads, usage?.['reads']] : [quota.writes, usage?.['writes']]
+  if (limit === null || typeof used !== 'number' || used < limit) return
+  const detail = `The quota of ${limit} ${scope}s in a UTC day is used up: wait for the next day, or ask for a larger one.`
+  throw new Problem(429, 'quota-exceeded', detail, { retryAfter: Math.ceil((MS_A_DAY - (now % MS_A_DAY)) / 1000) })
+}

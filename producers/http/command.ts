@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Event } from '../../schemas/event.ts'
+import { isFault } from '../../schemas/fault.ts'
+import type { Outcome } from '../../projections/projection.ts'
+import type { Receipt } from '../commands.ts'
+import { derivedId } from '../ids.ts'
+import type { DomainEdge } from './domain.ts'
+import { envelope } from './envelope.ts'
+import { eventReference, requestOf, wantsAsync } from './headers.ts'
+import { Problem } from './problem.ts'
+import type { Call, Command, Decision } from './route.ts'
+import type { EdgeDeps } from './server.ts'
+
+interface Run {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly route: Command
+  readonly call: Call
+  readonly domain: DomainEdge
+  readonly deps: EdgeDeps
+  readonly source: string
+}
+
+/** Decide, append, hear the outcome, answer. */
+export const runCommand = async (run: Run): Promise<unknown> => {
+  const { request, reply, route, deps } = run
+  const meta = metaOf(run)
+  const call = meta.request ? { ...run.call, newId: () => derivedId(run.call.caller.user, meta.request?.key ?? '') } : run.call
+  const decision = await route.decide(call)
+  const receipt = await appended(run, { ...decision.draft, meta }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
+  const reference = eventReference(receipt.position, receipt.eventId)
+  reply.header('tributary-event', reference)
+  const state = receipt.outcome === 'pending' ? 'pending' : settled(receipt.outcome)
+  if (state === 'pending' || state === 'parked') return accepted(reply, reference, { state, decision })
+  const result = await route.answer(call, state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) })
+  if (result === undefined) return accepted(reply, reference, { state: 'pending', decision })
+  reply.code(route.status)
+  return result
+}
+
+const metaOf = ({ request, call, deps, source }: Run): Event['meta'] => {
+  const { user } = call.caller
+  const repeatable = requestOf(request.headers, `${request.method} ${request.url}`, request.body)
+  return {
+    ...envelope({ user, now: call.now, source, correlationId: request.id }),
+    // The same request said twice is the same fact: one id.
+    eventId: repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7(),
+    request: repeatable,
+  }
+}
+
+const appended = async ({ request, reply, domain, deps }: Run, event: Event, waitMs: number): Promise<Receipt> => {
+  try {
+    const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs })
+    request.appended = { id: event.meta.eventId, type: event.type }
+    deps.report?.appended(event.meta.source, event.type)
+    return receipt
+  } catch (error) {
+    if (isFault(error, 'append-unknown')) reply.header('tributary-event', `unknown:${event.meta.eventId}`)
+    throw error
+  }
+}
+
+const NOT_FOUND = /-not-found$/
+
+const settled = (outcome: Outcome): 'applied' | 'duplicate' | 'parked' => {
+  if (outcome.kind !== 'refused') return outcome.kind
+  const { code, detail } = outcome.refusal
+  throw new Problem(code === 'idempotency-key-reused' ? 422 : NOT_FOUND.test(code) ? 404 : 409, code, detail)
+}
+
+const DETAIL = {
+  pending: 'The event is in the log and will be folded; ask with Tributary-After to see it.',
+  parked: 'The event is in the log, but an earlier event of yours could not be folded, and this one waits behind it; operators have been told.',
+} as const
+
+const accepted = (reply: FastifyReply, event: string, { state, decision }: { state: 'pending' | 'parked'; decision: Decision }) => {
+  reply.code(202)
+  return { event, state, detail: DETAIL[state], ...(decision.id === undefined ? {} : { id: decision.id }), ...decision.shown }
+}

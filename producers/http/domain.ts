@@ -1,0 +1,119 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Position } from '../../processors/engine/log.ts'
+import type { Commands } from '../commands.ts'
+import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
+import { runCommand } from './command.ts'
+import { afterOf } from './headers.ts'
+import { Problem, problemSchema } from './problem.ts'
+import type { Call, Route } from './route.ts'
+import type { EdgeDeps } from './server.ts'
+import { createUsage } from './usage.ts'
+
+/** One domain at the edge: its routes, its tokens, and how its log and its serving generation are reached. */
+export interface DomainEdge {
+  readonly name: string
+  readonly routes: readonly Route[]
+  readonly access: Access
+  readonly commands: Commands
+  /** The serving generation; read once a request. */
+  readonly questions: () => Promise<Answering>
+  /** Whether the serving generation passed a position within the time. */
+  readonly reached: (position: Position, timeoutMs: number) => Promise<boolean>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Admitted | null
+    /** The event that the request appended. */
+    appended: { readonly id: string; readonly type: string } | null
+    receivedAt: number
+  }
+}
+
+const SOURCE = 'edge'
+
+export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
+  const { clock, limits } = deps
+  const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota })
+
+  scope.addHook('onRequest', async (request) => {
+    request.receivedAt = clock.now()
+    const after = afterOf(request.headers)
+    if (after) await mustHaveReached(domain, after, limits.waitMs)
+    request.caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
+  })
+  recordUsage(scope, domain, deps)
+  if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
+  for (const route of domain.routes) addRoute(scope, route, { domain, deps })
+}
+
+const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
+
+const mustHaveReached = async (domain: DomainEdge, after: Position, waitMs: number): Promise<void> => {
+  if (await domain.reached(after, waitMs)) return
+  throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
+}
+
+const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits }: EdgeDeps): void => {
+  const failed = (error: unknown) => scope.log.warn({ err: error }, 'usage was not recorded')
+  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed })
+  scope.addHook('onResponse', (request, _reply, done) => {
+    const { caller, receivedAt } = request
+    if (caller) usage.record({ caller, kind: kindOf(request), id: request.appended?.id ?? request.id, now: receivedAt, day: utcDay(receivedAt) })
+    done()
+  })
+  scope.addHook('onClose', () => usage.settled())
+}
+
+const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
+  max,
+  timeWindow: windowMs,
+  keyGenerator: (request: FastifyRequest) => request.caller?.patId ?? '',
+  errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) =>
+    new Problem(429, 'rate-limited', `The token made more than ${max} requests in ${windowMs / 1000} s: slow down.`, { retryAfter: Math.max(1, Math.ceil(ttl / 1000)) }),
+})
+
+const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): void => {
+  const schema = {
+    summary: route.summary,
+    tags: [domain.name],
+    security: [{ token: [] }],
+    ...(route.params ? { params: route.params } : {}),
+    querystring: route.query ?? NO_QUERY,
+    ...(route.method === 'GET' ? {} : { body: route.body }),
+    response: { [route.method === 'GET' ? 200 : route.status]: route.result, ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), default: problemSchema },
+  }
+  scope.route({
+    method: route.method,
+    url: route.url,
+    schema,
+    handler: route.method === 'GET'
+      ? (request) => route.answer(callOf(request, deps))
+      : (request, reply) => runCommand({ request, reply, route, call: callOf(request, deps), domain, deps, source: SOURCE }),
+  })
+}
+
+const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
+
+const acceptedSchema = {
+  type: 'object',
+  description: 'The event is in the log; its fold was not waited for.',
+  required: ['event', 'state', 'detail'],
+  additionalProperties: true,
+  properties: { event: { type: 'string' }, state: { enum: ['pending', 'parked'] }, detail: { type: 'string' } },
+} as const
+
+const callOf = (request: FastifyRequest, { ids, randomBytes }: EdgeDeps): Call => {
+  const { caller, receivedAt } = request
+  if (!caller) throw new Problem(401, 'token-missing', 'Send Authorization: Bearer <token>.')
+  return {
+    caller,
+    params: request.params as Readonly<Record<string, string>>,
+    query: request.query,
+    body: request.body ?? null,
+    now: receivedAt,
+    newId: () => ids.uuidv7(),
+    randomBytes,
+  }
+}

@@ -1,0 +1,73 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isFault, type Fault } from '../../schemas/fault.ts'
+import { Problem, problemBody } from './problem.ts'
+import { violationsProblem, type Violation } from './validation.ts'
+
+/** Every error ends here, as problem+json. What nobody foresaw is logged and answered without its details. */
+export const answerError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const problem = problemOf(error, request)
+  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error, code: problem.code }, 'request failed')
+  return sendProblem(reply, problem)
+}
+
+export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply => {
+  const event = reply.getHeader('tributary-event')
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .serializer(JSON.stringify)
+    .send({ ...problemBody(problem), ...(event === undefined ? {} : { event }) })
+}
+
+const problemOf = (error: FastifyError | Error, request: FastifyRequest): Problem => {
+  if (error instanceof Problem) return error
+  if (isFault(error)) return faultProblem(error)
+  if ('validation' in error && error.validation) return invalid(error, request)
+  const known = 'code' in error && typeof error.code === 'string' ? FRAMEWORK[error.code] : undefined
+  if (known) return new Problem(known[0], known[1], known[2])
+  if ('statusCode' in error && typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
+    return new Problem(error.statusCode, 'bad-request', 'The request could not be read: check its line, headers and body.')
+  }
+  return new Problem(500, 'internal', 'Something failed here that is not your mistake; it has been logged. Send it again later.', { cause: error })
+}
+
+const invalid = (error: FastifyError, request: FastifyRequest): Problem => {
+  const place = error.validationContext ?? 'body'
+  if (place === 'body' && request.body === undefined) return new Problem(400, 'body-missing', 'The body is empty: send a JSON object.')
+  return violationsProblem((error.validation ?? []) as readonly Violation[], place)
+}
+
+const FRAMEWORK: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body-too-large', 'The body is larger than 64 KiB: send less at once.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported-media-type', 'Send the body as Content-Type: application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad-content-length', 'The body is not as long as Content-Length says.'],
+  FST_ERR_BAD_URL: [400, 'bad-url', 'The path is not a valid URL: check its percent-encoding.'],
+  FST_ERR_HANDLER_TIMEOUT: [503, 'too-slow', 'The answer took too long: send it again later.'],
+}
+
+const RETRY_SECONDS = 1
+
+const faultProblem = (fault: Fault): Problem => {
+  const status = FAULTS[fault.code]
+  const extras = { cause: fault }
+  if (status !== undefined && status < 500) return new Problem(status, fault.code, fault.message, extras)
+  if (fault.code === 'append-unknown') {
+    const detail = 'It is not known whether the log took the event. Send the same request with the same Idempotency-Key again: that is safe.'
+    return new Problem(503, fault.code, detail, { ...extras, retryAfter: RETRY_SECONDS })
+  }
+  if (status !== undefined || fault.retriable) {
+    return new Problem(503, fault.code, 'Nothing was written, because the log or the store does not answer now. Send it again later.', { ...extras, retryAfter: RETRY_SECONDS })
+  }
+  return new Problem(500, 'internal', 'Something failed here that is not your mistake; it has been logged. Send it again later.', extras)
+}
+
+const FAULTS: Readonly<Record<string, number>> = {
+  'bad-cursor': 400,
+  'record-too-large': 413,
+  'log-unavailable': 503,
+  'log-full': 503,
+  'append-unknown': 503,
+  'store-throttled': 503,
+  'store-unavailable': 503,
+}

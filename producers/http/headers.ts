@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { EventMeta } from '../../schemas/event.ts'
+import type { Position } from '../../processors/engine/log.ts'
+import { mistake } from './problem.ts'
+
+const KEY = /^[\x21-\x7e]{1,128}$/
+
+/** The caller's Idempotency-Key with the hash of what it came with: the same key for another target or body is another request. */
+export const requestOf = (headers: IncomingHttpHeaders, target: string, body: unknown): EventMeta['request'] => {
+  const key = headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    throw mistake(400, { pointer: 'header/Idempotency-Key', code: 'bad-idempotency-key', detail: 'Idempotency-Key must be 1 to 128 visible ASCII characters, for instance a UUID.' })
+  }
+  return { key, hash: hash('sha256', `${target}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
+}
+
+const sorted = (value: unknown): unknown => {
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]))
+}
+
+export const wantsAsync = (headers: IncomingHttpHeaders): boolean => {
+  const prefer = headers['prefer']
+  return prefer !== undefined && String(prefer).toLowerCase().split(/[,;]/).some((part) => part.trim() === 'respond-async')
+}
+
+/** `Tributary-Event`: `partition:offset:id`. */
+export const eventReference = ({ partition, offset }: Position, eventId: string): string => `${partition}:${offset}:${eventId}`
+
+const REFERENCE = /^(\d{1,9}):(\d{1,15}):[A-Za-z0-9_.:-]{1,128}$/
+
+/** `Tributary-After`: the event that the answer must not show less than. */
+export const afterOf = (headers: IncomingHttpHeaders): Position | undefined => {
+  const after = headers['tributary-after']
+  if (after === undefined) return undefined
+  const match = typeof after === 'string' ? REFERENCE.exec(after) : null
+  if (!match) {
+    throw mistake(400, { pointer: 'header/Tributary-After', code: 'bad-event-reference', detail: 'Tributary-After must be the Tributary-Event of an earlier answer (partition:offset:id).' })
+  }
+  return { partition: Number(match[1]), offset: Number(match[2]) }
+}

@@ -1,0 +1,107 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { mistake, Problem } from './problem.ts'
+
+/** A body's JSON (undefined where it is empty), or a Problem. What JSON.parse would change or drop unsaid (bad UTF-8, repeated fields, lost digits, -0) is refused. */
+export const parseBody = (bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined
+  const ascii = isAscii(bytes)
+  if (!ascii && !isUtf8(bytes)) throw new Problem(400, 'bad-utf8', 'The body is not valid UTF-8: encode it as UTF-8.')
+  const text = bytes.toString(ascii ? 'latin1' : 'utf8')
+  const shape = measure(text)
+  if (shape.depth > MAX_DEPTH) throw new Problem(400, 'too-deep', `The body is nested deeper than ${MAX_DEPTH} levels: flatten it.`)
+  const value = parsed(text)
+  const seen = { fields: 0 }
+  inspect(value, '', seen)
+  if (shape.digits > MAX_DIGITS) {
+    throw new Problem(400, 'number-too-precise', `A number has more than ${MAX_DIGITS} significant digits, some of which would be lost: round it.`)
+  }
+  if (seen.fields !== shape.fields) throw new Problem(400, 'duplicate-field', 'A field is given twice in one object: send it once.')
+  return value
+}
+
+const MAX_DEPTH = 32
+/** More than a double can hold. */
+const MAX_DIGITS = 17
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Problem(400, 'malformed-json', `The body is not JSON: ${cause instanceof Error ? withoutContent(cause.message) : 'it cannot be parsed'}.`, { cause })
+  }
+}
+
+/** V8 quotes the body in its message; answers and logs carry no content. */
+const withoutContent = (message: string): string => /at position \d+/.exec(message)?.[0].replace('at', 'it breaks off at') ?? 'it cannot be parsed'
+
+const QUOTE = 34
+const BACKSLASH = 92
+const COLON = 58
+const isOpening = (char: number) => char === 123 || char === 91
+const isClosing = (char: number) => char === 125 || char === 93
+
+/** What JSON.parse does not tell: nesting, fields as written, and the most digits of a number. Only for texts that then parse. */
+const measure = (text: string): { depth: number; fields: number; digits: number } => {
+  let [depth, level, fields, digits, run] = [0, 0, 0, 0, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) at = endOfString(text, at)
+    else if (isDigit(char)) run += run > 0 || char !== 48 ? 1 : 0
+    else if (char !== DOT) {
+      if (run > digits) digits = run
+      run = 0
+      if (char === COLON) fields += 1
+      else if (isOpening(char)) depth = Math.max(depth, (level += 1))
+      else if (isClosing(char)) level -= 1
+    }
+  }
+  return { depth, fields, digits: Math.max(digits, run) }
+}
+
+const DOT = 46
+const isDigit = (char: number) => char >= 48 && char <= 57
+
+const endOfString = (text: string, start: number): number => {
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+const isEscaped = (text: string, quote: number): boolean => {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at -= 1
+  return (quote - at) % 2 === 0
+}
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+
+const inspect = (value: unknown, pointer: string, seen: { fields: number }): void => {
+  if (typeof value === 'string') inspectText(value, pointer)
+  else if (typeof value === 'number') inspectNumber(value, pointer)
+  else if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) inspect(value[at], `${pointer}/${at}`, seen)
+  else if (typeof value === 'object' && value !== null) inspectObject(value, pointer, seen)
+}
+
+const inspectObject = (value: object, pointer: string, seen: { fields: number }): void => {
+  for (const [name, member] of Object.entries(value)) {
+    seen.fields += 1
+    inspectText(name, pointer)
+    const path = `${pointer}/${name.includes('~') || name.includes('/') ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`
+    if (FORBIDDEN_KEYS.has(name)) throw mistake(400, { pointer: path, code: 'forbidden-name', detail: `A field cannot be named ${name}: rename it.` })
+    inspect(member, path, seen)
+  }
+}
+
+const inspectNumber = (value: number, pointer: string): void => {
+  if (!Number.isFinite(value)) throw mistake(400, { pointer, code: 'number-not-finite', detail: 'The number is too large to be held: send a smaller one.' })
+  if (Object.is(value, -0)) throw mistake(400, { pointer, code: 'negative-zero', detail: 'Negative zero is not a number of anything: send 0.' })
+}
+
+const SUSPECT = /[\p{Cs}\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u
+const LONE_SURROGATE = /\p{Cs}/u
+
+const inspectText = (value: string, pointer: string): void => {
+  if (!SUSPECT.test(value)) return
+  if (LONE_SURROGATE.test(value)) throw mistake(400, { pointer, code: 'lone-surrogate', detail: 'The text holds half a character (a lone surrogate): send whole characters.' })
+  throw mistake(400, { pointer, code: 'control-character', detail: 'The text holds a control character: only tab and line breaks are allowed.' })
+}

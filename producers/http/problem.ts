@@ -1,0 +1,95 @@
+/** One mistake in what was sent. `pointer` is a JSON Pointer (RFC 6901) into the body, or a header, query or path name. */
+export interface Mistake {
+  readonly pointer: string
+  readonly code: string
+  readonly detail: string
+}
+
+export interface ProblemExtras {
+  readonly errors?: readonly Mistake[]
+  /** Seconds. */
+  readonly retryAfter?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+/** What the edge answers instead of a result (RFC 9457). `code` is stable and listed in docs/errors.md. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly status: number
+  readonly code: string
+  readonly errors: readonly Mistake[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
+    super(detail, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.status = status
+    this.code = code
+    this.errors = extras.errors ?? []
+    this.headers = extras.retryAfter === undefined ? (extras.headers ?? {}) : { ...extras.headers, 'retry-after': String(extras.retryAfter) }
+  }
+}
+
+/** A mistake in one place, which is most of them. */
+export const mistake = (status: number, { pointer, code, detail }: Mistake): Problem =>
+  new Problem(status, code, detail, { errors: [{ pointer, code, detail }] })
+
+export interface ProblemBody {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+  readonly field?: string
+  readonly errors?: readonly Mistake[]
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Not authenticated',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  408: 'Request took too long',
+  409: 'Refused by a rule',
+  413: 'Body too large',
+  415: 'Unsupported media type',
+  422: 'Idempotency-Key used before',
+  429: 'Too many requests',
+  431: 'Headers too large',
+  500: 'Our mistake',
+  503: 'Not available now',
+}
+
+export const problemBody = ({ status, code, message, errors }: Problem): ProblemBody => ({
+  type: `urn:tributary:problem:${code}`,
+  title: TITLES[status] ?? 'Problem',
+  status,
+  code,
+  detail: message,
+  ...(errors[0] ? { field: errors[0].pointer, errors } : {}),
+})
+
+export const problemSchema = {
+  $id: 'Problem',
+  type: 'object',
+  description: 'RFC 9457. `code` is stable; `field` is the JSON Pointer of the first mistake.',
+  required: ['type', 'title', 'status', 'code', 'detail'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string' },
+    detail: { type: 'string' },
+    field: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pointer', 'code', 'detail'],
+        properties: { pointer: { type: 'string' }, code: { type: 'string' }, detail: { type: 'string' } },
+      },
+    },
+    event: { type: 'string' },
+  },
+} as const

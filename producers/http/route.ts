@@ -1,0 +1,83 @@
+import type { XStatic } from 'typebox/schema'
+import type { Event } from '../../schemas/event.ts'
+import type { Reader } from '../../projections/table.ts'
+import type { Scope } from '../pat.ts'
+
+/** Who asks, told by the token. Every key is built from `user`, never from what was sent. */
+export interface Caller {
+  readonly user: string
+  readonly patId: string
+  readonly scopes: readonly Scope[]
+  /** One generation answers a request. */
+  readonly reader: Reader
+  readonly generation: number
+}
+
+export interface Call<Body = unknown, Query = unknown> {
+  readonly caller: Caller
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+  /** Epoch milliseconds: when the edge took the request. */
+  readonly now: number
+  /** The id of what a create makes: the same for the same Idempotency-Key. */
+  newId(): string
+  randomBytes(size: number): Uint8Array
+}
+
+/** An event without its envelope, which the edge adds. */
+export type Draft = Pick<Event, 'type' | 'data' | 'personal'>
+
+/** `shown` is what only this answer can say (a secret), if the event is new. */
+export interface Decision {
+  readonly draft: Draft
+  readonly id?: string
+  readonly shown?: Readonly<Record<string, unknown>>
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+interface Described {
+  readonly url: string
+  readonly summary: string
+  readonly params?: JsonSchema
+  readonly query?: JsonSchema
+  readonly result: JsonSchema
+}
+
+export interface Question extends Described {
+  readonly method: 'GET'
+  answer(call: Call): Promise<unknown>
+}
+
+export interface Command extends Described {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly body: JsonSchema
+  readonly status: 200 | 201
+  /** Everything that needs no state is decided here, or refused by a Problem; the fold decides the rest. */
+  decide(call: Call): Decision | Promise<Decision>
+  /** The stored result, once the fold is visible. Undefined where it is not to be seen (yet). */
+  answer(call: Call, decision: Decision): Promise<unknown>
+}
+
+export type Route = Question | Command
+
+type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer'> & {
+  readonly body?: Body
+  readonly query?: Q
+}
+
+/** Gives `call.query` the type of its schema. Validation has seen to it that it is so. */
+export const question = <const Q extends JsonSchema = JsonSchema>(
+  definition: Typed<Question, never, Q> & { answer(call: Call<unknown, XStatic<Q>>): Promise<unknown> },
+): Question => definition as Question
+
+/** Gives `call.body` the type of its schema. A command without one takes no body. */
+export const command = <const B extends JsonSchema = typeof noBody>(
+  definition: Typed<Command, B, never> & {
+    decide(call: Call<XStatic<B>>): Decision | Promise<Decision>
+    answer(call: Call<XStatic<B>>, decision: Decision): Promise<unknown>
+  },
+): Command => ({ body: noBody, ...definition }) as Command
+
+const noBody = { type: ['object', 'null'], additionalProperties: false, properties: {} } as const

@@ -1,0 +1,96 @@
+import swagger from '@fastify/swagger'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Ids } from '../ids.ts'
+import type { Quota } from './auth.ts'
+import { addDocs, openapi } from './docs.ts'
+import { registerDomain, type DomainEdge } from './domain.ts'
+import { answerError, sendProblem } from './errors.ts'
+import { parseBody } from './json.ts'
+import { refuseOtherMethods, rememberMethods } from './methods.ts'
+import { Problem } from './problem.ts'
+
+export interface Limits {
+  /** Requests a token may make in a window; null: as many as it likes. */
+  readonly rate: { readonly max: number; readonly windowMs: number } | null
+  readonly quota: Quota
+  /** One request in so many is counted, with that weight; null: none is. */
+  readonly usageSample: number | null
+  /** How long a command waits for its outcome, and a question for the event it must show. */
+  readonly waitMs: number
+}
+
+/** What the edge tells whoever keeps metrics. */
+export interface EdgeReport {
+  appended(source: string, type: string): void
+  answered(answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
+}
+
+export interface EdgeDeps {
+  readonly domains: readonly DomainEdge[]
+  readonly clock: { now(): number }
+  readonly ids: Ids
+  readonly randomBytes: (size: number) => Uint8Array
+  readonly limits: Limits
+  readonly version: string
+  readonly logger?: FastifyBaseLogger
+  readonly report?: EdgeReport
+}
+
+const BODY_LIMIT = 64 * 1024
+
+/** The public edge. Nothing listens until `listen`; `inject` needs no socket. */
+export const createEdge = (deps: EdgeDeps): FastifyInstance => {
+  const app: FastifyInstance = fastify({
+    ...(deps.logger ? { loggerInstance: deps.logger } : { logger: false }),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => deps.ids.uuidv7(),
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: 10_000,
+    connectionTimeout: 30_000,
+    routerOptions: { maxParamLength: 512 },
+    // Coercing, defaulting or dropping would append what nobody said.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true, allowUnionTypes: true } },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+  })
+  app.decorateRequest('caller', null)
+  app.decorateRequest('appended', null)
+  app.decorateRequest('receivedAt', 0)
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request, reply) => sendProblem(reply, new Problem(404, 'route-not-found', `There is no ${request.method} here: see GET /docs.`)))
+  readJsonOnly(app)
+  if (deps.report) reportAnswers(app, deps.report)
+  const methods = rememberMethods(app)
+  app.register(swagger, { openapi: openapi(deps) })
+  for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
+  app.register(addDocs)
+  app.register((scope) => refuseOtherMethods(scope, methods))
+  return app
+}
+
+const readJsonOnly = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const encoding = request.headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') {
+      done(new Problem(415, 'unsupported-encoding', 'Send the body without Content-Encoding.'))
+      return
+    }
+    try {
+      done(null, parseBody(Buffer.isBuffer(body) ? body : Buffer.from(body)))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+    }
+  })
+}
+
+const reportAnswers = (app: FastifyInstance, report: EdgeReport): void => {
+  app.addHook('onResponse', (request, reply, done) => {
+    report.answered({
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    })
+    done()
+  })
+}

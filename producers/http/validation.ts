@@ -1,0 +1,55 @@
+import { Problem, type Mistake } from './problem.ts'
+
+/** What Ajv says about one violation. */
+export interface Violation {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly message?: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+const MOST = 20
+
+/** The answer to a request that does not fit its route's schema: each mistake with its place and what to do. */
+export const violationsProblem = (violations: readonly Violation[], place: string): Problem => {
+  const errors = violations.slice(0, MOST).map((violation) => explained(violation, place))
+  const [first] = errors
+  return first
+    ? new Problem(400, first.code, first.detail, { errors })
+    : new Problem(400, 'bad-format', `The ${place} does not fit the route: see GET /openapi.json.`)
+}
+
+const explained = (violation: Violation, place: string): Mistake => {
+  const pointer = pointerOf(violation, place)
+  const explain = EXPLAIN[violation.keyword] ?? ['bad-format', ({ message }: Violation) => `${message ?? 'does not fit'}.`]
+  return { pointer, code: explain[0], detail: `${pointer === '' ? 'The body' : pointer}: ${explain[1](violation)}` }
+}
+
+const pointerOf = ({ keyword, instancePath, params }: Violation, place: string): string => {
+  const base = place === 'body' ? '' : `${place}`
+  const child = keyword === 'required' ? params['missingProperty'] : keyword === 'additionalProperties' ? params['additionalProperty'] : undefined
+  const tail = typeof child === 'string' ? `/${child.slice(0, 80).replaceAll('~', '~0').replaceAll('/', '~1')}` : ''
+  return `${base}${instancePath}${tail}`
+}
+
+type Explain = readonly [code: string, detail: (violation: Violation) => string]
+
+const bound = ({ params }: Violation) => `it must be ${String(params['comparison'])} ${String(params['limit'])}.`
+
+const EXPLAIN: Readonly<Record<string, Explain>> = {
+  type: ['wrong-type', ({ params }) => `it must be ${String(params['type'])}.`],
+  required: ['missing-field', () => 'it is required: add it.'],
+  additionalProperties: ['unknown-field', () => 'no such field here: leave it out.'],
+  propertyNames: ['bad-name', () => 'a name in it is not allowed: see GET /openapi.json.'],
+  minimum: ['out-of-range', bound],
+  maximum: ['out-of-range', bound],
+  minLength: ['too-short', ({ params }) => `it must have at least ${String(params['limit'])} characters.`],
+  maxLength: ['too-long', ({ params }) => `it must have at most ${String(params['limit'])} characters.`],
+  minItems: ['too-few', ({ params }) => `it must have at least ${String(params['limit'])} entries.`],
+  maxItems: ['too-many', ({ params }) => `it must have at most ${String(params['limit'])} entries.`],
+  minProperties: ['nothing-to-change', ({ params }) => `it must have at least ${String(params['limit'])} field.`],
+  maxProperties: ['too-many', ({ params }) => `it must have at most ${String(params['limit'])} fields.`],
+  uniqueItems: ['duplicate-entry', () => 'an entry is given twice: send it once.'],
+  enum: ['not-allowed', ({ params }) => `it must be one of ${JSON.stringify(params['allowedValues'])}.`],
+  pattern: ['bad-format', ({ params }) => `it must match ${String(params['pattern'])}.`],
+}

@@ -1,0 +1,41 @@
+import type { Item } from '../projections/item.ts'
+import type { PatItem } from '../projections/meals/items.ts'
+import { TOKEN_INDEX, TOKEN_METADATA, tokenHash, usageKey, userPartition } from '../projections/meals/keys.ts'
+import type { Access, Pat } from './http/auth.ts'
+import type { DomainEdge } from './http/domain.ts'
+import { mealRoutes } from './meals/meal-routes.ts'
+import { SCOPES, type Scope } from './pat.ts'
+
+const PARTITION = userPartition('')
+const HASH = tokenHash('')
+
+/** Meals at the edge: what the composition root adds is how to reach the log and the serving generation. */
+export const mealsEdge = (parts: Pick<DomainEdge, 'commands' | 'questions' | 'reached'>): DomainEdge => ({
+  name: 'meals',
+  routes: mealRoutes,
+  access,
+  ...parts,
+})
+
+const access: Access = {
+  async find(reader, hash) {
+    const { items } = await reader.query({ index: TOKEN_INDEX, pk: tokenHash(hash), prefix: TOKEN_METADATA, limit: 1 })
+    const [item] = items
+    return item && { PK: item.PK, SK: item.SK }
+  },
+  pat: (item) => (isPat(item) ? patOf(item) : undefined),
+  userOf: ({ PK }) => PK.slice(PARTITION.length),
+  usageKey,
+  used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
+  sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
+}
+
+const isPat = (item: Item): item is PatItem => typeof item['patId'] === 'string' && typeof item['GSI1PK'] === 'string' && Array.isArray(item['scopes'])
+
+const patOf = ({ PK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => ({
+  id: patId,
+  user: PK.slice(PARTITION.length),
+  hash: GSI1PK.slice(HASH.length),
+  scopes: scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
+  lastUsedAt,
+})

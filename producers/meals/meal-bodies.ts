@@ -1,0 +1,141 @@
+import type { XStatic } from 'typebox/schema'
+import type { MealCorrectedData, MealLoggedData } from '../../schemas/generated/meals.ts'
+import { DAY_RULE_VERSION, dayOf } from '../../projections/meals/day.ts'
+import { isoOf, msOf } from '../../projections/meals/instant.ts'
+import type { MealItem } from '../../projections/meals/items.ts'
+import { eatenOf, mealIdOf, mealNameOf } from '../../projections/meals/keys.ts'
+import { Problem } from '../http/problem.ts'
+import type { Decision } from '../http/route.ts'
+import { amountSchema, extendedSchema, filtered, milli, snapshotSchema } from './nutrients.ts'
+import { instantOf, nearDay, offsetAt, place } from './time.ts'
+
+const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
+const zone = { type: 'string', maxLength: 64, description: 'IANA time zone in which it was eaten.' } as const
+const day = { type: 'string', maxLength: 10, description: 'The logical day; without it the 4 AM rule gives it.' } as const
+const words = {
+  mealSummary: { type: 'string', minLength: 1, maxLength: 1_000 },
+  emoji: { type: 'string', maxLength: 64 },
+  notes: { type: 'string', maxLength: 8_000 },
+} as const
+const amounts = { calories: amountSchema, protein: amountSchema, carbs: amountSchema, fat: amountSchema } as const
+const nutrition = { ...amounts, extendedNutrients: extendedSchema, registrySnapshot: snapshotSchema } as const
+
+export const newMealSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['eatenAt', 'tz', 'mealSummary', 'calories', 'protein', 'carbs', 'fat'],
+  properties: { eatenAt: instant, tz: zone, userDate: day, ...words, ...nutrition },
+} as const
+
+export type NewMeal = XStatic<typeof newMealSchema>
+
+export const mealLogged = (body: NewMeal, uid: string): Decision => {
+  const placed = place({ eatenAt: instantOf(body.eatenAt, '/eatenAt'), tz: body.tz, userDate: body.userDate })
+  const mealId = mealIdOf(isoOf(placed.eatenAt), uid)
+  const data: MealLoggedData = {
+    mealId,
+    ...placed,
+    calories: milli(body.calories, '/calories'),
+    protein: milli(body.protein, '/protein'),
+    carbs: milli(body.carbs, '/carbs'),
+    fat: milli(body.fat, '/fat'),
+    ...filtered(body.extendedNutrients, body.registrySnapshot),
+    importId: null,
+    rowHash: null,
+  }
+  const personal = { mealSummary: body.mealSummary, emoji: body.emoji ?? null, notes: body.notes ?? null }
+  return { id: mealId, draft: { type: 'MealLogged', data, personal } }
+}
+
+export const correctionSchema = {
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    eatenAt: instant,
+    tz: zone,
+    userDate: day,
+    ...words,
+    ...nutrition,
+    reason: { type: 'string', maxLength: 1_000 },
+    revision: { type: 'integer', minimum: 1, maximum: 1e15, description: 'Refused when the meal is at another revision.' },
+  },
+} as const
+
+export type Correction = XStatic<typeof correctionSchema>
+
+/** `current` is what the edge could see of the meal; whether it is there to be corrected, the fold decides. */
+export const mealCorrected = (mealId: string, body: Correction, current: MealItem | undefined): Decision => {
+  mustChange(body)
+  const when = { ...positionOf(mealId, current) }
+  if (changesOnlyDay(body)) return dayReassigned(mealId, body, when)
+  const nutrients = body.extendedNutrients ? filtered(body.extendedNutrients, body.registrySnapshot) : UNCHANGED_NUTRIENTS
+  const data: MealCorrectedData = {
+    mealId,
+    expectedRevision: body.revision ?? null,
+    ...placedAnew(body, when),
+    dayRuleVersion: DAY_RULE_VERSION,
+    calories: milliOrNull(body.calories, '/calories'),
+    protein: milliOrNull(body.protein, '/protein'),
+    carbs: milliOrNull(body.carbs, '/carbs'),
+    fat: milliOrNull(body.fat, '/fat'),
+    ...nutrients,
+  }
+  const personal = { mealSummary: body.mealSummary ?? null, emoji: body.emoji ?? null, notes: body.notes ?? null, reason: body.reason ?? null }
+  return { id: mealId, draft: { type: 'MealCorrected', data, personal } }
+}
+
+const UNCHANGED_NUTRIENTS = { extended: null, dropped: null, registryVersion: null } as const
+
+const milliOrNull = (amount: number | undefined, pointer: string) => (amount === undefined ? null : milli(amount, pointer))
+
+const ASIDES: ReadonlySet<string> = new Set(['revision', 'reason', 'registrySnapshot'])
+
+const mustChange = (body: Correction): void => {
+  if (Object.keys(body).some((name) => !ASIDES.has(name))) return
+  throw new Problem(400, 'nothing-to-change', 'The body changes nothing: name at least one field of the meal.')
+}
+
+const changesOnlyDay = (body: Correction): body is Correction & { userDate: string } =>
+  Object.keys(body).every((name) => name === 'userDate' || name === 'revision') && body.userDate !== undefined
+
+interface When {
+  readonly eatenAt: number
+  readonly tz: string | undefined
+  readonly userDate: string | undefined
+  readonly overridden: boolean
+}
+
+const positionOf = (mealId: string, meal: MealItem | undefined): When => ({
+  eatenAt: msOf(meal ? eatenOf(meal.SK) : (mealNameOf(mealId)?.eaten ?? '')),
+  tz: meal?.tz,
+  userDate: meal?.userDate,
+  overridden: meal?.dayOverridden ?? false,
+})
+
+const dayReassigned = (mealId: string, body: { userDate: string; revision?: number }, { eatenAt, tz }: When): Decision => {
+  const to = nearDay(body.userDate, dayOf(eatenAt, offsetAt(eatenAt, tz ?? 'UTC')))
+  return {
+    id: mealId,
+    draft: { type: 'MealDayReassigned', data: { mealId, to, dayRuleVersion: DAY_RULE_VERSION, expectedRevision: body.revision ?? null }, personal: null },
+  }
+}
+
+const UNMOVED = { eatenAt: null, tz: null, utcOffsetMinutes: null, userDate: null, dayOverridden: null } as const
+
+/** Time, zone and day are said together, since each follows from the others. A day the user chose stays while the rule's own day does. */
+const placedAnew = (body: Correction, when: When) => {
+  if (body.eatenAt === undefined && body.tz === undefined && body.userDate === undefined) return UNMOVED
+  const eatenAt = body.eatenAt === undefined ? when.eatenAt : instantOf(body.eatenAt, '/eatenAt')
+  const tz = body.tz ?? when.tz ?? 'UTC'
+  const placed = place({ eatenAt, tz, userDate: body.userDate })
+  const before = when.overridden ? dayOf(when.eatenAt, offsetAt(when.eatenAt, when.tz ?? 'UTC')) : undefined
+  const userDate = body.userDate === undefined && before === placed.userDate && when.userDate !== undefined ? when.userDate : placed.userDate
+  return {
+    eatenAt,
+    tz,
+    utcOffsetMinutes: placed.utcOffsetMinutes,
+    userDate,
+    dayOverridden: placed.dayOverridden || userDate !== placed.userDate,
+  }
+}

@@ -1,0 +1,61 @@
+import { MAX_EXTENDED, toMilli } from '../../projections/meals/nutrients.ts'
+import type { NutrientAmount } from '../../schemas/generated/meals.ts'
+import { mistake } from '../http/problem.ts'
+
+export const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
+export type Macro = (typeof MACROS)[number]
+
+/** What a body may say of an amount. That it has at most three decimals is checked by `milli`. */
+export const amountSchema = { type: 'number', minimum: 0, maximum: 1_000_000 } as const
+
+export const nutrientName = '^[A-Za-z][A-Za-z0-9_-]{0,39}$'
+
+export const extendedSchema = {
+  type: 'object',
+  maxProperties: MAX_EXTENDED,
+  propertyNames: { pattern: nutrientName },
+  additionalProperties: amountSchema,
+} as const
+
+export const snapshotSchema = {
+  type: 'object',
+  description: 'The registry as the client knew it: what it does not name is kept apart, not counted.',
+  additionalProperties: false,
+  required: ['version', 'nutrients'],
+  properties: {
+    version: { type: 'integer', minimum: 0, maximum: 1e15 },
+    nutrients: { type: 'array', maxItems: 512, uniqueItems: true, items: { type: 'string', pattern: nutrientName } },
+  },
+} as const
+
+/** Integer thousandths. Nothing is rounded unsaid. */
+export const milli = (amount: number, pointer: string): number => {
+  const exact = toMilli(amount)
+  if (exact !== undefined) return exact
+  throw mistake(400, { pointer, code: 'too-many-decimals', detail: `${pointer} must have at most three decimals: round it.` })
+}
+
+export interface Snapshot {
+  readonly version: number
+  readonly nutrients: readonly string[]
+}
+
+export interface Filtered {
+  readonly extended: readonly NutrientAmount[]
+  readonly dropped: readonly NutrientAmount[]
+  readonly registryVersion: number | null
+}
+
+/** With a snapshot the edge filters as of its version and keeps what it dropped (M24, M-i); without one the fold filters by its registry. */
+export const filtered = (amounts: Readonly<Record<string, number>> | undefined, snapshot: Snapshot | undefined): Filtered => {
+  const all = Object.entries(amounts ?? NONE).map(([name, amount]) => ({ name, amount: milli(amount, `/extendedNutrients/${name}`) }))
+  if (!snapshot) return { extended: all, dropped: [], registryVersion: null }
+  const known = new Set(snapshot.nutrients)
+  return {
+    extended: all.filter(({ name }) => known.has(name)),
+    dropped: all.filter(({ name }) => !known.has(name)),
+    registryVersion: snapshot.version,
+  }
+}
+
+const NONE: Readonly<Record<string, number>> = {}

@@ -1,0 +1,140 @@
+import type { DaySummaryItem, MealItem, NutrientRegistry, PatItem, Targets } from '../../projections/meals/items.ts'
+import { dayIn, eatenOf, SUMMARIES } from '../../projections/meals/keys.ts'
+
+const text = { type: 'string' } as const
+const number = { type: 'number' } as const
+const integer = { type: 'integer' } as const
+const amounts = { type: 'object', additionalProperties: number } as const
+const macros = { calories: number, protein: number, carbs: number, fat: number } as const
+
+export const listOf = (items: Readonly<Record<string, unknown>>) => ({
+  type: 'object',
+  required: ['items'],
+  properties: { items: { type: 'array', items }, cursor: { ...text, description: 'Send it as ?cursor= for the next page; absent on the last.' } },
+}) as const
+
+export const mealSchema = {
+  type: 'object',
+  required: ['id', 'eatenAt', 'userDate', 'mealSummary', 'calories', 'protein', 'carbs', 'fat', 'extendedNutrients', 'createdAt', 'revision', 'formatVersion'],
+  properties: {
+    id: text,
+    eatenAt: text,
+    tz: text,
+    userDate: text,
+    dayOverridden: { type: 'boolean', description: 'The day is another than the 4 AM rule gives.' },
+    mealSummary: { type: ['string', 'null'] },
+    emoji: text,
+    ...macros,
+    extendedNutrients: amounts,
+    droppedNutrients: { ...amounts, description: 'What the nutrient registry did not know; it counts nowhere.' },
+    notes: text,
+    createdAt: text,
+    updatedAt: text,
+    revision: integer,
+    formatVersion: integer,
+  },
+} as const
+
+export const mealView = (meal: MealItem) => ({
+  id: meal.mealId,
+  eatenAt: eatenOf(meal.SK),
+  tz: meal.tz,
+  userDate: meal.userDate,
+  dayOverridden: meal.dayOverridden ?? false,
+  mealSummary: meal.mealSummary,
+  emoji: meal.emoji,
+  calories: meal.calories,
+  protein: meal.protein,
+  carbs: meal.carbs,
+  fat: meal.fat,
+  extendedNutrients: meal.extendedNutrients,
+  droppedNutrients: meal.droppedNutrients,
+  notes: meal.notes,
+  createdAt: meal.createdAt,
+  updatedAt: meal.updatedAt,
+  revision: meal.revision,
+  formatVersion: meal.formatVersion,
+})
+
+const definition = { type: 'object', properties: { unit: text, goal: number } } as const
+
+const targetProperties = {
+  ...macros,
+  displayUnit: { enum: ['kcal', 'kj'], type: 'string' },
+  nutrientRegistry: { type: 'object', additionalProperties: definition },
+  version: integer,
+  updatedAt: text,
+} as const
+
+export const targetsSchema = { type: 'object', required: ['displayUnit', 'nutrientRegistry', 'version'], properties: targetProperties } as const
+
+/** 0 is a disabled target, an absent one was never set; before the first there is version 0. */
+export const targetsView = (targets: Targets | undefined) => ({
+  calories: targets?.calories,
+  protein: targets?.protein,
+  carbs: targets?.carbs,
+  fat: targets?.fat,
+  displayUnit: targets?.displayUnit ?? 'kcal',
+  nutrientRegistry: targets?.nutrientRegistry ?? {},
+  version: targets?.version ?? 0,
+  updatedAt: targets?.updatedAt,
+})
+
+export const nutrientSchema = { type: 'object', required: ['name', 'version'], properties: { name: text, unit: text, goal: number, removed: { type: 'boolean' }, version: integer } } as const
+
+export const nutrientView = (name: string, registry: NutrientRegistry, version: number) => {
+  const known = Object.hasOwn(registry, name) ? registry[name] : undefined
+  return known ? { name, unit: known.unit, goal: known.goal, version } : { name, removed: true, version }
+}
+
+export const summarySchema = {
+  type: 'object',
+  required: ['day', 'type', 'totalCalories', 'totalProtein', 'totalCarbs', 'totalFat', 'extendedNutrients', 'mealCount', 'updatedAt'],
+  properties: {
+    day: text,
+    type: text,
+    totalCalories: number,
+    totalProtein: number,
+    totalCarbs: number,
+    totalFat: number,
+    extendedNutrients: amounts,
+    mealCount: integer,
+    updatedAt: text,
+    targets: { ...targetsSchema, description: 'As they stood on that day.' },
+  },
+} as const
+
+export const summaryView = (summary: DaySummaryItem, targets: Targets | undefined) => ({
+  day: dayIn(summary.SK, SUMMARIES),
+  type: summary.type,
+  totalCalories: summary.totalCalories,
+  totalProtein: summary.totalProtein,
+  totalCarbs: summary.totalCarbs,
+  totalFat: summary.totalFat,
+  extendedNutrients: summary.extendedNutrients,
+  mealCount: summary.mealCount,
+  updatedAt: summary.updatedAt,
+  ...(targets ? { targets: targetsView(targets) } : {}),
+})
+
+export const tokenSchema = {
+  type: 'object',
+  required: ['id', 'name', 'scopes', 'createdAt'],
+  properties: {
+    id: text,
+    name: { type: ['string', 'null'] },
+    scopes: { type: 'array', items: text },
+    createdAt: text,
+    lastUsedAt: text,
+    token: { ...text, description: 'The secret: shown once, in the answer to the request that made it.' },
+  },
+} as const
+
+/** Never the hash. */
+export const tokenView = (pat: PatItem) => ({
+  id: pat.patId,
+  name: pat.name,
+  scopes: pat.scopes,
+  createdAt: pat.createdAt,
+  lastUsedAt: pat.lastUsedAt,
+})

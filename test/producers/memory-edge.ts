@@ -1,0 +1,189 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { decide, decidersOf } from '../../processors/engine/decide.ts'
+import type { NewRecord, Position } from '../../processors/engine/log.ts'
+import { meals } from '../../processors/meals/domain.ts'
+import { createCommands } from '../../producers/commands.ts'
+import { createEdge, type EdgeDeps, type Limits } from '../../producers/http/server.ts'
+import { mealsEdge } from '../../producers/meals.ts'
+import { mintToken, type Scope } from '../../producers/pat.ts'
+import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { Get, Outcome } from '../../projections/projection.ts'
+import type { Query, Reader } from '../../projections/table.ts'
+import { openCodec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import { Fault } from '../../schemas/fault.ts'
+
+export const NOON = Date.parse('2026-11-16T12:00:00.000Z')
+export const codec = openCodec()
+const [decider] = decidersOf(meals, { outbox: undefined, timers: () => [] })
+
+/** A table in memory, read as a store's reader reads. */
+export const createMemoryTable = (now: () => number) => {
+  const items = new Map<string, Item>()
+  const visible = (item: Item | undefined) => (item && !isExpired(item, meals.table.ttl, now()) ? item : undefined)
+  const partition = ({ index, pk }: Query): readonly (readonly [string, Item])[] => {
+    const spec = meals.table.indexes.find(({ name }) => name === index)
+    const [pkName, skName] = spec ? [spec.pk, spec.sk] : ['PK', 'SK']
+    return [...items.values()].filter((item) => visible(item)?.[pkName] === pk).map((item) => [String(item[skName]), item] as const)
+  }
+  const reader: Reader = {
+    get: async (key) => visible(items.get(keyOf(key))),
+    getMany: async (keys) => keys.map((key) => visible(items.get(keyOf(key)))),
+    query: async (query) => {
+      const { prefix, from, to, reverse, limit, cursor } = query
+      const inRange = (sk: string) => (prefix !== undefined ? sk.startsWith(prefix) : (from === undefined || sk >= from) && (to === undefined || sk <= to))
+      const sorted = partition(query).filter(([sk]) => inRange(sk)).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
+      if (cursor !== undefined && !/^[A-Za-z0-9_-]+$/.test(cursor)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
+      const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString()
+      if (after !== undefined && !inRange(after)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
+      const rest = sorted.filter(([sk]) => after === undefined || (reverse ? sk < after : sk > after))
+      const page = rest.slice(0, limit)
+      const last = page.at(-1)
+      return { items: page.map(([, item]) => item), ...(rest.length > page.length && last ? { cursor: Buffer.from(last[0]).toString('base64url') } : {}) }
+    },
+  }
+  return { items, reader }
+}
+
+/** The whole pipeline in memory: a log whose every append is folded at once by the real folds and the engine's decider. */
+export const createMemoryPipeline = (clock: { now(): number }) => {
+  const { items, reader } = createMemoryTable(clock.now)
+  const events: Event[] = []
+  const outcomes = new Map<number, Outcome>()
+  const state = { folding: true, folded: 0, fault: undefined as Fault | undefined }
+
+  const fold = (offset: number) => {
+    const event = events[offset]
+    if (!event || !decider) throw new Error(`No event at ${offset}`)
+    const get: Get = <I extends Item>(key: Key) => {
+      const item = items.get(keyOf(key))
+      return item && !isExpired(item, meals.table.ttl, event.meta.recordedAt) ? (item as I) : undefined
+    }
+    const { outcome, changes } = decide(decider, { partition: 0, offset, event }, get)
+    for (const change of changes) {
+      if ('_removed' in change) items.delete(keyOf(change))
+      else items.set(keyOf(change), change)
+    }
+    outcomes.set(offset, outcome)
+  }
+  const catchUp = () => {
+    while (state.folded < events.length) fold(state.folded++)
+  }
+  const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
+    if (state.fault) throw state.fault
+    return records.map(({ value }) => {
+      const offset = events.push(codec.decode(value)) - 1
+      if (state.folding) catchUp()
+      return { partition: 0, offset }
+    })
+  }
+  const commands = createCommands({
+    log: { append },
+    codec,
+    outcomes: { after: async ({ offset }) => outcomes.get(offset) ?? 'pending' },
+  })
+  return {
+    items, reader, events, outcomes, commands,
+    reached: async ({ offset }: Position) => offset < state.folded,
+    /** Events stay in the log, unfolded, until `resume`. */
+    pause: () => void (state.folding = false),
+    resume: () => {
+      state.folding = true
+      catchUp()
+    },
+    fail: (fault: Fault | undefined) => void (state.fault = fault),
+  }
+}
+
+export const OPEN_LIMITS: Limits = { rate: null, quota: { reads: null, writes: null }, usageSample: null, waitMs: 50 }
+
+export interface MemoryEdge extends ReturnType<typeof createMemoryPipeline> {
+  readonly app: FastifyInstance
+  readonly clock: { now(): number; at: number }
+  token(user: string, scopes?: readonly Scope[]): Promise<string>
+}
+
+let serial = 0
+const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) => (serial * 131 + at * 7 + (serial >> 8)) % 256)
+
+export interface MemoryEdgeOptions {
+  readonly limits?: Partial<Limits>
+  readonly logger?: FastifyBaseLogger
+  readonly report?: EdgeDeps['report']
+}
+
+export const openMemoryEdge = async ({ limits, logger, report }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
+  const clock = { at: NOON, now: () => clock.at }
+  const pipeline = createMemoryPipeline(clock)
+  const app = createEdge({
+    domains: [mealsEdge({ commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1 }), reached: pipeline.reached })],
+    clock,
+    ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
+    randomBytes: (size) => nextBytes((serial++, size)),
+    limits: { ...OPEN_LIMITS, ...limits },
+    version: '0.0.0-test',
+    ...(logger ? { logger } : {}),
+    ...(report ? { report } : {}),
+  })
+  await app.ready()
+  const token: MemoryEdge['token'] = async (user, scopes = ['read', 'write']) => {
+    const minted = mintToken('meals', (size) => nextBytes((serial++, size)))
+    await pipeline.commands.execute(patIssued(user, scopes, minted.hash), { wait: true, timeoutMs: 50 })
+    return minted.token
+  }
+  return { ...pipeline, app, clock, token }
+}
+
+const patIssued = (user: string, scopes: readonly Scope[], hash: string): Event => ({
+  type: 'PatIssued',
+  meta: {
+    eventId: `issue-${++serial}`, key: user, occurredAt: NOON, recordedAt: NOON, source: 'test',
+    correlationId: null, causationId: null, actorId: user, subjectId: user, request: null,
+  },
+  data: { patId: `pat-${serial}`, hash, scopes: [...scopes] },
+  personal: { name: 'test' },
+})
+
+export interface Sent {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+  readonly url: string
+  readonly token?: string
+  readonly body?: unknown
+  readonly raw?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** Parsed JSON; tests name the fields they expect. */
+  readonly body: Readonly<Record<string, never>>
+  readonly text: string
+}
+
+export const send = async (app: FastifyInstance, { method = 'GET', url, token, body, raw, headers }: Sent): Promise<Answered> => {
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await app.inject({
+    method,
+    url,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { payload }),
+  })
+  const isJson = String(response.headers['content-type']).includes('json')
+  return { status: response.statusCode, headers: response.headers, body: isJson ? (response.json() as never) : ({} as never), text: response.body }
+}
+
+export const BREAKFAST = {
+  eatenAt: '2026-11-16T08:30:00+01:00',
+  tz: 'Europe/Berlin',
+  mealSummary: 'Oats with berries',
+  emoji: '🥣',
+  calories: 412.5,
+  protein: 14.2,
+  carbs: 61.125,
+  fat: 9,
+} as const
