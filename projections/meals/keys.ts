@@ -22,6 +22,8 @@ export const mealSk = (eaten: string, uid: string): string => `MEAL#${eaten}#${u
 export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, mealSk(eaten, uid))
 export const goneMealKey = (user: string, mealId: string): Key => key(user, `GONE#MEAL#${mealId}`)
 export const dayPointers = (day: string): string => `DAY#${day}#`
+/** `$` follows `#`: after every pointer of the day, before any of another. */
+export const dayPointersEnd = (day: string): string => `DAY#${day}$`
 export const dayPointerKey = (user: string, at: { day: string; eaten: string; mealId: string }): Key =>
   key(user, `DAY#${at.day}#${at.eaten}#${at.mealId}`)
 export const summaryKey = (user: string, day: string): Key => key(user, `SUMMARY#${day}`)
