@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { createOutcomes } from '../../../processors/engine/outcomes.ts'
+import { parkedFrom, parking } from '../../../processors/engine/parking.ts'
+import type { Passed } from '../../../processors/engine/processor.ts'
+import type { Outcome } from '../../../projections/projection.ts'
+import { ledger } from './ledger.ts'
+import { memoryStore } from './memory-store.ts'
+import { virtualClock } from './virtual-clock.ts'
+
+const refused: Outcome = { kind: 'refused', refusal: { code: 'overdrawn', detail: 'There are 0.' } }
+const marker = (offset: number) => ({ PK: `OUTCOME#0#${offset}`, SK: 'OUTCOME', kind: 'refused', code: 'overdrawn', detail: 'There are 0.', _pos: offset })
+const passed = (from: number, next: number, exceptions: readonly (readonly [number, Outcome | undefined])[] = []): Passed =>
+  ({ partition: 0, from, next, exceptions: new Map(exceptions), events: next - from, parked: 0, conflicts: 0, sends: false, newest: 0 })
+const sent = (offset: number) => ({ partition: 0, offset, key: 'a' })
+
+const given = (pollMs?: number) => {
+  const store = memoryStore()
+  const clock = virtualClock()
+  return { store, clock, outcomes: createOutcomes({ domain: ledger, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
+}
+
+test('a sender hears what its event came to when the batch with it is saved', async () => {
+  const { outcomes } = given()
+  const applied = outcomes.after(sent(3), 1_000)
+  const other = outcomes.after(sent(4), 1_000)
+  outcomes.heard(passed(0, 5, [[4, refused]]))
+  expect(await applied).toEqual({ kind: 'applied' })
+  expect(await other).toEqual(refused)
+})
+
+test('a sender that asks a moment late hears the same', async () => {
+  const { outcomes } = given()
+  outcomes.heard(passed(0, 5, [[4, refused]]))
+  expect(await outcomes.after(sent(3), 1_000)).toEqual({ kind: 'applied' })
+  expect(await outcomes.after(sent(4), 1_000)).toEqual(refused)
+})
+
+test('waiting has a bound: then the outcome is pending', async () => {
+  const { outcomes, clock } = given()
+  const answer = outcomes.after(sent(3), 1_000)
+  await clock.pass(1_000)
+  expect(await answer).toBe('pending')
+})
+
+test('in another process the checkpoint is watched, and the marker tells', async () => {
+  const { outcomes, store, clock } = given(25)
+  const applied = outcomes.after(sent(3), 10_000)
+  const other = outcomes.after(sent(4), 10_000)
+  await store.commit([[[{ put: marker(4), expect: null }]]], { partition: 0, offset: 5 })
+  await clock.pass(25)
+  expect(await applied).toEqual({ kind: 'applied' })
+  expect(await other).toEqual(refused)
+})
+
+test('what lies before the first batch heard here is told by its marker', async () => {
+  const { outcomes, store } = given()
+  await store.commit([[[{ put: marker(2), expect: null }]]])
+  outcomes.heard(passed(5, 9))
+  expect(await outcomes.after(sent(2), 1_000)).toEqual(refused)
+  expect(await outcomes.after(sent(6), 1_000)).toEqual({ kind: 'applied' })
+})
+
+test('an event that was only found applied is told by its marker', async () => {
+  const { outcomes, store } = given()
+  await store.commit([[[{ put: marker(2), expect: null }]]])
+  outcomes.heard(passed(0, 9, [[2, undefined]]))
+  expect(await outcomes.after(sent(2), 1_000)).toEqual(refused)
+})
+
+test('refusals beyond those remembered are still told rightly', async () => {
+  const { outcomes, store } = given()
+  await store.commit([[[{ put: marker(0), expect: null }]]])
+  outcomes.heard(passed(0, 10_000, Array.from({ length: 10_000 }, (_, offset) => [offset, refused] as const)))
+  expect(await outcomes.after(sent(0), 1_000)).toEqual(refused)
+  expect(await outcomes.after(sent(9_999), 1_000)).toEqual(refused)
+})
+
+test('the sender of an event behind a parked one hears that its key stands still', async () => {
+  const { outcomes, store } = given(25)
+  const entry = parkedFrom({ projection: 'accounts', key: 'a', position: { partition: 0, offset: 2 }, error: new Error('broken') })
+  await store.commit([parking(entry)], { partition: 0, offset: 9 })
+  const answer = outcomes.after(sent(4), 1_000)
+  const before = outcomes.after(sent(1), 1_000)
+  const { clock } = { clock: virtualClock() }
+  await clock.pass(0)
+  outcomes.heard(passed(9, 10))
+  expect(await answer).toEqual({ kind: 'parked', reason: 'broken' })
+  expect(await before).toEqual({ kind: 'applied' })
+})
