@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Available } from './available.ts'
+import { freePort } from './kafka-node.ts'
+import { shared } from './shared.ts'
 
 /** DynamoDB Local as a plain process: its jars come through Maven once and stay in .cache/ of the repository. */
 export interface DynamoDb {
@@ -25,7 +26,15 @@ export const dynamodbAvailable = (): Available => {
   return { ok: false, how: 'DynamoDB Local needs Maven on the PATH to fetch its jars (once)' }
 }
 
-export const startDynamoDb = async (): Promise<DynamoDb> => {
+/** The one that all test files of a run share; each test takes tables of its own. */
+export const sharedDynamoDb = (): Promise<Pick<DynamoDb, 'endpoint'>> =>
+  shared('dynamodb', async ({ detached }) => {
+    const { endpoint, pid } = await startDynamoDb({ detached })
+    return { state: { endpoint }, pids: [pid] }
+  })
+
+/** Detached: left running when this process ends; whoever shares it stops it. */
+export const startDynamoDb = async ({ detached = false }: { readonly detached?: boolean } = {}): Promise<DynamoDb> => {
   const jars = fetchJars()
   const port = await freePort()
   const child = spawn(
@@ -35,7 +44,7 @@ export const startDynamoDb = async (): Promise<DynamoDb> => {
       ...['com.amazonaws.services.dynamodbv2.local.main.ServerRunner', '-port', `${port}`],
       ...['-inMemory', '-sharedDb', '-disableTelemetry'],
     ],
-    { stdio: 'ignore', env: { ...process.env, DDB_LOCAL_TELEMETRY: '0' } },
+    { detached, stdio: 'ignore', env: { ...process.env, DDB_LOCAL_TELEMETRY: '0' } },
   )
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const stop = async () => {
@@ -43,9 +52,10 @@ export const startDynamoDb = async (): Promise<DynamoDb> => {
     child.kill('SIGKILL')
     await exited
   }
-  // A test process that ends without stopping it must not leave it behind.
   const kill = () => void child.kill('SIGKILL')
-  process.once('exit', kill)
+  // A test process that ends without stopping it must not leave it behind.
+  if (detached) child.unref()
+  else process.once('exit', kill)
   const endpoint = `http://127.0.0.1:${port}`
   await untilReady(endpoint, child).catch(async (error: unknown) => {
     await stop()
@@ -85,14 +95,5 @@ const untilReady = async (endpoint: string, child: ChildProcess): Promise<void> 
   }
   throw new Error(`DynamoDB Local did not answer at ${endpoint} within ${START_TIMEOUT_MS} ms`)
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 
 const answers = (command: string, argument: string): boolean => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0

@@ -74,8 +74,10 @@ export const failureOf = (error: unknown): Failure => {
   return status === undefined || status >= 500 || status === 200 ? 'unavailable' : 'refused'
 }
 
-const faultOf = (what: string, why: Failure, cause: unknown): Fault => {
-  const said = reasonOf(cause as ServiceError | undefined)
+const faultOf = (what: string, why: Failure, error: unknown): Fault => {
+  const said = reasonOf(error as ServiceError | undefined)
+  // Not the error itself: it holds the whole exchange, with tokens, and causes are logged.
+  const cause = new Error(said)
   switch (why) {
     case 'throttled':
     case 'conflict':

@@ -41,7 +41,7 @@ const members = (value: { readonly [name: string]: Value | undefined }): Attribu
   for (const name of Object.keys(value)) {
     const member = value[name]
     if (member === undefined) continue
-    if (name === '__proto__') throw notStorable('an attribute named __proto__')
+    if (name === '' || name === '__proto__') throw notStorable(`an attribute named '${name}'`)
     attributes[name] = toAttribute(member)
   }
   return attributes

@@ -1,5 +1,5 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
-import type { TableSpec } from '../../../projections/table.ts'
+import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Attempts } from './attempts.ts'
 import type { Gate } from './gate.ts'
 import type { Tally } from './tally.ts'
@@ -21,3 +21,7 @@ export interface Table {
 export const CHECKPOINTS = 'CHECKPOINT#'
 
 export const isReserved = (pk: string): boolean => pk.startsWith(CHECKPOINTS)
+
+/** What of an item lies in an index beside its keys. The TTL attribute always does: index reads hide expired items too. */
+export const projectedAttributes = (spec: TableSpec, { project }: IndexSpec): 'all' | readonly string[] =>
+  project === 'all' ? 'all' : [...new Set([...project, spec.ttl])]

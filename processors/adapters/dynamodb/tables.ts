@@ -10,6 +10,7 @@ import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attempts } from './attempts.ts'
+import { projectedAttributes } from './table.ts'
 
 export interface TablesDeps {
   readonly client: DynamoDB
@@ -83,10 +84,6 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     },
   }
 }
-
-/** What of an item lies in an index beside its keys. The TTL attribute always does: index reads hide expired items too. */
-export const projectedAttributes = (spec: TableSpec, { project }: IndexSpec): 'all' | readonly string[] =>
-  project === 'all' ? 'all' : [...new Set([...project, spec.ttl])]
 
 const tableInput = (spec: TableSpec, table: string): CreateTableInput => {
   const names = new Set(['PK', 'SK', ...spec.indexes.flatMap(({ pk, sk }) => [pk, sk])])

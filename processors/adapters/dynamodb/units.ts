@@ -1,6 +1,6 @@
 import type { Item, Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import { projectedAttributes } from './tables.ts'
+import { projectedAttributes } from './table.ts'
 
 /**
  * Write units by DynamoDB's documented rules, computed here because emulators report others:

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { dynamoStores, type DynamoStore } from '../../../../processors/adapters/dynamodb/store.ts'
+import type { Failure } from '../../../../processors/adapters/dynamodb/attempts.ts'
+import { canonical, type Stored } from '../../../../projections/item.ts'
+import type { Write } from '../../../../processors/engine/store.ts'
+import { isFault } from '../../../../schemas/fault.ts'
+import { describeWith } from '../../../services/available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
+import { createFaulty, type Faulty, type Trouble } from './faulty.ts'
+import { freshSpec } from './table.ts'
+
+const item = (SK: string, _pos: number, n = 0): Stored => ({ PK: 'USER#a', SK, n, _pos })
+const put = (SK: string, _pos: number, expect: number | null): Write => ({ put: item(SK, _pos), expect })
+const faultOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => (isFault(error) ? { code: error.code, retriable: error.retriable } : error),
+  )
+
+describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
+  let endpoint: string
+  let faulty: Faulty
+  let store: DynamoStore
+  let slept: number[]
+  let failures: Failure[]
+  const opened: Faulty[] = []
+  beforeAll(async () => {
+    endpoint = (await sharedDynamoDb()).endpoint
+  })
+  beforeEach(async () => {
+    faulty = createFaulty(endpoint)
+    opened.push(faulty)
+    slept = []
+    failures = []
+    const stores = dynamoStores({
+      client: faulty.client,
+      clock: { now: () => 0, sleep: async (ms) => void slept.push(ms) },
+      random: () => 0.999,
+      retry: { tries: 4, firstDelayMs: 10, maxDelayMs: 30 },
+      metrics: { failed: (_, why) => void failures.push(why) },
+    })
+    store = await stores.open(freshSpec(), 1)
+    faulty.sent.length = 0
+  })
+  afterAll(() => {
+    for (const { client } of opened) client.destroy()
+  })
+
+  test('a throttled write is tried again, ever later up to a bound, and applied once', async () => {
+    faulty.next('throttled', 'exceeded', 'throttled')
+    expect(await store.commit([[[put('A', 1, null)]]])).toEqual([{ applied: 'all' }])
+    expect(slept).toEqual([20, 30, 30])
+    expect(faulty.sent).toEqual(['PutItemCommand', 'PutItemCommand', 'PutItemCommand', 'PutItemCommand'])
+  })
+
+  test('a conflict between transactions is tried again', async () => {
+    faulty.next('conflict', 'conflict')
+    expect(await store.commit([[[put('A', 1, null), put('B', 1, null)]]])).toEqual([{ applied: 'all' }])
+    expect(failures).toEqual(['conflict', 'conflict'])
+  })
+
+  test.each<[Trouble, string]>([['throttled', 'store-throttled'], ['conflict', 'store-throttled'], ['broken', 'store-unavailable'], ['unreachable', 'store-unavailable']])(
+    'what stays %s ends as the retriable fault %s, and nothing is written',
+    async (trouble, code) => {
+      faulty.always(() => trouble)
+      expect(await faultOf(store.commit([[[put('A', 1, null), put('B', 1, null)]]], { partition: 0, offset: 2 }))).toEqual({ code, retriable: true })
+      faulty.always(() => 'none')
+      expect(await store.load([item('A', 0), item('B', 0)])).toEqual([undefined, undefined])
+      expect(await store.checkpoints()).toEqual(new Map())
+    },
+  )
+
+  test('a single put that was applied though its answer was lost is found by its own retry', async () => {
+    faulty.next('lost')
+    expect(await store.commit([[[put('A', 1, null)], [put('A', 2, 1)]]])).toEqual([{ applied: 'all' }])
+    expect(await store.load([item('A', 0)])).toEqual([item('A', 2)])
+  })
+
+  test('a removal that was applied though its answer was lost is found by its own retry', async () => {
+    await store.commit([[[put('A', 1, null)]]])
+    faulty.next('lost')
+    expect(await store.commit([[[{ remove: item('A', 0), expect: 1 }]]])).toEqual([{ applied: 'all' }])
+  })
+
+  test.each(['known', 'forgotten'])('a transaction that was applied though its answer was lost is found by its own retry, its token %s', async (token) => {
+    await store.commit([[[put('C', 1, null)]]])
+    if (token === 'forgotten') faulty.forgetTokens()
+    faulty.next('lost', 'lost')
+    const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
+    expect(await store.commit([[chunk]], { partition: 0, offset: 3 })).toEqual([{ applied: 'all' }])
+    expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([item('A', 2), item('B', 2), undefined])
+    expect(await store.checkpoints()).toEqual(new Map([[0, 3]]))
+  })
+
+  test('a write that another made meanwhile is not taken for our own lost one', async () => {
+    await store.commit([[[put('A', 1, null)]]])
+    faulty.next('unreachable')
+    const meanwhile: Write = { put: item('A', 1, 7), expect: null }
+    expect(await store.commit([[[meanwhile]]])).toEqual([{ applied: 0, current: [item('A', 1)] }])
+  })
+
+  test('a checkpoint whose answer was lost stands, and a later one passes it', async () => {
+    faulty.next('lost')
+    await store.commit([], { partition: 0, offset: 5 })
+    await store.commit([], { partition: 0, offset: 3 })
+    expect(await store.checkpoints()).toEqual(new Map([[0, 5]]))
+  })
+
+  test('one span in trouble ends the commit with its fault, after the others came to their end', async () => {
+    faulty.always((command) => (command === 'TransactWriteItemsCommand' ? 'throttled' : 'none'))
+    const spans = [[[put('A', 1, null), put('B', 1, null)]], [[put('C', 1, null)], [put('D', 2, null)]]]
+    expect(await faultOf(store.commit(spans, { partition: 0, offset: 3 }))).toEqual({ code: 'store-throttled', retriable: true })
+    expect(await store.load([item('A', 0), item('C', 0), item('D', 0)])).toEqual([undefined, item('C', 1), item('D', 2)])
+    expect(await store.checkpoints()).toEqual(new Map())
+  })
+
+  test('keys left unprocessed are asked for again, as often as some come back', async () => {
+    const items = Array.from({ length: 250 }, (_, n) => item(`S${n}`, 1, n))
+    await store.bulk(items)
+    faulty.limitBatches(30)
+    expect(await store.load(items)).toEqual(items)
+    expect(failures.filter((why) => why === 'throttled').length).toBeGreaterThan(4)
+  })
+
+  test('items left unprocessed are written again', async () => {
+    const items = Array.from({ length: 60 }, (_, n) => item(`S${n}`, 1, n))
+    faulty.limitBatches(3)
+    await store.bulk(items)
+    expect(await store.load(items)).toEqual(items)
+  })
+
+  test('a batch of which nothing is ever processed ends as a retriable fault', async () => {
+    faulty.always(() => 'starved')
+    expect(await faultOf(store.bulk([item('A', 1)]))).toEqual({ code: 'store-throttled', retriable: true })
+    expect(await faultOf(store.load([item('A', 1)]))).toEqual({ code: 'store-throttled', retriable: true })
+  })
+
+  test('under any troubles, a writer that resumes from what came back applies every event once', async () => {
+    const troubles: Trouble[] = ['none', 'lost', 'throttled', 'none', 'broken', 'none', 'conflict', 'lost', 'none', 'unreachable', 'lost']
+    let turn = 0
+    faulty.always(() => troubles[(turn = (turn * 7 + 3) % 1009) % troubles.length] ?? 'none')
+    for (let pos = 1; pos <= 40; pos += 1) await applyEvent(store, pos)
+    faulty.always(() => 'none')
+    const [a, b] = await store.load([item('A', 0), item('B', 0)])
+    expect([a?.n, b?.n, a?._pos, b?._pos]).toEqual([40, 20, 40, 40])
+  })
+})
+
+/** Adds one to A at every event and to B at every second, as the engine would: skip what is applied, else fold and commit. */
+const applyEvent = async (store: DynamoStore, pos: number): Promise<void> => {
+  for (;;) {
+    try {
+      const [a, b] = await store.load([item('A', 0), item('B', 0)])
+      if ((a?._pos ?? 0) >= pos) return
+      const chunk: Write[] = [{ put: item('A', pos, Number(a?.n ?? 0) + 1), expect: a?._pos ?? null }]
+      if (pos % 2 === 0) chunk.push({ put: item('B', pos, Number(b?.n ?? 0) + 1), expect: b?._pos ?? null })
+      const [outcome] = await store.commit([[chunk]])
+      if (outcome?.applied === 'all') return
+      expect(outcome?.current.map(canonical)).not.toContain(undefined)
+    } catch (error) {
+      if (!isFault(error) || !error.retriable) throw error
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  ProvisionedThroughputExceededException,
+  ThrottlingException,
+  TransactionCanceledException,
+  type BatchGetItemCommandInput,
+  type BatchGetItemCommandOutput,
+  type BatchWriteItemCommandInput,
+  type BatchWriteItemCommandOutput,
+  type DynamoDB,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from '@aws-sdk/client-dynamodb'
+import { randomUUID } from 'node:crypto'
+import { connect } from '../../../../processors/adapters/dynamodb/connect.ts'
+
+/** What the next request meets instead of a plain answer. `lost`: it is applied, but its answer never comes. */
+export type Trouble = 'none' | 'starved' | 'throttled' | 'exceeded' | 'conflict' | 'broken' | 'unreachable' | 'lost'
+
+export interface Faulty {
+  readonly client: DynamoDB
+  /** Commands as they were sent, by name. */
+  readonly sent: string[]
+  /** The troubles of the next requests, in order; afterwards all is well. */
+  next(...troubles: readonly Trouble[]): void
+  /** From now on each request asks for its trouble. */
+  always(trouble: (command: string) => Trouble): void
+  /** From now on only so many of a batch are processed. */
+  limitBatches(size: number): void
+  /** From now on the service knows no token again, as after its ten minutes. */
+  forgetTokens(): void
+}
+
+const $metadata = { httpStatusCode: 400 }
+
+/** A real client to a real service, with troubles in between that the service itself never makes. */
+export const createFaulty = (endpoint: string): Faulty => {
+  const client = connect({ endpoint })
+  const sent: string[] = []
+  let planned: Trouble[] = []
+  let standing: (command: string) => Trouble = () => 'none'
+  let limit = Number.POSITIVE_INFINITY
+  let forgetful = false
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const command = context.commandName ?? ''
+      sent.push(command)
+      const trouble = planned.shift() ?? standing(command)
+      const error = errorOf(trouble)
+      if (error !== undefined && trouble !== 'lost') throw error
+      if (trouble === 'starved') return { output: starved(args.input), response: undefined }
+      const { input, left } = limited(command, args.input, limit)
+      const answer = await next({ ...args, input: forgetful && 'ClientRequestToken' in input ? { ...input, ClientRequestToken: randomUUID() } : input })
+      if (error !== undefined) throw error
+      Object.assign(answer.output, left)
+      return answer
+    },
+    { step: 'initialize', name: 'trouble' },
+  )
+  return {
+    client,
+    sent,
+    next: (...troubles) => void (planned = [...troubles]),
+    always: (trouble) => void (standing = trouble),
+    limitBatches: (size) => void (limit = size),
+    forgetTokens: () => void (forgetful = true),
+  }
+}
+
+/** An answer that leaves the whole batch. */
+const starved = (input: ServiceInputTypes): ServiceOutputTypes => {
+  const { RequestItems } = input as BatchGetItemCommandInput & BatchWriteItemCommandInput
+  return { $metadata: {}, UnprocessedItems: RequestItems, UnprocessedKeys: RequestItems }
+}
+
+/** The request cut to what is processed, and what its answer then leaves. */
+const limited = (command: string, input: ServiceInputTypes, limit: number): { input: ServiceInputTypes; left: Partial<ServiceOutputTypes> } => {
+  if (command === 'BatchGetItemCommand') {
+    const [[table, { Keys = [] } = {}] = ['']] = Object.entries((input as BatchGetItemCommandInput).RequestItems ?? {})
+    const left: Partial<BatchGetItemCommandOutput> = Keys.length > limit ? { UnprocessedKeys: { [table]: { Keys: Keys.slice(limit) } } } : {}
+    return { input: { RequestItems: { [table]: { Keys: Keys.slice(0, limit), ConsistentRead: true } } }, left }
+  }
+  if (command === 'BatchWriteItemCommand') {
+    const [[table, writes] = ['', []]] = Object.entries((input as BatchWriteItemCommandInput).RequestItems ?? {})
+    const left: Partial<BatchWriteItemCommandOutput> = writes.length > limit ? { UnprocessedItems: { [table]: writes.slice(limit) } } : {}
+    return { input: { RequestItems: { [table]: writes.slice(0, limit) } }, left }
+  }
+  return { input, left: {} }
+}
+
+const errorOf = (trouble: Trouble): Error | undefined => {
+  switch (trouble) {
+    case 'none':
+    case 'starved':
+      return undefined
+    case 'throttled':
+      return new ThrottlingException({ message: 'slow down', $metadata })
+    case 'exceeded':
+      return new ProvisionedThroughputExceededException({ message: 'slow down', $metadata })
+    case 'conflict':
+      return new TransactionCanceledException({ message: 'conflict', $metadata, CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] })
+    case 'broken':
+      return Object.assign(new Error('Internal Server Error'), { name: 'InternalServerError', $fault: 'server', $metadata: { httpStatusCode: 500 } })
+    case 'unreachable':
+      return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    case 'lost':
+      return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+  }
+}

@@ -1,0 +1,58 @@
+import { KafkaContainer } from '@testcontainers/kafka'
+import { spawnSync } from 'node:child_process'
+import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers'
+import type { Available } from './available.ts'
+
+/** The same services from container images, where a container engine answers. */
+export const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.3.0'
+export const DYNAMODB_IMAGE = 'amazon/dynamodb-local:2.6.1'
+
+const KAFKA_PORT = 9093
+const DYNAMODB_PORT = 8000
+
+/** An engine answers, and each image is there or can be pulled. */
+export const containersAvailable = async (...images: readonly string[]): Promise<Available> => {
+  let missing = 'an engine'
+  try {
+    const { image } = await getContainerRuntimeClient()
+    for (const name of images) {
+      missing = name
+      await image.pull(ImageName.fromString(name))
+    }
+    return { ok: true }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { ok: false, how: `containers need a container engine such as Docker, running and able to get ${missing} (${reason})` }
+  }
+}
+
+export const composeAvailable = (): Available =>
+  spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
+    ? { ok: true }
+    : { ok: false, how: 'docker-compose.yml needs the docker command with its compose plugin' }
+
+export interface KafkaService {
+  readonly brokers: string[]
+  stop(): Promise<void>
+}
+
+export const startKafkaContainer = async (): Promise<KafkaService> => {
+  const container = await new KafkaContainer(KAFKA_IMAGE)
+    .withEnvironment({ KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1', KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false' })
+    .start()
+  return { brokers: [`${container.getHost()}:${container.getMappedPort(KAFKA_PORT)}`], stop: async () => void (await container.stop()) }
+}
+
+export interface DynamoDbService {
+  readonly endpoint: string
+  stop(): Promise<void>
+}
+
+export const startDynamoDbContainer = async (): Promise<DynamoDbService> => {
+  const container = await new GenericContainer(DYNAMODB_IMAGE)
+    .withCommand(['-jar', 'DynamoDBLocal.jar', '-inMemory', '-sharedDb', '-disableTelemetry'])
+    .withExposedPorts(DYNAMODB_PORT)
+    .withWaitStrategy(Wait.forHttp('/', DYNAMODB_PORT).forStatusCode(400))
+    .start()
+  return { endpoint: `http://${container.getHost()}:${container.getMappedPort(DYNAMODB_PORT)}`, stop: async () => void (await container.stop()) }
+}
