@@ -188,6 +188,10 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     assign(group, false)
   }
 
+  const silent = (process: Process) => scheduler.later(SESSION_MS, () => {
+    if (process.state !== 'running') membersOf(process).forEach(expel)
+  })
+
   const membersOf = (process: Process) => groups.flatMap((group) => group.members).filter((member) => member.process === process)
 
   return {
@@ -196,6 +200,8 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
       const member: Member = { group, process, subscriber, holds: [], leaving: undefined }
       group.members.push(member)
       assign(group, random.chance(0.5))
+      // Its word may arrive after its death.
+      if (process.state !== 'running') silent(process)
       let stopped: Promise<void> | undefined
       return {
         stop: () => (stopped ??= new Promise((resolve) => {
@@ -209,9 +215,7 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
         for (const hold of owners.values()) if (hold.idle && hold.next < recordsOf(hold).length) fetch(hold)
       }
     },
-    silent: (process) => scheduler.later(SESSION_MS, () => {
-      if (process.state !== 'running') membersOf(process).forEach(expel)
-    }),
+    silent,
     rebalance: (process) => {
       for (const group of new Set(membersOf(process).map((member) => member.group))) assign(group, random.chance(0.5))
     },

@@ -147,9 +147,9 @@ export const createWorld = (options: WorldOptions): World => {
 /** The checkpoints fall back to what they once were, or to nothing. */
 const forget = (table: Table, past: readonly ReadonlyMap<number, number>[], amount: number) => {
   const then = past[Math.floor(amount * (past.length + 1)) - 1]
-  for (const partition of [...table.checkpoints.keys()]) {
+  for (const [partition, now] of [...table.checkpoints]) {
     const offset = then?.get(partition)
     if (offset === undefined) table.checkpoints.delete(partition)
-    else table.checkpoints.set(partition, offset)
+    else table.checkpoints.set(partition, Math.min(now, offset))
   }
 }
