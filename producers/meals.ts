@@ -1,9 +1,13 @@
 import type { Item } from '../projections/item.ts'
 import type { PatItem } from '../projections/meals/items.ts'
-import { TOKEN_INDEX, TOKEN_METADATA, tokenHash, usageKey, userPartition } from '../projections/meals/keys.ts'
+import { tokenHash, usageKey, userPartition } from '../projections/meals/keys.ts'
+import { mealsQueries } from '../projections/meals/queries.ts'
 import type { Access, Pat } from './http/auth.ts'
 import type { DomainEdge } from './http/domain.ts'
+import { dayRoutes } from './meals/day-routes.ts'
 import { mealRoutes } from './meals/meal-routes.ts'
+import { targetRoutes } from './meals/target-routes.ts'
+import { tokenRoutes } from './meals/token-routes.ts'
 import { SCOPES, type Scope } from './pat.ts'
 
 const PARTITION = userPartition('')
@@ -12,17 +16,13 @@ const HASH = tokenHash('')
 /** Meals at the edge: what the composition root adds is how to reach the log and the serving generation. */
 export const mealsEdge = (parts: Pick<DomainEdge, 'commands' | 'questions' | 'reached'>): DomainEdge => ({
   name: 'meals',
-  routes: mealRoutes,
+  routes: [...mealRoutes, ...dayRoutes, ...targetRoutes, ...tokenRoutes],
   access,
   ...parts,
 })
 
 const access: Access = {
-  async find(reader, hash) {
-    const { items } = await reader.query({ index: TOKEN_INDEX, pk: tokenHash(hash), prefix: TOKEN_METADATA, limit: 1 })
-    const [item] = items
-    return item && { PK: item.PK, SK: item.SK }
-  },
+  find: (reader, hash) => mealsQueries(reader).tokenByHash(hash),
   pat: (item) => (isPat(item) ? patOf(item) : undefined),
   userOf: ({ PK }) => PK.slice(PARTITION.length),
   usageKey,

@@ -1,13 +1,13 @@
 import type { XStatic } from 'typebox/schema'
 import type { MealCorrectedData, MealLoggedData } from '../../schemas/generated/meals.ts'
-import { DAY_RULE_VERSION, dayOf } from '../../projections/meals/day.ts'
+import { DAY_RULE_VERSION } from '../../projections/meals/day.ts'
 import { isoOf, msOf } from '../../projections/meals/instant.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import { eatenOf, mealIdOf, mealNameOf } from '../../projections/meals/keys.ts'
 import { Problem } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountSchema, extendedSchema, filtered, milli, snapshotSchema } from './nutrients.ts'
-import { instantOf, nearDay, offsetAt, place } from './time.ts'
+import { instantOf, place } from './time.ts'
 
 const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
 const zone = { type: 'string', maxLength: 64, description: 'IANA time zone in which it was eaten.' } as const
@@ -65,16 +65,15 @@ export const correctionSchema = {
 export type Correction = XStatic<typeof correctionSchema>
 
 /** `current` is what the edge could see of the meal; whether it is there to be corrected, the fold decides. */
-export const mealCorrected = (mealId: string, body: Correction, current: MealItem | undefined): Decision => {
+export const mealCorrected = (mealId: string, body: Correction, current: MealItem | null): Decision => {
   mustChange(body)
-  const when = { ...positionOf(mealId, current) }
+  const when = whenOf(mealId, current)
   if (changesOnlyDay(body)) return dayReassigned(mealId, body, when)
   const nutrients = body.extendedNutrients ? filtered(body.extendedNutrients, body.registrySnapshot) : UNCHANGED_NUTRIENTS
   const data: MealCorrectedData = {
     mealId,
     expectedRevision: body.revision ?? null,
     ...placedAnew(body, when),
-    dayRuleVersion: DAY_RULE_VERSION,
     calories: milliOrNull(body.calories, '/calories'),
     protein: milliOrNull(body.protein, '/protein'),
     carbs: milliOrNull(body.carbs, '/carbs'),
@@ -102,40 +101,28 @@ const changesOnlyDay = (body: Correction): body is Correction & { userDate: stri
 interface When {
   readonly eatenAt: number
   readonly tz: string | undefined
-  readonly userDate: string | undefined
-  readonly overridden: boolean
+  /** Set where the user chose another day than the rule gives. */
+  readonly chosenDay: string | undefined
 }
 
-const positionOf = (mealId: string, meal: MealItem | undefined): When => ({
+const whenOf = (mealId: string, meal: MealItem | null): When => ({
   eatenAt: msOf(meal ? eatenOf(meal.SK) : (mealNameOf(mealId)?.eaten ?? '')),
   tz: meal?.tz,
-  userDate: meal?.userDate,
-  overridden: meal?.dayOverridden ?? false,
+  chosenDay: meal?.dayOverridden ? meal.userDate : undefined,
 })
 
 const dayReassigned = (mealId: string, body: { userDate: string; revision?: number }, { eatenAt, tz }: When): Decision => {
-  const to = nearDay(body.userDate, dayOf(eatenAt, offsetAt(eatenAt, tz ?? 'UTC')))
-  return {
-    id: mealId,
-    draft: { type: 'MealDayReassigned', data: { mealId, to, dayRuleVersion: DAY_RULE_VERSION, expectedRevision: body.revision ?? null }, personal: null },
-  }
+  const { userDate: to, dayRuleVersion } = place({ eatenAt, tz: tz ?? 'UTC', userDate: body.userDate })
+  return { id: mealId, draft: { type: 'MealDayReassigned', data: { mealId, to, dayRuleVersion, expectedRevision: body.revision ?? null }, personal: null } }
 }
 
-const UNMOVED = { eatenAt: null, tz: null, utcOffsetMinutes: null, userDate: null, dayOverridden: null } as const
+const UNMOVED = { eatenAt: null, tz: null, utcOffsetMinutes: null, userDate: null, dayOverridden: null, dayRuleVersion: DAY_RULE_VERSION } as const
 
 /** Time, zone and day are said together, since each follows from the others. A day the user chose stays while the rule's own day does. */
 const placedAnew = (body: Correction, when: When) => {
   if (body.eatenAt === undefined && body.tz === undefined && body.userDate === undefined) return UNMOVED
   const eatenAt = body.eatenAt === undefined ? when.eatenAt : instantOf(body.eatenAt, '/eatenAt')
-  const tz = body.tz ?? when.tz ?? 'UTC'
-  const placed = place({ eatenAt, tz, userDate: body.userDate })
-  const before = when.overridden ? dayOf(when.eatenAt, offsetAt(when.eatenAt, when.tz ?? 'UTC')) : undefined
-  const userDate = body.userDate === undefined && before === placed.userDate && when.userDate !== undefined ? when.userDate : placed.userDate
-  return {
-    eatenAt,
-    tz,
-    utcOffsetMinutes: placed.utcOffsetMinutes,
-    userDate,
-    dayOverridden: placed.dayOverridden || userDate !== placed.userDate,
-  }
+  const placed = place({ eatenAt, tz: body.tz ?? when.tz ?? 'UTC', userDate: body.userDate })
+  const stays = when.chosenDay !== undefined && body.userDate === undefined && place({ eatenAt: when.eatenAt, tz: when.tz ?? 'UTC' }).userDate === placed.userDate
+  return stays ? { ...placed, userDate: when.chosenDay, dayOverridden: true } : placed
 }

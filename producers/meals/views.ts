@@ -1,5 +1,6 @@
-import type { DaySummaryItem, MealItem, NutrientRegistry, PatItem, Targets } from '../../projections/meals/items.ts'
-import { dayIn, eatenOf, SUMMARIES } from '../../projections/meals/keys.ts'
+import type { MealItem, NutrientRegistry, PatItem, TargetsItem } from '../../projections/meals/items.ts'
+import { eatenOf } from '../../projections/meals/keys.ts'
+import type { SummaryOfDay } from '../../projections/meals/queries.ts'
 
 const text = { type: 'string' } as const
 const number = { type: 'number' } as const
@@ -63,13 +64,14 @@ const targetProperties = {
   displayUnit: { enum: ['kcal', 'kj'], type: 'string' },
   nutrientRegistry: { type: 'object', additionalProperties: definition },
   version: integer,
+  effectiveFromDate: text,
   updatedAt: text,
 } as const
 
 export const targetsSchema = { type: 'object', required: ['displayUnit', 'nutrientRegistry', 'version'], properties: targetProperties } as const
 
 /** 0 is a disabled target, an absent one was never set; before the first there is version 0. */
-export const targetsView = (targets: Targets | undefined) => ({
+export const targetsView = (targets: TargetsItem | undefined) => ({
   calories: targets?.calories,
   protein: targets?.protein,
   carbs: targets?.carbs,
@@ -77,6 +79,7 @@ export const targetsView = (targets: Targets | undefined) => ({
   displayUnit: targets?.displayUnit ?? 'kcal',
   nutrientRegistry: targets?.nutrientRegistry ?? {},
   version: targets?.version ?? 0,
+  effectiveFromDate: targets?.effectiveFromDate,
   updatedAt: targets?.updatedAt,
 })
 
@@ -100,12 +103,17 @@ export const summarySchema = {
     extendedNutrients: amounts,
     mealCount: integer,
     updatedAt: text,
-    targets: { ...targetsSchema, description: 'As they stood on that day.' },
+    targets: {
+      type: 'object',
+      description: 'What the day is measured against: the targets that held then. A disabled one is absent.',
+      required: ['extendedNutrients', 'version'],
+      properties: { ...macros, extendedNutrients: amounts, version: integer },
+    },
   },
 } as const
 
-export const summaryView = (summary: DaySummaryItem, targets: Targets | undefined) => ({
-  day: dayIn(summary.SK, SUMMARIES),
+export const summaryView = ({ day, summary, goals }: SummaryOfDay) => ({
+  day,
   type: summary.type,
   totalCalories: summary.totalCalories,
   totalProtein: summary.totalProtein,
@@ -114,7 +122,7 @@ export const summaryView = (summary: DaySummaryItem, targets: Targets | undefine
   extendedNutrients: summary.extendedNutrients,
   mealCount: summary.mealCount,
   updatedAt: summary.updatedAt,
-  ...(targets ? { targets: targetsView(targets) } : {}),
+  targets: goals,
 })
 
 export const tokenSchema = {
@@ -138,3 +146,12 @@ export const tokenView = (pat: PatItem) => ({
   createdAt: pat.createdAt,
   lastUsedAt: pat.lastUsedAt,
 })
+
+export const usageSchema = {
+  type: 'object',
+  description: 'Sampled: one request in some stands for all of them.',
+  required: ['day', 'reads', 'writes'],
+  properties: { day: text, reads: integer, writes: integer },
+} as const
+
+export const goneSchema = { type: 'object', required: ['id'], properties: { id: text, deleted: { type: 'boolean' }, revoked: { type: 'boolean' } } } as const

@@ -1,0 +1,42 @@
+import { mealsQueries } from '../../projections/meals/queries.ts'
+import { utcDay } from '../http/auth.ts'
+import { question, type Route } from '../http/route.ts'
+import { pagingOf, spanOf, spanQuerySchema } from './lists.ts'
+import { dateIn } from './time.ts'
+import { listOf, summarySchema, summaryView, usageSchema } from './views.ts'
+
+const summaries = question({
+  method: 'GET',
+  url: '/v1/summaries',
+  summary: 'What was eaten a day, with the targets that held on it.',
+  query: { ...spanQuerySchema, required: ['from', 'to'] },
+  result: listOf(summarySchema),
+  answer: async ({ caller: { reader, user }, query }) => {
+    const { items, ...rest } = await mealsQueries(reader).summariesBetween(user, spanOf(query), pagingOf(query))
+    return { items: items.map(summaryView), ...rest }
+  },
+})
+
+const daysLogged = question({
+  method: 'GET',
+  url: '/v1/days-logged',
+  summary: 'The days on which anything was logged.',
+  query: spanQuerySchema,
+  result: listOf({ type: 'string' }),
+  answer: ({ caller: { reader, user }, query }) => mealsQueries(reader).daysLogged(user, spanOf(query), pagingOf(query)),
+})
+
+const usage = question({
+  method: 'GET',
+  url: '/v1/usage',
+  summary: 'Requests of a UTC day, sampled; today unless told.',
+  query: { type: 'object', additionalProperties: false, properties: { day: { type: 'string', maxLength: 10 } } },
+  result: usageSchema,
+  answer: async ({ caller: { reader, user }, query, now }) => {
+    const day = query.day === undefined ? utcDay(now) : dateIn(query.day, 'querystring/day')
+    const used = await mealsQueries(reader).usageOf(user, day)
+    return { day, reads: used?.reads ?? 0, writes: used?.writes ?? 0 }
+  },
+})
+
+export const dayRoutes: readonly Route[] = [summaries, daysLogged, usage]

@@ -1,0 +1,104 @@
+import type { Page } from '../../projections/table.ts'
+import type { MealItem } from '../../projections/meals/items.ts'
+import type { DaySpan, MealsQueries } from '../../projections/meals/queries.ts'
+import { Fault } from '../../schemas/fault.ts'
+import { mistake, Problem } from '../http/problem.ts'
+import { dateIn, instantOf } from './time.ts'
+
+const date = { type: 'string', maxLength: 10 } as const
+
+export const pagingSchema = {
+  limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|1[0-9][0-9]|200)$', description: 'From 1 to 200; 50 unless told.' },
+  cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
+} as const
+
+export const mealsQuerySchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    day: { ...date, description: 'The meals of one logical day.' },
+    from: { type: 'string', maxLength: 40, description: 'The first logical day, or the first instant (RFC 3339).' },
+    to: { type: 'string', maxLength: 40, description: 'The last logical day (inclusive), or the end (an instant, exclusive).' },
+    ...pagingSchema,
+  },
+} as const
+
+export const spanQuerySchema = { type: 'object', additionalProperties: false, properties: { from: date, to: date, ...pagingSchema } } as const
+
+export interface Paged {
+  readonly limit?: string
+  readonly cursor?: string
+}
+
+const DEFAULT_LIMIT = 50
+
+export const pagingOf = ({ limit, cursor }: Paged): { limit: number; cursor?: string } => ({
+  limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9998-12-31']
+
+/** Days, both inclusive; open where one is not named. */
+export const spanOf = ({ from, to }: { from?: string; to?: string }): DaySpan => {
+  const span = { from: from === undefined ? FIRST_DAY : dateIn(from, 'querystring/from'), to: to === undefined ? LAST_DAY : dateIn(to, 'querystring/to') }
+  if (span.from > span.to) throw backwards()
+  return span
+}
+
+const backwards = () => mistake(400, { pointer: 'querystring/to', code: 'bad-range', detail: 'querystring/to lies before querystring/from: swap them.' })
+
+export interface MealsQuery extends Paged {
+  readonly day?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+const HOW = 'Ask by ?day=, or by ?from=&to= with two days or two instants.'
+const isDate = (text: string) => text.length === FIRST_DAY.length
+
+export const mealsAsked = (queries: MealsQueries, user: string, query: MealsQuery): Promise<Page<MealItem>> => {
+  const { day, from, to } = query
+  const paging = pagingOf(query)
+  if (day !== undefined && from === undefined && to === undefined) return queries.mealsOfDay(user, dateIn(day, 'querystring/day'), paging)
+  if (day !== undefined || from === undefined || to === undefined || isDate(from) !== isDate(to)) throw new Problem(400, 'bad-range', HOW)
+  if (isDate(from)) return mealsOfDays(queries, user, { span: spanOf({ from, to }), ...paging })
+  const span = { from: instantOf(from, 'querystring/from'), to: instantOf(to, 'querystring/to') }
+  if (span.from > span.to) throw backwards()
+  return queries.mealsBetween(user, span, paging)
+}
+
+interface OfDays {
+  readonly span: DaySpan
+  readonly limit: number
+  readonly cursor?: string
+}
+
+/** Day by day, since a day is a label: the days logged tell which have any. */
+const mealsOfDays = async (queries: MealsQueries, user: string, { span, limit, cursor }: OfDays): Promise<Page<MealItem>> => {
+  const place = cursor === undefined ? { day: span.from, within: '' } : placeIn(cursor, span)
+  const items: MealItem[] = []
+  let { within } = place
+  let next: Page<string> | undefined
+  do {
+    next = await queries.daysLogged(user, { from: place.day, to: span.to }, { limit: PAGE, ...(next?.cursor === undefined ? {} : { cursor: next.cursor }) })
+    for (const day of next.items) {
+      if (items.length === limit) return { items, cursor: cursorAt(day, '') }
+      const page = await queries.mealsOfDay(user, day, { limit: limit - items.length, ...(within !== '' && day === place.day ? { cursor: within } : {}) })
+      within = ''
+      items.push(...page.items)
+      if (page.cursor !== undefined) return { items, cursor: cursorAt(day, page.cursor) }
+    }
+  } while (next.cursor !== undefined)
+  return { items }
+}
+
+const PAGE = 100
+
+const cursorAt = (day: string, within: string): string => Buffer.from(`${day} ${within}`).toString('base64url')
+
+const placeIn = (cursor: string, span: DaySpan): { day: string; within: string } => {
+  const [day = '', within = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (/^\d{4}-\d\d-\d\d$/.test(day) && day >= span.from && day <= span.to) return { day, within }
+  throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
+}
