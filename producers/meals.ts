@@ -13,14 +13,6 @@ import { SCOPES, type Scope } from './pat.ts'
 const PARTITION = userPartition('')
 const HASH = tokenHash('')
 
-/** Meals at the edge: what the composition root adds is how to reach the log and the serving generation. */
-export const mealsEdge = (parts: Pick<DomainEdge, 'commands' | 'questions' | 'reached'>): DomainEdge => ({
-  name: 'meals',
-  routes: [...mealRoutes, ...dayRoutes, ...targetRoutes, ...tokenRoutes],
-  access,
-  ...parts,
-})
-
 const access: Access = {
   find: (reader, hash) => mealsQueries(reader).tokenByHash(hash),
   pat: (item) => (isPat(item) ? patOf(item) : undefined),
@@ -28,6 +20,13 @@ const access: Access = {
   usageKey,
   used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
   sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
+}
+
+/** Meals at the edge: what the composition root adds is how to reach the log and the serving generation. */
+export const mealsEdge: Pick<DomainEdge, 'name' | 'routes' | 'access'> = {
+  name: 'meals',
+  routes: [...mealRoutes, ...dayRoutes, ...targetRoutes, ...tokenRoutes],
+  access,
 }
 
 const isPat = (item: Item): item is PatItem => typeof item['patId'] === 'string' && typeof item['GSI1PK'] === 'string' && Array.isArray(item['scopes'])

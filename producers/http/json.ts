@@ -40,24 +40,23 @@ const COLON = 58
 const isOpening = (char: number) => char === 123 || char === 91
 const isClosing = (char: number) => char === 125 || char === 93
 
-/** What JSON.parse does not tell: nesting, fields as written, and the most digits of a number. Only for texts that then parse. */
+/** What JSON.parse does not tell: nesting, fields as written, and the most significant digits of a number. */
 const measure = (text: string): { depth: number; fields: number; digits: number } => {
   let [depth, level, fields, digits, run] = [0, 0, 0, 0, 0]
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at)
+    if (char === ZERO) run += run > 0 ? 1 : 0
+    else if (isDigit(char)) digits = Math.max(digits, (run += 1))
+    else if (char !== DOT) run = 0
     if (char === QUOTE) at = endOfString(text, at)
-    else if (isDigit(char)) run += run > 0 || char !== 48 ? 1 : 0
-    else if (char !== DOT) {
-      if (run > digits) digits = run
-      run = 0
-      if (char === COLON) fields += 1
-      else if (isOpening(char)) depth = Math.max(depth, (level += 1))
-      else if (isClosing(char)) level -= 1
-    }
+    else if (char === COLON) fields += 1
+    else if (isOpening(char)) depth = Math.max(depth, (level += 1))
+    else if (isClosing(char)) level -= 1
   }
-  return { depth, fields, digits: Math.max(digits, run) }
+  return { depth, fields, digits }
 }
 
+const ZERO = 48
 const DOT = 46
 const isDigit = (char: number) => char >= 48 && char <= 57
 

@@ -116,7 +116,7 @@ export const openMemoryEdge = async ({ limits, logger, report }: MemoryEdgeOptio
   const clock = { at: NOON, now: () => clock.at }
   const pipeline = createMemoryPipeline(clock)
   const app = createEdge({
-    domains: [mealsEdge({ commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1 }), reached: pipeline.reached })],
+    domains: [{ ...mealsEdge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1 }), reached: pipeline.reached }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),
