@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Type } from 'avsc'
 import { shortName } from './avro.ts'
-import { compileType, enveloped } from './compile.ts'
+import { compileType, framedOf, headOf, PERSONAL_FIELD } from './compile.ts'
+import { aim, createCursor, LIMITS } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
 import { FORGOTTEN } from './event.ts'
 import type { Event, EventMeta } from './event.ts'
 import { Fault } from './fault.ts'
@@ -12,7 +14,6 @@ import { readLock } from './lock.ts'
 import type { Lock, Locked } from './lock.ts'
 import { createRegistry } from './registry.ts'
 import type { ExtraSchemas, Registry } from './registry.ts'
-import { LIMITS } from './skim.ts'
 import { isEvent } from './sources.ts'
 
 export interface Codec {
@@ -51,7 +52,7 @@ const createForms = (registry: Registry): Forms => {
   const typeOf = (schema: Locked): Type => {
     const known = types.get(schema.id)
     if (known !== undefined) return known
-    const type = compileType(isEvent(schema.schema) ? enveloped(schema.schema) : schema.schema)
+    const type = compileType(isEvent(schema.schema) ? headOf(schema.schema) : schema.schema)
     types.set(schema.id, type)
     return type
   }
@@ -62,7 +63,7 @@ const createForms = (registry: Registry): Forms => {
       written,
       event: isEvent(reader.schema) ? shortName(reader.name) : null,
       personal: registry.personal(reader),
-      guard: createGuard(written.schema),
+      guard: createGuard(isEvent(written.schema) ? framedOf(written.schema) : written.schema),
       type: typeOf(reader),
       resolver: reader === written ? undefined : typeOf(reader).createResolver(typeOf(written)),
     }
@@ -75,32 +76,45 @@ const createForms = (registry: Registry): Forms => {
 const HEADER = 5
 
 const createDecode = (registry: Registry, forms: Forms): Codec['decode'] => {
-  const formOf = (buf: Buffer): Form => {
-    if (buf.length < HEADER || buf[0] !== 0) throw notWireFormat(buf)
-    const id = buf.readInt32BE(1)
+  const cursor = createCursor()
+  const formAt = (buf: Buffer, from: number): Form => {
+    if (buf.length - from < HEADER || buf[from] !== 0) throw notWireFormat(buf.subarray(from))
+    const id = buf.readInt32BE(from + 1)
     const schema = registry.byId(id)
     if (schema === undefined) throw new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
     return forms(schema)
   }
-  const read = ({ guard, type, resolver, written }: Form, buf: Buffer): unknown => {
-    guard.check(buf, HEADER)
-    try {
-      return type.decode(buf, HEADER, resolver).value
-    } catch (cause) {
-      throw new Fault('bad-payload', `Cannot read a ${written.name} of version ${written.version}: ${reasonOf(cause)}. Mend the producer that wrote it.`, { cause })
+  /** The personal field ends its event, so both end where the bytes do. */
+  const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
+    const form = formAt(buf, from)
+    if (event.personal === undefined || registry.reader(form.written) !== event.personal) {
+      throw new Fault('bad-payload', `The personal field of a ${event.written.name} holds a ${form.written.name}. Mend the producer that wrote it.`)
     }
-  }
-  const readPersonal = (event: Form, buf: Buffer): unknown => {
-    const form = formOf(buf)
-    if (event.personal !== undefined && registry.reader(form.written) === event.personal) return read(form, buf)
-    throw new Fault('bad-payload', `The personal field of a ${event.written.name} holds a ${form.written.name}. Mend the producer that wrote it.`)
+    const value = form.guard(cursor, from + HEADER, buf.length)
+    return form.resolver === undefined ? value : resolve(form, buf, from)
   }
   return (value) => {
     const buf = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    const form = formOf(buf)
+    const form = formAt(buf, 0)
     if (form.event === null) throw new Fault('bad-payload', `A ${form.written.name} is not an event. Mend the producer that wrote it.`)
-    const { meta, data, personal } = read(form, buf) as { meta: EventMeta; data: unknown; personal: Buffer | null }
-    return { type: form.event, meta, data, personal: personal === null ? null : readPersonal(form, personal) }
+    aim(cursor, buf)
+    const framed = form.guard(cursor, HEADER, buf.length) as Head & { readonly personal: number | null }
+    const { meta, data } = form.resolver === undefined ? framed : (resolve(form, buf, 0) as Head)
+    return { type: form.event, meta, data, personal: framed.personal === null ? null : readPersonal(form, buf, framed.personal) }
+  }
+}
+
+interface Head {
+  readonly meta: EventMeta
+  readonly data: unknown
+}
+
+/** What an older version wrote, as the newest reads it; the guard has let it pass. */
+const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): unknown => {
+  try {
+    return type.decode(buf, from + HEADER, resolver).value
+  } catch (cause) {
+    throw new Fault('bad-payload', `Cannot read a ${written.name} of version ${written.version}: ${reasonOf(cause)}. Mend the producer that wrote it.`, { cause })
   }
 }
 
@@ -111,28 +125,38 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 
 const createEncode = (registry: Registry, forms: Forms): Codec['encode'] => {
   const scratch = Buffer.alloc(LIMITS.bytes)
-  const write = (form: Form, value: object): Buffer => {
+  const cursor = createCursor()
+  const write = (form: Form, value: object): number => {
     demand(form, value)
-    const end = form.type.encode(value, scratch, HEADER)
-    if (end < 0) throw new Fault('event-too-large', `A ${form.written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
     scratch[0] = 0
     scratch.writeInt32BE(form.written.id, 1)
+    return fitting(form, form.type.encode(value, scratch, HEADER))
+  }
+  const take = (form: Form, value: object, end: number): Buffer => {
     const buf = Buffer.from(scratch.subarray(0, end))
-    verify(form, value, buf)
+    verify(form, { value, buf, cursor })
     return buf
   }
   const writePersonal = (form: Form, { type, personal }: Event): Buffer | null => {
     if (personal === null) return null
     if (personal === FORGOTTEN) throw new Fault('bad-event', `A ${type} whose personal data was forgotten cannot be written again.`)
     if (form.personal === undefined) throw new Fault('bad-event', `A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
-    return write(forms(form.personal), personal as object)
+    const about = forms(form.personal)
+    return take(about, personal as object, write(about, personal as object))
   }
   return (event) => {
     const schema = registry.event(event.type)
     if (schema === undefined) throw new Fault('bad-event', `No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
     const form = forms(schema)
-    return write(form, { meta: event.meta, data: event.data, personal: writePersonal(form, event) })
+    const personal = writePersonal(form, event)
+    const head = { meta: event.meta, data: event.data }
+    return take(form, head, fitting(form, PERSONAL_FIELD.encode(personal, scratch, write(form, head))))
   }
+}
+
+const fitting = ({ written }: Form, end: number): number => {
+  if (end < 0) throw new Fault('event-too-large', `A ${written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
+  return end
 }
 
 /** What the schema does not say would be dropped in silence. */
@@ -146,13 +170,14 @@ const demand = ({ type, written }: Form, value: object): void => {
 const REPLACEMENT = Buffer.from('\uFFFD')
 
 /** What is written can be read, and says the same. The library replaces lone surrogates, and loses the sign of longs below -(2^52). */
-const verify = ({ guard, type, written }: Form, value: object, buf: Buffer): void => {
+const verify = ({ guard, type, written }: Form, { value, buf, cursor }: { value: object; buf: Buffer; cursor: Cursor }): void => {
   try {
-    guard.check(buf, HEADER)
+    aim(cursor, buf)
+    guard(cursor, HEADER, buf.length)
   } catch (cause) {
     throw new Fault('bad-event', `A ${written.name} could not be read again: ${reasonOf(cause)}`, { cause })
   }
-  if (!guard.seen.wide && !buf.includes(REPLACEMENT)) return
+  if (!cursor.wide && !buf.includes(REPLACEMENT)) return
   if (isDeepStrictEqual(type.clone(value), type.decode(buf, HEADER).value)) return
   throw new Fault('bad-event', `A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is.`)
 }

@@ -1,7 +1,8 @@
 /** Avro types of the library, compiled from our schemas: plain objects, and BigInt where a field is marked so. */
 import avro from 'avsc'
 import type { Type } from 'avsc'
-import type { Field, NamedSchema, RecordSchema, Schema } from './avro.ts'
+import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
+import { FRAME } from './guard.ts'
 
 /** The library's own long throws beyond 2^53, and loses the sign of what is below -(2^52). */
 const bigint = avro.types.LongType.__with({
@@ -40,10 +41,23 @@ const plain = (type: Type): void => {
   if (type instanceof avro.types.RecordType) (type.recordConstructor as { prototype: object }).prototype = Object.prototype
 }
 
-/** The shape in which an event is decoded: a record within a record adds no bytes, so this reads the very same ones. */
-export const enveloped = (schema: RecordSchema): RecordSchema => {
-  const [meta, ...rest] = schema.fields as readonly [Field, ...Field[]]
-  const personal = rest.pop() as Field
-  const data: RecordSchema = { type: 'record', name: `${schema.name}__data`, fields: rest }
-  return { ...schema, fields: [meta, { name: 'data', type: data }, personal] }
+/** `["null", "bytes"]`: how every event ends. */
+export const PERSONAL_FIELD: Type = avro.Type.forSchema(['null', 'bytes'], { wrapUnions: 'never' })
+
+/**
+ * An event without the personal field it ends with, and its own fields as one record `data`: a record within a record adds
+ * no bytes, so this reads and writes the very same ones, and nothing is copied from one object to another.
+ */
+export const headOf = ({ name, aliases, fields }: RecordSchema): RecordSchema => {
+  const data: RecordSchema = { type: 'record', name: `${name}__data`, ...suffixed(aliases), fields: fields.slice(1, -1) }
+  return { type: 'record', name, ...(aliases && { aliases }), fields: [...fields.slice(0, 1), { name: 'data', type: data }] }
+}
+
+const suffixed = (aliases: readonly string[] | undefined): { aliases?: readonly string[] } =>
+  aliases === undefined ? {} : { aliases: aliases.map((alias) => `${alias}__data`) }
+
+/** The same, with the place where the personal frame begins. */
+export const framedOf = (event: RecordSchema): RecordSchema => {
+  const head = headOf(event)
+  return { ...head, fields: [...head.fields, { name: 'personal', type: ['null', { type: 'bytes', logicalType: FRAME }] }] }
 }

@@ -4,6 +4,7 @@ import type { NamedSchema, RecordSchema } from './avro.ts'
 import { Fault } from './fault.ts'
 import { expandRecord, latest } from './lock.ts'
 import type { Lock, Locked } from './lock.ts'
+import { shapeProblems } from './rules.ts'
 import { isEvent, isWritten, namesOf, personalName, readSources } from './sources.ts'
 
 /** Schemas beside the locked ones, for a domain that lives in a test or a tutorial. They may name what the .avsc files define. */
@@ -24,7 +25,7 @@ export interface Registry {
 }
 
 export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry => {
-  const entries = [...lock.schemas, ...extraEntries(extra)]
+  const entries = [...lock.schemas, ...extraEntries(lock, extra)]
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const current = latest({ nextId: 0, schemas: entries })
   const aliased = new Map([...current.values()].flatMap((entry) => (entry.schema.aliases ?? []).map((alias) => [alias, entry] as const)))
@@ -44,20 +45,29 @@ export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry =
   }
 }
 
-const extraEntries = ({ schemas = [], history = [] }: ExtraSchemas): readonly Locked[] => {
+const extraEntries = (lock: Lock, { schemas = [], history = [] }: ExtraSchemas): readonly Locked[] => {
   if (schemas.length === 0) return []
   const known = new Map(namesOf(readSources()))
   for (const schema of schemas) known.set(fullName(schema), schema)
+  const locked = latest(lock)
   const versions = new Map<string, number>()
   return [...history, ...schemas]
     .filter((schema): schema is RecordSchema => isWritten(schema, known))
     .map((schema) => {
-      const expanded = expandRecord(schema, known)
-      const version = (versions.get(expanded.name) ?? 0) + 1
-      versions.set(expanded.name, version)
+      const expanded = sound(expandRecord(schema, known))
+      const { name } = expanded
+      const version = (versions.get(name) ?? locked.get(name)?.version ?? 0) + 1
+      versions.set(name, version)
       const fingerprint = fingerprintOf(expanded)
-      return { id: idOf(fingerprint), name: expanded.name, version, fingerprint, schema: expanded }
+      return { id: idOf(fingerprint), name, version, fingerprint, schema: expanded }
     })
+}
+
+/** The lock's schemas were checked before they were locked; these come from anywhere. */
+const sound = (schema: RecordSchema): RecordSchema => {
+  const [problem] = shapeProblems(schema)
+  if (problem !== undefined) throw new Fault('bad-schema', `${problem.schema}: ${problem.detail}`)
+  return schema
 }
 
 /** Far from the lock's small numbers, and the same in every process. */

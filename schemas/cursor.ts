@@ -1,0 +1,181 @@
+/** Reading Avro's primitives from bytes of which nothing is believed; what could not be kept as a value is refused. */
+import type { Primitive } from './avro.ts'
+import { Fault } from './fault.ts'
+
+export const LIMITS = {
+  /** Of one record. */
+  bytes: 256 * 1024,
+  /** Array and map entries of one record together. */
+  items: 65_536,
+  /** Entries that take no bytes: their number is all a claim. */
+  weightless: 1024,
+  depth: 32,
+  /** Avro libraries count in doubles: exact up to here, and below zero only to -(2^52). */
+  long: 2 ** 53 - 2,
+  negativeLong: -(2 ** 52),
+} as const
+
+export interface Cursor {
+  buf: Buffer
+  /** `buf` as Latin-1: a string that is ASCII is a slice of this, for a tenth of a call out of JavaScript. */
+  text: string
+  /** The record that is being read, for messages. */
+  name: string
+  pos: number
+  end: number
+  items: number
+  weightless: number
+  /** Where the block of items that was just begun says that it ends, or -1. */
+  blockEnd: number
+  depth: number
+  /** Values read so far. */
+  steps: number
+  /** A long was so large that a writer that counts in doubles may have lost its sign. */
+  wide: boolean
+}
+
+export const createCursor = (): Cursor =>
+  ({ buf: Buffer.alloc(0), text: '', name: '', pos: 0, end: 0, items: 0, weightless: 0, blockEnd: -1, depth: 0, steps: 0, wide: false })
+
+/** A slice keeps the whole text in memory, so it is not made of large records. */
+const TEXT_LIMIT = 4096
+
+export const aim = (cursor: Cursor, buf: Buffer): void => {
+  cursor.buf = buf
+  cursor.text = buf.length <= TEXT_LIMIT ? buf.toString('latin1') : ''
+}
+
+export type Read = (cursor: Cursor) => unknown
+
+const refuse = (code: 'hostile-payload' | 'bad-payload', cursor: Cursor, reason: string): never => {
+  throw new Fault(code, `Refused a ${cursor.name} at byte ${cursor.pos}: ${reason}. Mend the producer that wrote it.`)
+}
+/** It claims more than we are willing to hold. */
+export const hostile = (cursor: Cursor, reason: string): never => refuse('hostile-payload', cursor, reason)
+/** It is not what its schema says. */
+export const bad = (cursor: Cursor, reason: string): never => refuse('bad-payload', cursor, reason)
+
+const readByte = (cursor: Cursor): number => {
+  if (cursor.pos >= cursor.end) bad(cursor, 'it ends in the middle of a value')
+  return cursor.buf[cursor.pos++] as number
+}
+
+/** Zigzag varint of at most ten bytes. Exact up to 2^53; what lies beyond is only known to do so. */
+export const readVarint = (cursor: Cursor): number => {
+  let byte = readByte(cursor)
+  if (byte < 0x80) return byte & 1 ? -((byte + 1) >> 1) : byte >> 1
+  let low = byte & 0x7f
+  for (let shift = 7; byte >= 0x80 && shift < 28; shift += 7) {
+    byte = readByte(cursor)
+    low |= (byte & 0x7f) << shift
+  }
+  const half = (low >>> 1) + (byte >= 0x80 ? readHigh(cursor) : 0)
+  return low & 1 ? -(half + 1) : half
+}
+
+/** Bytes five to ten of a varint, halved as zigzag has it. */
+const readHigh = (cursor: Cursor): number => {
+  let high = 0
+  let scale = 2 ** 27
+  for (let index = 4; index < 10; index++) {
+    const byte = readByte(cursor)
+    if (index === 9 && byte > 1) break
+    high += (byte & 0x7f) * scale
+    if (byte < 0x80) return high
+    scale *= 128
+  }
+  return bad(cursor, 'a number is longer than 64 bits')
+}
+
+const readInt = (cursor: Cursor): number => {
+  const value = readVarint(cursor)
+  return value === (value | 0) ? value : bad(cursor, 'an int is beyond 32 bits')
+}
+
+const readLong = (cursor: Cursor): number => {
+  const value = readVarint(cursor)
+  if (value > LIMITS.long || value < LIMITS.negativeLong) bad(cursor, 'a long is beyond the exact range of numbers and its field is not a bigint')
+  if (value >= -LIMITS.negativeLong) cursor.wide = true
+  return value
+}
+
+export const readBigint = (cursor: Cursor): bigint => {
+  const from = cursor.pos
+  readVarint(cursor)
+  let bits = 0n
+  for (let index = cursor.pos - 1; index >= from; index--) bits = (bits << 7n) | BigInt((cursor.buf[index] as number) & 0x7f)
+  return bits & 1n ? -((bits + 1n) >> 1n) : bits >> 1n
+}
+
+const readBoolean = (cursor: Cursor): boolean => {
+  const byte = readByte(cursor)
+  return byte > 1 ? bad(cursor, 'a boolean is neither 0 nor 1') : byte === 1
+}
+
+/** Moves past `length` bytes and gives where they begin. */
+const skip = (cursor: Cursor, length: number): number => {
+  const from = cursor.pos
+  const left = cursor.end - from
+  if (length < 0 || length > left) bad(cursor, `a value claims ${length} bytes where ${left} are left`)
+  cursor.pos = from + length
+  return from
+}
+
+const finite = (cursor: Cursor, value: number): number => (Number.isFinite(value) ? value : bad(cursor, 'a number is NaN or infinite'))
+
+const readFloat = (cursor: Cursor): number => finite(cursor, cursor.buf.readFloatLE(skip(cursor, 4)))
+
+const readDouble = (cursor: Cursor): number => finite(cursor, cursor.buf.readDoubleLE(skip(cursor, 8)))
+
+/** A copy: the bytes may lie in memory that is used again. */
+export const readFixed = (cursor: Cursor, length: number): Buffer => {
+  const from = skip(cursor, length)
+  return Buffer.from(cursor.buf.subarray(from, cursor.pos))
+}
+
+const readBytes = (cursor: Cursor): Buffer => readFixed(cursor, readVarint(cursor))
+
+/** Bytes that are read on their own: gives where they begin. */
+export const readFrame = (cursor: Cursor): number => skip(cursor, readVarint(cursor))
+
+export const readString = (cursor: Cursor): string => {
+  const from = skip(cursor, readVarint(cursor))
+  const { buf, pos, text } = cursor
+  for (let index = from; index < pos; index++) if ((buf[index] as number) >= 0x80) return readUnicode(cursor, index, from)
+  return text === '' ? buf.toString('latin1', from, pos) : text.substring(from, pos)
+}
+
+/** The library would put U+FFFD for what is not UTF-8. */
+const readUnicode = (cursor: Cursor, firstWide: number, from: number): string => {
+  const { buf, pos } = cursor
+  for (let index = firstWide; index < pos; ) {
+    if ((buf[index] as number) < 0x80) index++
+    else index += widthAt(buf, index, pos) || bad(cursor, 'a string is not UTF-8')
+  }
+  return buf.toString('utf8', from, pos)
+}
+
+const SECOND_FROM: { readonly [lead: number]: number } = { 0xe0: 0xa0, 0xf0: 0x90 }
+const SECOND_TO: { readonly [lead: number]: number } = { 0xed: 0x9f, 0xf4: 0x8f }
+
+/** Bytes of the character above ASCII at `index`; 0 if it is none: cut short, overlong, a surrogate, beyond Unicode. */
+const widthAt = (buf: Buffer, index: number, end: number): number => {
+  const lead = buf[index] as number
+  const width = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+  if (width === 0 || index + width > end) return 0
+  const second = buf[index + 1] as number
+  if (second < (SECOND_FROM[lead] ?? 0x80) || second > (SECOND_TO[lead] ?? 0xbf)) return 0
+  for (let next = 2; next < width; next++) if (((buf[index + next] as number) & 0xc0) !== 0x80) return 0
+  return width
+}
+
+export const PRIMITIVES: { readonly [name in Primitive]: Read } = {
+  null: () => null,
+  boolean: readBoolean,
+  int: readInt,
+  long: readLong,
+  float: readFloat,
+  double: readDouble,
+  bytes: readBytes,
+  string: readString,
+}
