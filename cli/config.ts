@@ -11,6 +11,8 @@ export interface KafkaConfig {
   readonly brokers: readonly string[]
   readonly partitions: number
   readonly ssl: boolean
+  /** A processor that is silent for so long loses its partitions. */
+  readonly sessionMs: number
   readonly sasl?: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
 }
 
@@ -97,6 +99,7 @@ const VARIABLES = {
   TRIBUTARY_KAFKA_SASL_MECHANISM: variable(oneOf(SASL_MECHANISMS), 'plain'),
   TRIBUTARY_KAFKA_SASL_USERNAME: variable(text, undefined),
   TRIBUTARY_KAFKA_SASL_PASSWORD: secret(),
+  TRIBUTARY_KAFKA_SESSION_MS: variable(whole(6_000, 300_000), 30_000),
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
@@ -139,7 +142,7 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     mistakes.push('TRIBUTARY_KAFKA_SASL_USERNAME and TRIBUTARY_KAFKA_SASL_PASSWORD go together; set both or neither.')
   }
   const sasl = username === undefined || password === undefined ? {} : { sasl: { mechanism: value('TRIBUTARY_KAFKA_SASL_MECHANISM'), username, password } }
-  const kafka = { partitions: value('TRIBUTARY_KAFKA_PARTITIONS'), ssl: value('TRIBUTARY_KAFKA_SSL'), ...sasl }
+  const kafka = { partitions: value('TRIBUTARY_KAFKA_PARTITIONS'), ssl: value('TRIBUTARY_KAFKA_SSL'), sessionMs: value('TRIBUTARY_KAFKA_SESSION_MS'), ...sasl }
   return {
     data: resolve(value('TRIBUTARY_DATA')),
     http: value('TRIBUTARY_HTTP'),

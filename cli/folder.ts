@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, r
 import { createConnection, createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Fault } from '../schemas/fault.ts'
 
 /** Raised when what lies in the folder can no longer be read by older programs. */
@@ -20,7 +20,7 @@ export interface Held {
 /** Makes the folder if need be, and refuses one that cannot be used. */
 export const prepareFolder = (folder: string): void => {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new Fault('data-folder-unusable', `The data folder ${folder} cannot be made or written (${reasonOf(error)}). Set TRIBUTARY_DATA to a folder this user may write.`, { cause: error })
@@ -29,6 +29,17 @@ export const prepareFolder = (folder: string): void => {
   const format = existsSync(marker) ? formatIn(marker) : writeMarker(marker)
   if (format > FORMAT) {
     throw new Fault('data-folder-newer', `The data folder ${folder} was written by a newer version (format ${format}, this one knows ${FORMAT}). Run that version, or set TRIBUTARY_DATA to another folder.`)
+  }
+}
+
+/** One by one, since Node's recursive mkdir never returns where a parent is there and yet takes nothing in (/proc). */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
   }
 }
 

@@ -29,7 +29,7 @@ describe('the configuration', () => {
       TRIBUTARY_KAFKA: 'one:9092, two:9093', TRIBUTARY_KAFKA_PARTITIONS: '12', TRIBUTARY_KAFKA_SSL: 'on', TRIBUTARY_KAFKA_SASL_MECHANISM: 'scram-sha-512',
       TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD: 'p', TRIBUTARY_DYNAMODB: 'http://127.0.0.1:8000',
     })
-    expect(config.kafka).toEqual({ brokers: ['one:9092', 'two:9093'], partitions: 12, ssl: true, sasl: { mechanism: 'scram-sha-512', username: 'u', password: 'p' } })
+    expect(config.kafka).toEqual({ brokers: ['one:9092', 'two:9093'], partitions: 12, ssl: true, sessionMs: 30_000, sasl: { mechanism: 'scram-sha-512', username: 'u', password: 'p' } })
     expect(config.dynamodb).toEqual({ endpoint: 'http://127.0.0.1:8000' })
     expect(readConfig({ TRIBUTARY_DYNAMODB: 'aws' }).dynamodb).toEqual({})
   })

@@ -1,0 +1,111 @@
+import { createConnection } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
+import { isFault } from '../../schemas/fault.ts'
+import { checkSchemas } from '../../schemas/compatibility.ts'
+import type { Config } from '../config.ts'
+import { configOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { callHolder, prepareFolder } from '../folder.ts'
+import { EXIT } from '../output.ts'
+import type { Exit } from '../output.ts'
+import { ask } from '../reach.ts'
+import { isEmbedded } from '../runtime.ts'
+import type { Status } from '../standing.ts'
+
+interface Finding {
+  readonly check: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+const REACH_MS = 3_000
+
+/** Every check runs, whatever the others found. */
+export const doctor = async (context: Context, { json }: { json?: true }): Promise<Exit> => {
+  const findings: Finding[] = []
+  const check = async (name: string, look: () => Promise<string> | string): Promise<void> => {
+    const finding = await found(name, look)
+    findings.push(finding)
+    if (json === true) context.output.line(JSON.stringify(finding))
+    else context.output.line(`${finding.ok ? 'ok  ' : context.output.red('BAD ')} ${name}: ${finding.detail}`)
+  }
+  await check('node', nodeVersion)
+  await check('schemas', schemas)
+  let config: Config | undefined
+  await check('configuration', () => {
+    config = configOf(context)
+    return 'valid; see: tributary start --print-config'
+  })
+  if (config !== undefined) await checkServices(context, config, check)
+  return findings.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed
+}
+
+type Check = (name: string, look: () => Promise<string> | string) => Promise<void>
+
+const checkServices = async (context: Context, config: Config, check: Check): Promise<void> => {
+  const { kafka, dynamodb, data } = config
+  if (isEmbedded(config)) await check('data folder', () => folder(data))
+  for (const broker of kafka?.brokers ?? []) await check(`Kafka ${broker}`, () => reach(broker, kafka?.ssl === true))
+  if (dynamodb?.endpoint !== undefined) await check('DynamoDB', () => endpoint(dynamodb.endpoint ?? ''))
+  await check('pipeline', () => pipeline(context))
+}
+
+const found = async (check: string, look: () => Promise<string> | string): Promise<Finding> => {
+  try {
+    return { check, ok: true, detail: await look() }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { check, ok: false, detail: isFault(error) ? `${error.code}: ${message}` : message }
+  }
+}
+
+const nodeVersion = (): string => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < 20 || (major === 20 && minor < 19)) throw new Error(`Node ${process.versions.node} is too old; install 20.19 or later.`)
+  return process.versions.node
+}
+
+const schemas = (): string => {
+  const { ok, schemas: known, problems } = checkSchemas()
+  if (!ok) throw new Error(`${problems.length} problems; see: tributary schemas check`)
+  return `${known.length}, each reads what all its versions wrote`
+}
+
+const folder = async (data: string): Promise<string> => {
+  prepareFolder(data)
+  const holder = await callHolder(data)
+  holder?.destroy()
+  return `${data}, ${holder === undefined ? 'free' : 'held by a running server'}`
+}
+
+const reach = (broker: string, tls: boolean): Promise<string> => {
+  const at = broker.lastIndexOf(':')
+  const target = { host: broker.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(broker.slice(at + 1)) }
+  return new Promise((resolve, reject) => {
+    const socket: Socket = tls ? connectTls({ ...target, servername: target.host }) : createConnection(target)
+    const settle = (outcome: () => void): void => {
+      socket.destroy()
+      outcome()
+    }
+    socket.setTimeout(REACH_MS, () => settle(() => reject(new Error(`no answer within ${REACH_MS / 1000} s; is the address right, and does the network let it through?`))))
+    socket.once(tls ? 'secureConnect' : 'connect', () => settle(() => resolve('reachable')))
+    socket.once('error', (error) => settle(() => reject(new Error(`${error.message}; start the broker, or mend TRIBUTARY_KAFKA`))))
+  })
+}
+
+const endpoint = async (url: string): Promise<string> => {
+  try {
+    const { status } = await fetch(url, { signal: AbortSignal.timeout(REACH_MS) })
+    return `${url} answers (HTTP ${status})`
+  } catch (error) {
+    throw new Error(`${url} does not answer; start it, or mend TRIBUTARY_DYNAMODB`, { cause: error })
+  }
+}
+
+const pipeline = async (context: Context): Promise<string> => {
+  const statuses = (await ask(context, 'status', {})) as readonly Status[]
+  const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
+  if (parked > 0) throw new Error(`${parked} keys are parked; see: tributary parked`)
+  return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${lagEvents} events behind`).join('; ')
+}

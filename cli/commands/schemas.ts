@@ -1,0 +1,21 @@
+import { checkSchemas, listSchemas } from '../../schemas/compatibility.ts'
+import type { Context } from '../context.ts'
+import { columns, EXIT } from '../output.ts'
+import type { Exit } from '../output.ts'
+
+export const show = ({ output }: Context, { json }: { json?: true }): Promise<Exit> => {
+  const schemas = listSchemas()
+  if (json === true) for (const schema of schemas) output.line(JSON.stringify(schema))
+  else output.line(columns([['id', 'record', 'version', 'fingerprint', ''], ...schemas.map((each) => [String(each.id), each.name, String(each.version), each.fingerprint, each.current ? 'current' : ''])]))
+  return Promise.resolve(EXIT.fine)
+}
+
+export const check = ({ output }: Context, { json }: { json?: true }): Promise<Exit> => {
+  const { ok, schemas, problems } = checkSchemas()
+  if (json === true) output.line(JSON.stringify({ ok, schemas: schemas.length, problems }))
+  else {
+    for (const problem of problems) output.line(Object.values(problem).join(': '))
+    output.note(ok ? `${schemas.length} schemas: each reads what all its versions wrote.` : `${problems.length} problems in ${schemas.length} schemas.`)
+  }
+  return Promise.resolve(ok ? EXIT.fine : EXIT.differs)
+}

@@ -1,0 +1,83 @@
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import { Fault } from '../../schemas/fault.ts'
+import { printConfig } from '../config.ts'
+import type { Config } from '../config.ts'
+import { configOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { createPerform } from '../operations.ts'
+import { EXIT } from '../output.ts'
+import type { Exit } from '../output.ts'
+import type { Watching } from '../pipeline.ts'
+import { isEmbedded, openRuntime } from '../runtime.ts'
+import type { Runtime } from '../runtime.ts'
+import { openEdge } from '../serve.ts'
+import type { Serving } from '../serve.ts'
+import { serveSocket } from '../socket.ts'
+
+const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
+export type Role = (typeof ROLES)[number]
+/** Named by the interface, and nothing of this version needs them. */
+const IDLE: readonly Role[] = ['timers', 'live', 'fetcher']
+
+export interface StartOptions {
+  readonly roles?: string
+  readonly printConfig?: true
+}
+
+export const start = async (context: Context, options: StartOptions): Promise<Exit> => {
+  const config = configOf(context)
+  if (options.printConfig === true) {
+    context.output.line(printConfig(context.env))
+    return EXIT.fine
+  }
+  const roles = rolesOf(options.roles)
+  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
+  const runtime = await openRuntime({ config, folder: 'hold', watching: logging(logger) })
+  try {
+    const serving = await run(runtime, { roles, logger })
+    for (const line of greeting(config, serving, roles)) context.output.line(line)
+    await untilAborted(context.signal)
+    logger.info('stopping: no new requests, finishing what is under way')
+    await serving.stop()
+  } finally {
+    await runtime.close()
+  }
+  logger.info('stopped')
+  return EXIT.fine
+}
+
+const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
+  if (text === undefined) return new Set(ROLES)
+  const asked = text.split(',').map((role) => role.trim())
+  const roles = ROLES.filter((role) => asked.includes(role))
+  const unknown = asked.filter((role) => !ROLES.some((known) => known === role))
+  if (unknown.length > 0) throw new Fault('bad-usage', `--roles names ${unknown.map((role) => `"${role}"`).join(', ')}; there are ${ROLES.join(', ')}.`)
+  if (roles.every((role) => IDLE.includes(role))) throw new Fault('bad-usage', `Nothing in this version needs the roles ${roles.join(', ')}; name edge, processor or sender.`)
+  return new Set(roles)
+}
+
+const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Role>; logger: Logger }): Promise<Serving> => {
+  if (roles.has('processor')) for (const pipeline of runtime.pipelines.values()) await pipeline.process()
+  if (roles.has('sender')) for (const pipeline of runtime.pipelines.values()) pipeline.send()
+  const serving = await openEdge(runtime, { edge: roles.has('edge'), processor: roles.has('processor'), logger })
+  if (runtime.held !== undefined) serveSocket(runtime.held.server, createPerform(runtime))
+  return serving
+}
+
+const greeting = (config: Config, { http, admin }: Serving, roles: ReadonlySet<Role>): readonly string[] => [
+  ...(http === undefined ? [`tributary runs the roles ${[...roles].join(', ')}`] : [`tributary listens on ${http} (what it serves: ${http}/docs)`]),
+  `admin:   ${admin}/readyz, ${admin}/metrics`,
+  `log:     ${config.kafka === undefined ? `embedded, in ${config.data}` : `Kafka at ${config.kafka.brokers.join(', ')}`}`,
+  `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,
+  `a first token: tributary token create --user me${isEmbedded(config) ? '' : ' (with the same environment)'}`,
+]
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
+
+const logging = (logger: Logger): Partial<Watching> => ({
+  parked: (domain, { key, partition, offset, type, code, reason }) =>
+    logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, `a key is parked: ${reason} See: tributary parked`),
+  failed: (domain, error) => logger.warn({ domain, code: error instanceof Fault ? error.code : 'internal' }, error instanceof Error ? error.message : String(error)),
+})

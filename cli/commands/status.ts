@@ -1,0 +1,34 @@
+import { systemClock } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { columns, EXIT } from '../output.ts'
+import type { Exit } from '../output.ts'
+import { ask } from '../reach.ts'
+import type { Status } from '../standing.ts'
+
+const WATCH_MS = 2_000
+
+export const status = async (context: Context, options: { watch?: true; json?: true }): Promise<Exit> => {
+  let last: readonly Status[] = []
+  do {
+    last = (await ask(context, 'status', {})) as readonly Status[]
+    context.output.line(options.json === true ? last.map((each) => JSON.stringify(each)).join('\n') : table(last))
+    if (options.watch === true) await systemClock.sleep(WATCH_MS, context.signal)
+  } while (options.watch === true && !context.signal.aborted)
+  return last.some(({ parked }) => parked > 0) ? EXIT.parked : EXIT.fine
+}
+
+const table = (statuses: readonly Status[]): string =>
+  columns([
+    ['domain', 'serving', 'table', 'events', 'lag', 'lag s', 'parked', 'events/s', 'write units/event'],
+    ...statuses.map((each) => [
+      each.domain,
+      `g${each.generation}`,
+      each.table,
+      String(each.events),
+      String(each.lagEvents),
+      each.lagSeconds.toFixed(1),
+      String(each.parked),
+      each.eventsPerSecond.toFixed(1),
+      each.writeUnitsPerEvent === null ? '-' : each.writeUnitsPerEvent.toFixed(2),
+    ]),
+  ])

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo, Server } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+import { createCommands } from '../producers/commands.ts'
+import { createEdge } from '../producers/http/server.ts'
+import type { DomainEdge } from '../producers/http/domain.ts'
+import { Fault } from '../schemas/fault.ts'
+import { createAdmin } from './admin.ts'
+import type { Listen } from './config.ts'
+import { EDGES } from './domains.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Runtime } from './runtime.ts'
+import { standingOf, statusOf } from './standing.ts'
+import { version } from './version.ts'
+
+export interface Serving {
+  readonly http: string | undefined
+  readonly admin: string
+  /** Fails readiness, takes no new requests, answers those under way. */
+  stop(): Promise<void>
+}
+
+export interface Parts {
+  readonly edge: boolean
+  readonly processor: boolean
+  readonly logger: Logger
+}
+
+/** How long a command waits for its outcome. */
+const WAIT_MS = 5_000
+const RATE_WINDOW_MS = 60_000
+/** Further behind, a processor is not ready: what it shows is old. */
+const READY_LAG_EVENTS = 10_000
+const READY_CHECK_MS = 2_000
+
+export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Parts): Promise<Serving> => {
+  let stopping = false
+  const notReady = async (): Promise<string | undefined> => (stopping ? 'stopping' : unready(runtime, processor))
+  const admin = createAdmin({
+    notReady,
+    metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => standingOf(pipeline, runtime.clock.now())))),
+    tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
+  })
+  const app = edge ? edgeOf(runtime, logger) : undefined
+  const http = app === undefined ? undefined : await listening(app, runtime.config.http)
+  const adminUrl = await listenAdmin(admin, runtime.config.admin).catch(async (error: unknown) => {
+    await app?.close()
+    throw error
+  })
+  const stop = async (): Promise<void> => {
+    stopping = true
+    await app?.close()
+    admin.closeAllConnections()
+    await new Promise((done) => admin.close(done))
+  }
+  return { http, admin: adminUrl, stop }
+}
+
+const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): FastifyInstance =>
+  createEdge({
+    domains: [...pipelines.values()].map((pipeline) => domainEdge(pipeline, clock.now)),
+    clock,
+    ids: { uuidv7: () => v7() },
+    randomBytes,
+    limits: {
+      rate: config.rateLimit === null ? null : { max: config.rateLimit, windowMs: RATE_WINDOW_MS },
+      quota: config.quota,
+      usageSample: config.usageSample,
+      waitMs: WAIT_MS,
+    },
+    version: version(),
+    logger,
+    report: metrics.report,
+  })
+
+/** Each request asks once which generation serves, and hears outcomes of that one. */
+const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge => {
+  const edge = EDGES[domain.name]
+  if (edge === undefined) throw new Fault('internal', `The domain ${domain.name} has no edge. Name it in cli/domains.ts.`)
+  return {
+    ...edge,
+    name: domain.name,
+    commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
+    questions: () => {
+      const { generation, store } = serving()
+      return Promise.resolve({ generation, reader: store.reader(now) })
+    },
+    reached: (position, timeoutMs) => serving().outcomes.reached(position, timeoutMs),
+  }
+}
+
+const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
+  const tooLong = new AbortController()
+  const check = async (pipeline: Pipeline): Promise<string | undefined> => {
+    const { lagEvents } = await standingOf(pipeline, clock.now())
+    return processor && lagEvents > READY_LAG_EVENTS ? `${pipeline.domain.name} is catching up: ${lagEvents} events behind` : undefined
+  }
+  const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => ['the log or the store does not answer'])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
+  const reasons = await Promise.race([checks, late])
+  tooLong.abort()
+  return reasons.find((reason) => reason !== undefined)
+}
+
+const listening = async (app: FastifyInstance, { host, port }: Listen): Promise<string> => {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    await app.close()
+    throw cannotListen(error, { host, port }, 'TRIBUTARY_HTTP')
+  }
+}
+
+const listenAdmin = (server: Server, { host, port }: Listen): Promise<string> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(error, { host, port }, 'TRIBUTARY_ADMIN')))
+    server.listen(port, host, () => {
+      const { address, family, port: bound } = server.address() as AddressInfo
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`)
+    })
+  })
+
+const cannotListen = (error: unknown, { host, port }: Listen, name: string): unknown => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return new Fault('port-in-use', `Another program listens on ${host}:${port}. Stop it, or set ${name} to another address.`, { cause: error })
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new Fault('cannot-listen', `This process may not listen on ${host}:${port} (${String(code)}). Set ${name} to an address of this machine and a port above 1023.`, { cause: error })
+  }
+  return error
+}
