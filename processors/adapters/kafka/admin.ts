@@ -1,0 +1,119 @@
+import type { Admin } from 'kafkajs'
+import type { Watermarks } from '../../engine/log.ts'
+import { createClient } from './client.ts'
+import { asFault, causesOf, unavailable } from './faults.ts'
+import type { Metadata } from './metadata.ts'
+import { backoff, type Settings } from './options.ts'
+
+export interface LogAdmin {
+  createTopic(topic: string): Promise<void>
+  /** Of all partitions, sorted. */
+  watermarks(topic: string): Promise<Watermarks[]>
+  committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
+  /** Whether anybody follows as this group. */
+  hasMembers(group: string): Promise<boolean>
+  deleteGroup(group: string): Promise<void>
+  /** `max.message.bytes`, or Kafka's default where we may not look. */
+  maxRecordBytes(topic: string): Promise<number>
+  close(): Promise<void>
+}
+
+const DEFAULT_MAX_RECORD_BYTES = 1_048_588
+const CREATE_TRIES = 100
+const TRIES = 4
+const TOPIC = 2
+
+export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
+  const { use, close } = keptAdmin(settings)
+  return {
+    createTopic: (topic) => createTopic({ settings, metadata, use, topic }),
+    watermarks: (topic) => use(`The ends of ${topic} are not to be had`, async (admin) =>
+      (await admin.fetchTopicOffsets(topic))
+        .map(({ partition, low, high }) => ({ partition, low: Number(low), high: Number(high) }))
+        .sort((one, other) => one.partition - other.partition)),
+    committed: (group, topic) => use(`The offsets of group ${group} are not to be had`, async (admin) => {
+      const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] })
+      const known = (found?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const)
+      return new Map(known.filter(([, offset]) => offset >= 0))
+    }),
+    hasMembers: (group) => use(`Group ${group} cannot be described`, async (admin) => {
+      const { groups } = await admin.describeGroups([group])
+      return groups.some(({ members }) => members.length > 0)
+    }),
+    deleteGroup: (group) => use(`Group ${group} cannot be deleted`, async (admin) => void (await admin.deleteGroups([group]))),
+    maxRecordBytes: (topic) => use('', async (admin) => {
+      const names = ['max.message.bytes']
+      const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name: topic, configNames: names }] })
+      const limit = Number(resources[0]?.configEntries.find(({ configName }) => configName === names[0])?.configValue)
+      return limit > 0 ? limit : DEFAULT_MAX_RECORD_BYTES
+    }).catch(() => DEFAULT_MAX_RECORD_BYTES),
+    close,
+  }
+}
+
+type Use = <T>(what: string, work: (admin: Admin) => Promise<T>) => Promise<T>
+
+/** The client's admin never looks again who leads what; so what fails once is tried with a new one. */
+function keptAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
+  let kept: Promise<Admin> | undefined
+  const connect = async (): Promise<Admin> => {
+    const admin = createClient(settings).admin()
+    await admin.connect().catch(async (error: unknown) => {
+      await admin.disconnect().catch(() => {})
+      throw error
+    })
+    return admin
+  }
+  const drop = (): void => {
+    void kept?.then((admin) => admin.disconnect()).catch(() => {})
+    kept = undefined
+  }
+  const attempt = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+    kept ??= connect()
+    const mine = kept
+    try {
+      return await work(await mine)
+    } catch (error) {
+      if (kept === mine) drop()
+      throw error
+    }
+  }
+  return {
+    async use(what, work) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt(work)
+        } catch (error) {
+          if (tries >= TRIES || !passing(error)) throw asFault(what, error)
+        }
+        await settings.clock.sleep(backoff(settings.timing, tries) / 5)
+      }
+    },
+    async close() {
+      const admin = await kept?.catch(() => undefined)
+      kept = undefined
+      await admin?.disconnect().catch(() => {})
+    },
+  }
+}
+
+/** Leaders move, brokers restart: what soon passes by itself. */
+const passing = (error: unknown): boolean =>
+  causesOf(error).some(({ name, retriable }) => retriable === true || name === 'KafkaJSNumberOfRetriesExceeded' || name === 'KafkaJSTopicMetadataNotLoaded')
+
+async function createTopic({ settings, metadata, use, topic }: { settings: Settings; metadata: Metadata; use: Use; topic: string }): Promise<void> {
+  const configEntries = [
+    { name: 'cleanup.policy', value: 'delete' },
+    { name: 'retention.ms', value: '-1' },
+    { name: 'retention.bytes', value: '-1' },
+    { name: 'message.timestamp.type', value: 'LogAppendTime' },
+  ]
+  const { partitions: numPartitions, replicationFactor, clock, timing } = settings
+  await use(`Topic ${topic} cannot be created`, (admin) =>
+    admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions, replicationFactor, configEntries }] }))
+  for (let attempt = 0; attempt < CREATE_TRIES; attempt++) {
+    if ((await metadata.topic(topic))?.ready) return
+    await clock.sleep(Math.min(250, backoff(timing, attempt) / 10))
+  }
+  throw unavailable(`Topic ${topic} was created but got no leaders`)
+}

@@ -1,0 +1,11 @@
+import type { Clock } from '../../engine/clock.ts'
+
+/** Waits for the work, but not longer; says whether it was done in time. */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController()
+  try {
+    return await Promise.race([work.then(() => true), clock.sleep(ms, over.signal).then(() => false)])
+  } finally {
+    over.abort()
+  }
+}

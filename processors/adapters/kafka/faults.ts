@@ -1,0 +1,59 @@
+import type { TopicIdentity, Watermarks } from '../../engine/log.ts'
+import { Fault, isFault } from '../../../schemas/fault.ts'
+
+/** What Kafka's client throws, as far as we look at it. */
+export interface KafkaError { readonly name: string; readonly message: string; readonly type?: string; readonly retriable?: boolean; readonly cause?: unknown }
+
+/** The errors of one failure, outermost first. */
+export function causesOf(error: unknown): KafkaError[] {
+  const causes: KafkaError[] = []
+  for (let at: unknown = error; at instanceof Error && causes.length < 8; at = at.cause) causes.push(at)
+  return causes
+}
+
+export const hasType = (error: unknown, types: readonly string[]): boolean =>
+  causesOf(error).some(({ type }) => type !== undefined && types.includes(type))
+
+export const unavailable = (what: string, cause?: unknown): Fault =>
+  new Fault('log-unavailable', `${what}: ${messageOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers; it is tried again.`, { retriable: true, cause })
+
+export const appendUnknown = (topic: string, cause?: unknown): Fault =>
+  new Fault('append-unknown', `Kafka did not say whether records for ${topic} were written: ${messageOf(cause)} Send the same request again with the same Idempotency-Key.`, { cause })
+
+export const tooLarge = (topic: string, size: number, limit: number): Fault =>
+  new Fault('record-too-large', `A record of ${size} bytes for ${topic} is larger than the topic takes (max.message.bytes ${limit}). Send less, or raise the limit of the topic.`)
+
+export const overloaded = (topic: string, limit: number): Fault =>
+  new Fault('log-overloaded', `More than ${limit} bytes wait to be appended to ${topic}. Send slower; nothing of this request was written.`, { retriable: true })
+
+export const recreated = (topic: string, kept: TopicIdentity, found: TopicIdentity): Fault =>
+  new Fault('topic-recreated', `Topic ${topic} is not the one kept: expected ${naming(kept)}, found ${naming(found)}. ` +
+    'Point TRIBUTARY_KAFKA to the right cluster, or, if the old topic is lost for good, begin anew with an empty control table and a rebuild.')
+
+export const missing = (topic: string, kept: TopicIdentity): Fault =>
+  new Fault('topic-missing', `Topic ${topic} (${naming(kept)}) is gone from the cluster. Restore it, or point TRIBUTARY_KAFKA to the cluster that has it; it is not created anew over kept positions.`)
+
+export const trimmed = (topic: string, from: number, { partition, low }: Watermarks): Fault =>
+  new Fault('log-trimmed', `Records ${from} to ${low - 1} of ${topic} partition ${partition} were removed from the log before they were read. ` +
+    'Set retention.ms=-1 on the topic; restore the records, or rebuild knowing that they are lost.')
+
+export const truncated = (topic: string, from: number, { partition, high }: Watermarks): Fault =>
+  new Fault('log-truncated', `${topic} partition ${partition} ends at ${high}, before position ${from} that was already reached. ` +
+    'Acknowledged records were lost (an unclean leader election, or a restored backup); restore the log, or rebuild from what it holds.')
+
+export const partitionsAdded = (topic: string, kept: number, found: number): Fault =>
+  new Fault('partitions-added', `Topic ${topic} has ${found} partitions now; ${kept} are used, so that no key moves. ` +
+    `What other producers write to partitions ${kept} to ${found - 1} is not read; have them use the first ${kept}.`)
+
+export const stalled = (topic: string, partition: number): Fault =>
+  new Fault('log-stalled', `Records wait in ${topic} partition ${partition}, but the consumer brings none. It is replaced.`, { retriable: true })
+
+/** Whatever went wrong, as a fault. */
+export const asFault = (what: string, error: unknown): Fault => (isFault(error) ? error : unavailable(what, error))
+
+const naming = ({ cluster, topic, partitions }: TopicIdentity): string => `cluster ${cluster}, topic id ${topic}, ${partitions} partitions`
+
+function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : error === undefined ? 'no answer' : String(error)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

@@ -1,0 +1,228 @@
+import type { EachBatchPayload } from 'kafkajs'
+import type { Lease, Subscriber, Watermarks } from '../../engine/log.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { beating, dueRecords } from './due.ts'
+import { trimmed, truncated } from './faults.ts'
+import type { Membership } from './membership.ts'
+import { backoff, type Settings } from './options.ts'
+import type { KeptTopic } from './topic.ts'
+
+/** One partition while it is ours. It knows which offset comes next, and takes nothing else. */
+export interface Hold {
+  readonly partition: number
+  take(payload: EachBatchPayload): Promise<void>
+  /** A fetch brought nothing but markers of transactions, up to `last`. */
+  passOver(last: number): Promise<void>
+  /** What is to come next, where it stands idle and could take it. */
+  idleAt(): number | undefined
+  /** Compares with watermarks that were asked for when it stood idle at `from`. */
+  check(from: number, marks: Watermarks): Promise<void>
+  /** The offset to commit, where the group's lags behind what was taken. */
+  uncommitted(): number | undefined
+  /** What it stands on is refused: says so, and begins anew from the watermarks. */
+  refuse(error: unknown): void
+  /** Not ours any more: says so, and takes nothing from now on. */
+  lose(): void
+  /** Resolves when what is under way is over. */
+  settled(): Promise<void>
+  /** Lets a batch that is under way end, and is then lost. */
+  finish(): Promise<void>
+}
+
+export interface HoldPlan {
+  readonly partition: number
+  readonly topic: KeptTopic
+  readonly subscriber: Subscriber
+  readonly settings: Settings
+  readonly membership: Membership
+  readonly fetching: { pause(partition: number): void; resume(partition: number): void; seek(partition: number, offset: number): void }
+  /** An earlier hold of this partition may have a batch under way. */
+  readonly before: Promise<void>
+  readonly moved?: ((next: number) => void) | undefined
+}
+
+/** What a hold knows. `next` is unset until the subscriber has said where to begin. */
+interface State extends HoldPlan {
+  readonly lost: AbortController
+  readonly lease: Lease
+  doing: 'nothing' | 'batch' | 'resting'
+  next?: number | undefined
+  committed?: number | undefined
+  /** Where a fetch came back with a gap before it; seen again, the gap is the log's own. */
+  gap?: number | undefined
+  failures: number
+  announced: boolean
+  work: Promise<void>
+}
+
+const CONFIRMATIONS = 3
+const LAW_BROKEN = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-truncated']
+
+export function holdPartition(plan: HoldPlan): Hold {
+  const { partition, membership, before } = plan
+  const lost = new AbortController()
+  const lease: Lease = { partition, held: () => !lost.signal.aborted && membership.alive() }
+  const state: State = { ...plan, lost, lease, doing: 'nothing', failures: 0, announced: false, work: before }
+  state.work = before.then(() => begin(state))
+  const ready = (): number | undefined => (current(state) && state.doing === 'nothing' ? state.next : undefined)
+  return {
+    partition,
+    async take(payload) {
+      const from = ready()
+      if (from !== undefined) await during(state, from, () => takeBatch(state, payload, from))
+    },
+    async passOver(last) {
+      const from = ready()
+      if (from !== undefined && last >= from) await during(state, from, () => passMarkers(state, from, last))
+    },
+    idleAt: ready,
+    async check(from, marks) {
+      const next = ready()
+      if (next === undefined) return
+      if (marks.low > next) refuse(state, trimmed(state.topic.name, next, marks))
+      else if (marks.high < from) await confirmEnd(state, from).catch((error: unknown) => refuse(state, error))
+    },
+    uncommitted: () => (lease.held() && ready() !== state.committed ? ready() : undefined),
+    refuse: (error) => refuse(state, error),
+    lose: () => lose(state),
+    settled: () => state.work,
+    async finish() {
+      if (state.doing === 'batch') await state.work
+      lose(state)
+      await state.work
+    },
+  }
+}
+
+const current = ({ lost }: State): boolean => !lost.signal.aborted
+
+function lose(state: State): void {
+  if (!current(state)) return
+  state.lost.abort()
+  if (state.announced) state.subscriber.revoked(state.partition)
+}
+
+async function begin(state: State): Promise<void> {
+  const { partition, topic, subscriber, settings: { clock, timing }, lost } = state
+  for (let tries = 0; current(state); tries++) {
+    try {
+      const marks = await topic.marks(partition)
+      await topic.verify()
+      if (!current(state)) return
+      state.announced = true
+      const from = await subscriber.assigned(marks)
+      if (!current(state)) return
+      if (from < marks.low) throw trimmed(topic.name, from, marks)
+      if (from > marks.high) await confirmEnd(state, from)
+      state.next = state.committed = from
+      state.gap = undefined
+      return restart(state, from)
+    } catch (error) {
+      if (!current(state)) return
+      subscriber.failed(error)
+      await clock.sleep(backoff(timing, tries + state.failures), lost.signal)
+    }
+  }
+}
+
+function restart(state: State, from: number): void {
+  if (!current(state)) return
+  state.fetching.seek(state.partition, from)
+  state.fetching.resume(state.partition)
+}
+
+/** A new leader may not know for a moment how far the log is acknowledged; so it is asked more than once. */
+async function confirmEnd(state: State, from: number): Promise<void> {
+  const { partition, topic, settings: { clock, timing }, lost } = state
+  for (let tries = 0; current(state); tries++) {
+    const marks = await topic.marks(partition)
+    if (marks.high >= from) return
+    if (tries >= CONFIRMATIONS) throw truncated(topic.name, from, marks)
+    await clock.sleep(backoff(timing, tries), lost.signal)
+  }
+}
+
+/** Runs one thing at a time; what it throws is reported, and tried again in the way that fits it. */
+async function during(state: State, from: number, run: () => Promise<void>): Promise<void> {
+  state.doing = 'batch'
+  state.work = run().then(() => { state.doing = 'nothing' }, (error: unknown) => {
+    state.doing = 'nothing'
+    if (!current(state)) return
+    if (isFault(error) && LAW_BROKEN.includes(error.code)) refuse(state, error)
+    else void rest(state, from, error)
+  })
+  await state.work
+}
+
+function refuse(state: State, error: unknown): void {
+  if (!current(state) || state.next === undefined) return
+  const { partition, subscriber, fetching, settings: { clock, timing }, lost } = state
+  state.next = undefined
+  fetching.pause(partition)
+  subscriber.failed(error)
+  state.work = clock.sleep(backoff(timing, state.failures++), lost.signal).then(() => begin(state))
+}
+
+/** The same records come again after a while; the other partitions go on. */
+async function rest(state: State, from: number, error: unknown): Promise<void> {
+  const { partition, subscriber, fetching, settings: { clock, timing }, lost } = state
+  fetching.pause(partition)
+  state.doing = 'resting'
+  subscriber.failed(error)
+  await clock.sleep(backoff(timing, state.failures++), lost.signal)
+  state.doing = 'nothing'
+  restart(state, from)
+}
+
+async function takeBatch(state: State, payload: EachBatchPayload, from: number): Promise<void> {
+  const { topic, subscriber, fetching, partition, lease, membership, settings } = state
+  const { batch } = payload
+  if (Number(batch.highWatermark) < from) await confirmEnd(state, from)
+  const found = dueRecords(batch.messages, partition, from)
+  if (found.first !== from && found.first !== state.gap) {
+    await doubt(state, from, found.first)
+    if (current(state)) fetching.seek(partition, from)
+    return
+  }
+  // Asked after the fetch, it proves that these records are of the topic kept.
+  await topic.verify()
+  if (!current(state)) return
+  await beating(() => subscriber.batch(found.records, lease), { payload, membership, settings })
+  // Neither resolved nor committed: whoever holds it now gets them again.
+  if (!lease.held()) return
+  payload.resolveOffset(String(found.last))
+  moveTo(state, Math.max(Number(batch.lastOffset()), found.last) + 1)
+  await commit(state, payload)
+}
+
+/** Records that begin later than due: were those between cut off, or did the log never hold any? */
+async function doubt(state: State, from: number, first: number | undefined): Promise<void> {
+  if (first === undefined) return
+  const marks = await state.topic.marks(state.partition)
+  if (marks.low > from) throw trimmed(state.topic.name, from, marks)
+  state.gap = first
+}
+
+async function passMarkers(state: State, from: number, last: number): Promise<void> {
+  const marks = await state.topic.marks(state.partition)
+  if (marks.low > from) throw trimmed(state.topic.name, from, marks)
+  if (current(state)) moveTo(state, last + 1)
+}
+
+function moveTo(state: State, next: number): void {
+  state.next = next
+  state.failures = 0
+  state.moved?.(next)
+}
+
+/** A hint for others, so a failure is no error; the next round of checks tries again. */
+async function commit(state: State, payload: EachBatchPayload): Promise<void> {
+  const { topic, partition, next, membership, settings: { logger } } = state
+  try {
+    await payload.commitOffsetsIfNecessary({ topics: [{ topic: topic.name, partitions: [{ partition, offset: String(next) }] }] })
+    state.committed = next
+  } catch (error) {
+    membership.failed(error)
+    logger.debug({ topic: topic.name, partition, error: String(error) }, 'the offset of the group was not committed')
+  }
+}

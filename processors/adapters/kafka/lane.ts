@@ -1,0 +1,106 @@
+import type { Message } from 'kafkajs'
+import type { Clock } from '../../engine/clock.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { appendUnknown, tooLarge, unavailable } from './faults.ts'
+import { backoff, type Timing } from './options.ts'
+import type { Writer } from './writer.ts'
+
+/** Records of one append for one partition; they are written together. */
+export interface Parcel {
+  readonly messages: readonly Message[]
+  readonly bytes: number
+  readonly deadline: number
+  /** True once another part of the same append has failed: what follows it must not be written. */
+  abandoned(): boolean
+  written(offset: number): void
+  failed(error: Error): void
+}
+
+/** One partition's records, in order: those that wait go together in the next request, and one request is under way at a time. */
+export interface Lane {
+  push(parcel: Parcel): void
+  /** Resolves when nothing waits and nothing is under way. */
+  drained(): Promise<void>
+}
+
+export interface LanePlan { topic: string; writer: Writer; clock: Clock; timing: Timing; maxBytes: number; closing: AbortSignal }
+
+const MAX_RECORDS = 2_000
+const STUCK_TRIES = 3
+
+export function createLane(plan: LanePlan): Lane {
+  const waiting: Parcel[] = []
+  let running: Promise<void> | undefined
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const parcels = take(waiting, plan)
+      if (parcels.length > 0) await deliver(parcels, plan)
+    }
+    running = undefined
+  }
+  return {
+    push(parcel) {
+      waiting.push(parcel)
+      // What is pushed in the same turn goes into the same request.
+      running ??= Promise.resolve().then(run)
+    },
+    drained: async () => { await running },
+  }
+}
+
+function take(waiting: Parcel[], { maxBytes, clock, closing }: LanePlan): Parcel[] {
+  const parcels: Parcel[] = []
+  let bytes = 0
+  let records = 0
+  while (waiting[0] && (parcels.length === 0 || (bytes + waiting[0].bytes <= maxBytes && records + waiting[0].messages.length <= MAX_RECORDS))) {
+    const parcel = waiting.shift()
+    if (!parcel) break
+    if (parcel.abandoned() || closing.aborted || clock.now() >= parcel.deadline) {
+      parcel.failed(unavailable('The record waited too long to be written', new Error('the records before it were not written either')))
+      continue
+    }
+    parcels.push(parcel)
+    bytes += parcel.bytes
+    records += parcel.messages.length
+  }
+  return parcels
+}
+
+/** Tries until the deadline of the first, and never sends other records after an unknown outcome without a new producer. */
+async function deliver(parcels: readonly Parcel[], plan: LanePlan): Promise<void> {
+  const { topic, writer, clock, timing, maxBytes, closing } = plan
+  const messages = parcels.flatMap((parcel) => parcel.messages)
+  const deadline = Math.min(...parcels.map((parcel) => parcel.deadline))
+  const fail = (error: Error): void => parcels.forEach((parcel) => parcel.failed(error))
+  let uncertain: unknown
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await writer.write(messages)
+    if (outcome.kind === 'written') return acknowledge(parcels, outcome.offset)
+    if (outcome.kind === 'unknown') uncertain = outcome.error
+    // The first try of a lot that a broken producer refuses wrote nothing; what was sent before may have been written.
+    if (outcome.kind === 'stuck' && uncertain !== undefined) { writer.replace(); return fail(appendUnknown(topic, uncertain)) }
+    if (uncertain === undefined) {
+      if (outcome.kind === 'too-large') return parcels.length === 1 ? fail(tooLarge(topic, parcels[0]?.bytes ?? 0, maxBytes)) : deliverSingly(parcels, plan)
+      if (isFault(outcome.error) && !outcome.error.retriable) return fail(outcome.error)
+      if (outcome.kind === 'stuck' || attempt > 0) writer.replace()
+    }
+    const over = clock.now() >= deadline || closing.aborted || (outcome.kind === 'stuck' && attempt >= STUCK_TRIES)
+    if (over) {
+      writer.replace()
+      return fail(uncertain === undefined ? unavailable(`Nothing was written to ${topic}`, outcome.error) : appendUnknown(topic, uncertain))
+    }
+    if (outcome.kind !== 'stuck') await clock.sleep(Math.min(backoff(timing, attempt), 1_000, Math.max(1, deadline - clock.now())), closing)
+  }
+}
+
+async function deliverSingly(parcels: readonly Parcel[], plan: LanePlan): Promise<void> {
+  for (const parcel of parcels) await deliver([parcel], plan)
+}
+
+function acknowledge(parcels: readonly Parcel[], first: number): void {
+  let offset = first
+  for (const parcel of parcels) {
+    parcel.written(offset)
+    offset += parcel.messages.length
+  }
+}

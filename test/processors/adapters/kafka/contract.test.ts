@@ -1,0 +1,31 @@
+import { Kafka, logLevel } from 'kafkajs'
+import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
+import { logContract } from '../../../contracts/log.ts'
+import { describeWith } from '../../../services/available.ts'
+import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
+
+describeWith('Kafka', kafkaAvailable(), () => {
+  logContract('Kafka', async () => {
+    const { brokers } = await sharedKafka()
+    let logs = kafkaLogs({ brokers })
+    const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin()
+    await admin.connect()
+    return {
+      logs,
+      async reopen() {
+        await logs.close()
+        logs = kafkaLogs({ brokers })
+        return logs
+      },
+      async trim(topic, partition, before) {
+        // The client deletes nothing from a topic it has not heard of.
+        await admin.fetchTopicOffsets(topic)
+        await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] })
+      },
+      async cleanup() {
+        await logs.close()
+        await admin.disconnect()
+      },
+    }
+  })
+})
