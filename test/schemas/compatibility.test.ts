@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import type { NamedSchema, RecordSchema } from '../../schemas/avro.ts'
+import { outdated } from '../../schemas/codegen.ts'
+import { checkSchemas, listSchemas } from '../../schemas/compatibility.ts'
+import type { Catalog, Report } from '../../schemas/compatibility.ts'
+import { EMPTY_LOCK, extendLock, formatLock, readLock, writtenNow } from '../../schemas/lock.ts'
+import type { Lock } from '../../schemas/lock.ts'
+import { readSources } from '../../schemas/sources.ts'
+import type { Source } from '../../schemas/sources.ts'
+import { BIGINT, event, record } from './toy.ts'
+
+const common = readSources().filter(({ domain }) => domain === 'common')
+const sourcesOf = (schemas: readonly NamedSchema[]): readonly Source[] => [
+  ...common,
+  ...schemas.map((schema) => ({ path: `toy/${schema.name}.avsc`, domain: 'toy', schema })),
+]
+
+/** Each step is all schemas at that time; each is locked as it comes. */
+const grown = (...steps: readonly (readonly NamedSchema[])[]): Catalog => ({
+  sources: sourcesOf(steps.at(-1) ?? []),
+  lock: steps.reduce<Lock>((lock, schemas) => extendLock(lock, writtenNow(sourcesOf(schemas))), EMPTY_LOCK),
+})
+const found = ({ problems }: Report): readonly string[] => problems.map(({ schema, rule, detail }) => `${schema} ${rule}: ${detail}`)
+
+const poured = (...fields: RecordSchema['fields']): RecordSchema => event('Poured', [{ name: 'beer', type: 'string' }, ...fields])
+const nullable = (name: string) => ({ name, type: ['null', 'string'] as const, default: null })
+
+describe('the schemas of this repository', () => {
+  test('are sound, locked, and readable by all versions', () => {
+    expect(checkSchemas().problems).toEqual([])
+    expect(checkSchemas().ok).toBe(true)
+  })
+
+  test('have the types that were generated from them', () => {
+    expect(outdated()).toEqual([])
+  })
+
+  test('are listed with id, name, version and fingerprint', () => {
+    const [first] = listSchemas()
+    expect(first).toEqual({ id: 1, name: 'tributary.meals.ApiUsageSampled', version: 1, fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), current: true })
+  })
+})
+
+describe('a new version', () => {
+  test('may add and remove fields that have defaults', () => {
+    expect(found(checkSchemas(grown([poured(nullable('place'))], [poured(nullable('glass'))])))).toEqual([])
+  })
+
+  test('has an id of its own, and the old one keeps its own', () => {
+    const { lock } = grown([poured()], [poured(nullable('place'))])
+    expect(listSchemas(lock).map(({ id, version, current }) => [id, version, current])).toEqual([[1, 1, false], [2, 2, true]])
+  })
+
+  test('is made when what it refers to changes', () => {
+    const using = poured({ name: 'at', type: 'Place' })
+    const { lock } = grown([using, record('Place', [nullable('a')])], [using, record('Place', [nullable('a'), nullable('b')])])
+    expect(listSchemas(lock).map(({ version }) => version)).toEqual([1, 2])
+  })
+
+  test.each<[string, readonly RecordSchema[], string]>([
+    ['adds a field without a default', [poured(), poured({ name: 'place', type: 'string' })], 'Version 2 cannot read version 1: no matching field for default-less toy.Poured.place'],
+    ['removes a field without a default', [poured({ name: 'place', type: 'string' }), poured()], 'Version 1 cannot read version 2: no matching field for default-less toy.Poured.place'],
+    ['makes an int a long', [poured({ name: 'n', type: 'int' }), poured({ name: 'n', type: 'long' })], 'Version 1 cannot read version 2'],
+    ['makes a long a bigint', [poured({ name: 'n', type: 'long' }), poured({ name: 'n', type: BIGINT })], 'n is bigint in one and long in the other'],
+    ['makes a bigint a long inside a nullable list', [
+      poured({ name: 'n', type: ['null', { type: 'array', items: BIGINT }], default: null }),
+      poured({ name: 'n', type: ['null', { type: 'array', items: 'long' }], default: null }),
+    ], 'n[] is long in one and bigint in the other'],
+    ['adds a symbol that older readers do not know', [
+      poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a'] } }),
+      poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a', 'b'] } }),
+    ], 'Version 1 cannot read version 2'],
+    ['clashes with a version before the last', [poured({ name: 'n', type: 'int', default: 0 }), poured(), poured({ name: 'n', type: 'string', default: '' })], 'Version 3 cannot read version 1'],
+  ])('is refused when it %s', (_, versions, reason) => {
+    const report = checkSchemas(grown(...versions.map((schema) => [schema])))
+    expect(report.ok).toBe(false)
+    expect(found(report).join('\n')).toContain(`toy.Poured readable-by-all-versions: `)
+    expect(found(report).join('\n')).toContain(reason)
+  })
+})
+
+describe('a schema', () => {
+  const one = (schema: NamedSchema, ...others: NamedSchema[]): string => found(checkSchemas(grown([schema, ...others]))).join('\n')
+
+  test('says what it means', () => {
+    expect(one({ ...poured(), doc: '' })).toContain('toy.Poured documented')
+  })
+
+  test('of an event begins with the envelope and ends with the personal field', () => {
+    const { fields, ...rest } = poured()
+    expect(one({ ...rest, fields: fields.slice(0, -1) })).toContain('toy.Poured event-shape')
+    expect(one({ ...rest, fields: [{ name: 'meta', type: 'string' }, ...fields.slice(1)] })).toContain('toy.Poured event-shape')
+  })
+
+  test('has unions only of null and one other type', () => {
+    expect(one(poured({ name: 'x', type: ['null', 'int', 'string'], default: null }))).toContain('toy.Poured nullable-only')
+    expect(one(poured({ name: 'x', type: ['string', 'null'] }))).toContain('toy.Poured nullable-only')
+  })
+
+  test('has no lists of items that take no bytes', () => {
+    expect(one(poured({ name: 'x', type: { type: 'array', items: 'null' } }))).toContain('toy.Poured weighty-items')
+    expect(one(poured({ name: 'x', type: { type: 'array', items: 'Empty' } }), record('Empty', []))).toContain('toy.Poured weighty-items')
+  })
+
+  test('has a type that no other domain has', () => {
+    const other: RecordSchema = { ...poured(), namespace: 'other' }
+    expect(one(poured(), other)).toContain('toy.Poured one-type-one-event')
+  })
+})
+
+describe('the lock', () => {
+  const { sources, lock } = grown([poured()], [poured(nullable('place'))])
+  const check = (schemas: Lock['schemas'], nextId = lock.nextId): string => found(checkSchemas({ sources, lock: { nextId, schemas } })).join('\n')
+  const [first, second] = lock.schemas as [Lock['schemas'][number], Lock['schemas'][number]]
+
+  test('is as it was written', () => {
+    expect(JSON.parse(formatLock(readLock()))).toEqual(readLock())
+    expect(check(lock.schemas)).toBe('')
+  })
+
+  test('misses an entry that is gone', () => {
+    expect(check([second])).toContain('The entry with id 1 is gone')
+  })
+
+  test('gives an id once', () => {
+    expect(check([first, { ...second, id: 1 }])).toContain('An id is used twice')
+    expect(check([first, { ...second, id: 9 }])).toContain('Its id 9 was never given')
+  })
+
+  test('holds what its fingerprints say', () => {
+    expect(check([{ ...first, schema: second.schema }, second])).toContain('Version 1 is not what its fingerprint says')
+  })
+
+  test('has versions in order', () => {
+    expect(check([first, { ...second, version: 3 }])).toContain('Version 3 is out of order')
+  })
+
+  test('knows when a file has changed or is gone', () => {
+    const changed = sourcesOf([poured(nullable('glass'))])
+    expect(found(checkSchemas({ sources: changed, lock })).join('\n')).toContain('It is not what the lock says')
+    expect(found(checkSchemas({ sources: sourcesOf([]), lock })).join('\n')).toContain('its file is gone')
+  })
+})
