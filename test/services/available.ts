@@ -1,16 +1,16 @@
 import { describe, test } from 'vitest'
 
 /** A service that tests want: there, or one line that says how to get it. */
-export type Available = { readonly ok: true } | { readonly ok: false; readonly how: string }
+export type Available =
+  | { readonly ok: true }
+  /** `requiredBy`: the variable that, set (as in CI), makes its absence a failure; TRIBUTARY_REQUIRE_SERVICES unless told. */
+  | { readonly ok: false; readonly how: string; readonly requiredBy?: 'TRIBUTARY_REQUIRE_SERVICES' | 'TRIBUTARY_REQUIRE_CONTAINERS' }
 
-/**
- * A suite that needs a service. Without it the suite is skipped, and its name in the report says why;
- * where TRIBUTARY_REQUIRE_SERVICES is set (as in CI) a missing service is a failure instead.
- */
+/** A suite that needs a service. Without it the suite is skipped, out loud, and its name in the report says why; or it fails, where it is required. */
 export const describeWith = (name: string, available: Available, suite: () => void): void => {
   if (available.ok) {
     describe(name, suite)
-  } else if (process.env['TRIBUTARY_REQUIRE_SERVICES']) {
+  } else if (process.env[available.requiredBy ?? 'TRIBUTARY_REQUIRE_SERVICES']) {
     test(name, () => {
       throw new Error(`required here, but missing: ${available.how}`)
     })

@@ -1,25 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dynamoStores, type DynamoStores } from '../../processors/adapters/dynamodb/store.ts'
+import { test } from 'vitest'
+import { dynamoStores } from '../../processors/adapters/dynamodb/store.ts'
+import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
 import { describeWith } from './available.ts'
-import { containersAvailable, DYNAMODB_IMAGE, startDynamoDbContainer, type DynamoDbService } from './containers.ts'
+import { containersAvailable, DYNAMODB_IMAGE, KAFKA_IMAGE, startDynamoDbContainer, startKafkaContainer } from './containers.ts'
+import { keepsItems, keepsRecords } from './smoke.ts'
 
-describeWith('DynamoDB Local from its container image', await containersAvailable(DYNAMODB_IMAGE), () => {
-  let service: DynamoDbService | undefined
-  let stores: DynamoStores
-  beforeAll(async () => {
-    service = await startDynamoDbContainer()
-    stores = dynamoStores({ endpoint: service.endpoint })
-  })
-  afterAll(async () => {
-    await stores?.close()
-    await service?.stop()
+const START_TIMEOUT_MS = 240_000
+
+describeWith('services from container images', await containersAvailable(KAFKA_IMAGE, DYNAMODB_IMAGE), () => {
+  test('Kafka keeps what was appended, and a group reads it in order', { timeout: START_TIMEOUT_MS }, async () => {
+    const kafka = await startKafkaContainer()
+    const logs = kafkaLogs({ brokers: kafka.brokers, partitions: 3 })
+    try {
+      await keepsRecords(logs)
+    } finally {
+      await logs.close()
+      await kafka.stop()
+    }
   })
 
-  test('keeps what was committed', async () => {
-    const store = await stores.open({ name: 'containers', ttl: 'ttl', indexes: [] }, 1)
-    const items = ['A', 'B'].map((SK) => ({ PK: 'USER#a', SK, _pos: 1 }))
-    expect(await store.commit([[items.map((put) => ({ put, expect: null }))]], { partition: 0, offset: 2 })).toEqual([{ applied: 'all' }])
-    expect(await store.load(items)).toEqual(items)
-    expect(await store.checkpoints()).toEqual(new Map([[0, 2]]))
+  test('DynamoDB Local keeps what was committed, once', { timeout: START_TIMEOUT_MS }, async () => {
+    const dynamodb = await startDynamoDbContainer()
+    const stores = dynamoStores({ endpoint: dynamodb.endpoint })
+    try {
+      await keepsItems(stores)
+    } finally {
+      await stores.close()
+      await dynamodb.stop()
+    }
   })
 })

@@ -12,24 +12,24 @@ const DYNAMODB_PORT = 8000
 
 /** An engine answers, and each image is there or can be pulled. */
 export const containersAvailable = async (...images: readonly string[]): Promise<Available> => {
-  let missing = 'an engine'
+  let step = 'start a container engine such as Docker'
   try {
     const { image } = await getContainerRuntimeClient()
     for (const name of images) {
-      missing = name
+      step = `let the container engine get the image ${name}`
       await image.pull(ImageName.fromString(name))
     }
     return { ok: true }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return { ok: false, how: `containers need a container engine such as Docker, running and able to get ${missing} (${reason})` }
+    return { ok: false, how: `${step} (${error instanceof Error ? error.message : String(error)})`, requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS' }
   }
 }
 
-export const composeAvailable = (): Available =>
-  spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
-    ? { ok: true }
-    : { ok: false, how: 'docker-compose.yml needs the docker command with its compose plugin' }
+/** Besides the engine and the images, the docker command with its compose plugin. */
+export const composeAvailable = async (...images: readonly string[]): Promise<Available> => {
+  if (spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0) return containersAvailable(...images)
+  return { ok: false, how: 'install the docker command with its compose plugin', requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS' }
+}
 
 export interface KafkaService {
   readonly brokers: string[]

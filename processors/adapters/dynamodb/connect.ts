@@ -16,19 +16,19 @@ export const DEFAULT_CONCURRENCY = 64
 /** The SDK itself never retries: the one retry loop must know which attempt may have been applied. */
 export const connect = (connection: Connection = {}): DynamoDB => {
   const { endpoint, region, credentials, maxConcurrency = DEFAULT_CONCURRENCY } = connection
+  // An endpoint without TLS is an emulator: it takes any name, and may be slow where the real one is overloaded.
+  const emulator = endpoint?.startsWith('http:') === true
   const agent = { keepAlive: true, maxSockets: maxConcurrency }
   const config: DynamoDBClientConfig = {
     maxAttempts: 1,
     requestHandler: {
-      connectionTimeout: connection.connectTimeoutMs ?? 2_000,
-      requestTimeout: connection.requestTimeoutMs ?? 5_000,
+      connectionTimeout: connection.connectTimeoutMs ?? (emulator ? 10_000 : 2_000),
+      requestTimeout: connection.requestTimeoutMs ?? (emulator ? 60_000 : 5_000),
       throwOnRequestTimeout: true,
       httpAgent: agent,
       httpsAgent: agent,
     },
   }
-  // An endpoint without TLS is an emulator, which takes any name.
-  const emulator = endpoint?.startsWith('http:') === true
   if (endpoint !== undefined) config.endpoint = endpoint
   if (region !== undefined || emulator) config.region = region ?? 'us-east-1'
   if (credentials !== undefined || emulator) config.credentials = credentials ?? { accessKeyId: 'local', secretAccessKey: 'local' }
