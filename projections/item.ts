@@ -10,10 +10,16 @@ export type Stored = Item & { readonly _pos: number }
 /** One string a key; \0 cannot occur in either half (the edge refuses it), so this is injective and keeps the order. */
 export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
 
-/** By the table's TTL attribute (epoch seconds), at a time in epoch milliseconds. */
+/**
+ * What a removed item leaves where others write too: its position, so that a removal as well shows who came before whom.
+ * Readers do not see it, and the table's TTL collects it.
+ */
+export const isTrace = (item: Item): boolean => item['_removed'] === true
+
+/** By the table's TTL attribute (epoch seconds), at a time in epoch milliseconds. A trace is never there to see. */
 export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
   const expiry = item[ttl]
-  return typeof expiry === 'number' && expiry * 1000 <= atMs
+  return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTrace(item)
 }
 
 /** The form in which two items are compared: attributes sorted, absent and undefined alike, -0 as 0. */

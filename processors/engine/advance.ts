@@ -49,36 +49,50 @@ const settle = (results: Map<KeySpan, Advanced>, span: KeySpan, { outcomes, send
   results.set(span, { span, outcomes: told, sends: sends || earlier?.sends === true, ...(poison === undefined ? {} : { poison }) })
 }
 
+/** Loads what the folds miss; where another writer shows itself, until two loads in a row agree: only then were the items all there at once. */
 const foldAll = async (spans: readonly KeySpan[], known: Cache): Promise<readonly FoldedSpan[]> => {
   const folded = spans.map((span) => foldSpan(span, known))
+  const again = (unfinished: (one: FoldedSpan) => boolean) => {
+    for (const [index, one] of folded.entries()) if (unfinished(one)) folded[index] = foldSpan(spans[index] as KeySpan, known)
+  }
   for (;;) {
     const missing = folded.flatMap(({ misses }) => misses)
-    if (missing.length === 0) return folded
-    await known.load(missing)
-    for (const [index, one] of folded.entries()) {
-      if (one.misses.length > 0) folded[index] = foldSpan(spans[index] as KeySpan, known)
+    const contested = folded.flatMap((one) => one.contested)
+    if (missing.length > 0) {
+      await known.load(missing)
+      again(({ misses }) => misses.length > 0)
+    } else {
+      if (contested.length === 0 || !(await known.load(contested))) return folded
+      again((one) => one.contested.length > 0)
     }
   }
 }
 
 interface Cache extends Known {
-  load(keys: readonly Key[]): Promise<void>
+  /** Resolves to whether anything turned out other than it was known. */
+  load(keys: readonly Key[]): Promise<boolean>
   learn(item: Stored): void
   forget(): void
 }
 
-/** What was loaded for this batch. A store that reads without await needs no cache and never misses. */
+/** What was loaded for this batch. A store that reads without await needs no cache, never misses, and has one writer. */
 const createKnown = (store: Store): Cache => {
   const items = new Map<string, Stored | undefined>()
   const { peek } = store
   const find: Known['find'] =
     peek === undefined ? (id) => (items.has(id) ? items.get(id) : MISSING) : (_, key) => peek(key)
   return {
+    alone: peek !== undefined,
     find,
     load: async (keys) => {
       const wanted = new Map(keys.map((key) => [keyOf(key), key]))
       const found = await store.load([...wanted.values()])
-      for (const [index, id] of [...wanted.keys()].entries()) items.set(id, found[index])
+      let other = false
+      for (const [index, id] of [...wanted.keys()].entries()) {
+        other ||= items.get(id)?._pos !== found[index]?._pos
+        items.set(id, found[index])
+      }
+      return other
     },
     learn: (item) => items.set(keyOf(item), item),
     forget: () => items.clear(),

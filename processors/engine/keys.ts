@@ -1,4 +1,4 @@
-import type { Key } from '../../projections/item.ts'
+import { isTrace, type Item, type Key } from '../../projections/item.ts'
 import type { Position } from './log.ts'
 
 /** The engine's own items in a generation's table. Domains never write under these names. */
@@ -22,7 +22,10 @@ export const armedKey = (key: string, name: string): Key => ({ PK: `ARMED#${key}
 
 const transient = ['OUTBOX#', 'PARKED#'] as const
 /** Rows that come and go by what was sent or healed: they are not a function of the log alone, so nothing compares them. */
-export const isTransient = ({ PK }: Key): boolean => transient.some((prefix) => PK.startsWith(prefix))
+export const isTransient = (item: Item): boolean => transient.some((prefix) => item.PK.startsWith(prefix)) || isTrace(item)
 
 /** Keys written once, by one position: nothing to load before writing them. */
 export const isByPosition = ({ PK }: Key): boolean => PK.startsWith('OUTCOME#') || PK.startsWith('OUTBOX#')
+
+/** A timer's row is always written beside its `ARMED#` item, whose position tells: the row itself goes without a trace, and keeps the list of what is due short. */
+export const leavesTrace = ({ PK }: Key): boolean => !PK.startsWith('TIMER#')

@@ -63,7 +63,9 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   const assigned = async ({ partition, low, high }: Watermarks): Promise<number> => {
     const next = (await store.checkpoints()).get(partition) ?? 0
     if (next < low) throw trimmed(log.topic, { partition, next, mark: low })
-    if (next > high) throw truncated(log.topic, { partition, next, mark: high })
+    // The marks were taken before the checkpoint: whoever held the partition until now may have gone past them since.
+    const end = next > high ? await endOf(log, partition) : high
+    if (next > end) throw truncated(log.topic, { partition, next, mark: end })
     lanes.set(partition, createLane(partition, next, await parkedOf(store.reader(clock.now), partition)))
     return next
   }
@@ -200,6 +202,9 @@ const recordsOf = async (log: Log, { key, partition, offset }: StoredParked, bef
   for await (const records of source) found.push(...records.filter((record) => record.offset >= offset && record.offset < before))
   return found
 }
+
+const endOf = async (log: Log, partition: number): Promise<number> =>
+  (await log.watermarks()).find((marks) => marks.partition === partition)?.high ?? 0
 
 interface Beyond {
   readonly partition: number

@@ -2,7 +2,7 @@ import { isExpired, keyOf, type Item, type Key, type Stored, type Value } from '
 import type { Change, Get, Outcome } from '../../projections/projection.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { decide, type Decider, type Heard } from './decide.ts'
-import { isByPosition } from './keys.ts'
+import { isByPosition, leavesTrace } from './keys.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from './store.ts'
 
 /** Some events of one log key, in order, for one projection. */
@@ -14,6 +14,8 @@ export interface KeySpan {
 
 /** Items as they are known: absent is `undefined`, not yet loaded is `MISSING`. */
 export interface Known {
+  /** Nobody else can write: a removal needs to leave no trace. */
+  readonly alone: boolean
   find(id: string, key: Key): Stored | undefined | typeof MISSING
 }
 export const MISSING = Symbol('missing')
@@ -27,6 +29,8 @@ export interface FoldedSpan {
   readonly poison?: { readonly heard: Heard; readonly error: unknown }
   /** Keys to load before folding again; while there are any, the rest of the result means nothing. */
   readonly misses: readonly Key[]
+  /** Keys read, if one of them is at or past the first event: somebody was here before, and may be at it still. */
+  readonly contested: readonly Key[]
 }
 
 interface Entry {
@@ -45,6 +49,8 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
   const misses: Key[] = []
   const outcomes: (Outcome | undefined)[] = []
   const chunks = createChunks()
+  const first = heard[0]?.offset ?? 0
+  let contested = false
   let newest = -1
   let at = 0
   let sends = false
@@ -56,6 +62,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
     const found = known.find(id, key)
     if (found === MISSING && !isByPosition(key)) misses.push(key)
     const now = found === MISSING ? undefined : found
+    contested ||= now !== undefined && now._pos >= first
     const made: Entry = { key, now, expect: now?._pos ?? null, open: false }
     entries.set(id, made)
     return made
@@ -67,6 +74,15 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
     return isExpired(item, decider.ttl, at) ? undefined : (item as Item as I)
   }
 
+  const result = (poison?: FoldedSpan['poison']): FoldedSpan => ({
+    chunks: misses.length > 0 ? [] : chunks.close(),
+    outcomes,
+    sends,
+    misses,
+    contested: contested && !known.alone ? [...entries.values()].map(({ key }) => key) : [],
+    ...(poison === undefined ? {} : { poison }),
+  })
+
   for (const one of heard) {
     newest = -1
     at = one.event.meta.recordedAt
@@ -77,17 +93,26 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       const before = newest >= one.offset
       outcomes.push(before ? undefined : outcome)
       if (before) continue
-      chunks.add(touched, one.offset)
+      chunks.add(touched, { offset: one.offset, trace: known.alone ? undefined : { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
       sends ||= changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
     } catch (error) {
       if (misses.length > 0) continue
-      return { chunks: chunks.close(), outcomes, sends, poison: { heard: one, error }, misses }
+      return result({ heard: one, error })
     }
   }
-  return { chunks: misses.length > 0 ? [] : chunks.close(), outcomes, sends, misses }
+  return result()
 }
 
 type Touched = readonly { readonly change: Change; readonly entry: Entry }[]
+
+interface Mark {
+  readonly offset: number
+  /** What a removed item leaves beside its position; undefined where it leaves nothing. */
+  readonly trace: { readonly [ttl: string]: number } | undefined
+}
+
+/** Longer than any writer can lag behind and still be heard. */
+const TRACE_SECONDS = 7 * 24 * 60 * 60
 
 /** An event is the atom: its changes go into the open chunk whole, or open the next one. */
 const createChunks = () => {
@@ -105,14 +130,14 @@ const createChunks = () => {
     open = []
     bytes = 0
   }
-  const add = (touched: Touched, offset: number) => {
+  const add = (touched: Touched, mark: Mark) => {
     const sizes = touched.map(({ change }) => sizeOfChange(change))
     const added = sizes.reduce((sum, size) => sum + size, 0)
     const fresh = touched.filter(({ entry }) => !entry.open).length
     if (open.length + fresh > MAX_ACTIONS || bytes + added > MAX_CHUNK_BYTES) cut()
     bytes += added
     for (const { change, entry } of touched) {
-      entry.now = '_removed' in change ? undefined : { ...(change as Item), _pos: offset }
+      entry.now = '_removed' in change ? traceOf(entry.key, mark) : { ...(change as Item), _pos: mark.offset }
       if (entry.open) continue
       entry.open = true
       open.push(entry)
@@ -124,6 +149,9 @@ const createChunks = () => {
   }
   return { add, close }
 }
+
+const traceOf = (key: Key, { offset, trace }: Mark): Stored | undefined =>
+  trace && leavesTrace(key) ? ({ PK: key.PK, SK: key.SK, _removed: true, ...trace, _pos: offset } as Stored) : undefined
 
 const writeOf = ({ key, now, expect }: Entry): Write | undefined => {
   if (now !== undefined) return { put: now, expect }

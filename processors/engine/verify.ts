@@ -1,4 +1,4 @@
-import { canonical, isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
+import { canonical, isExpired, isTrace, keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
 import { build, type BuildParts, type BuildTarget } from './build.ts'
 import { isTransient } from './keys.ts'
@@ -65,7 +65,8 @@ interface Pair {
   readonly folded: Stored | undefined
 }
 
-const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored, folded }: Pair) => {
+const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored: found, folded }: Pair) => {
+  const stored = found !== undefined && isTrace(found) ? undefined : found
   if (stored !== undefined && folded !== undefined && canonical(stored) === canonical(folded)) return
   if (stored === undefined && folded === undefined) return
   const kind = stored === undefined ? 'missing' : folded === undefined ? 'extra' : 'changed'

@@ -70,12 +70,27 @@ const answering = <T>(port: string, value: () => T, own: readonly FaultKind[] = 
   own,
 })
 
+/** How many items a load reads at one moment. */
+const TORN = 2
+
 /** The store port, for one process. */
 export const storeFor = (world: { scheduler: Scheduler; random: Random }, process: Process, table: Table): Store => {
   const { scheduler, random } = world
   const ask = <T>(operation: Operation<T>) => scheduler.call(process, operation)
   const store: Store = {
-    load: (keys) => ask(answering('store.load', () => keys.map((key) => table.items.get(keyOf(key))))),
+    load: (keys) => ask({
+      port: 'store.load',
+      // Each item is as it is when it is read; together they may never have been so.
+      *steps() {
+        const found: (Stored | undefined)[] = []
+        for (const key of keys) {
+          if (!table.embedded && found.length % TORN === TORN - 1) yield
+          found.push(table.items.get(keyOf(key)))
+        }
+        return found
+      },
+      refused: throttled,
+    }),
     commit: async (spans, checkpoint) => {
       for (const chunk of spans.flat()) refuseMisuse(chunk)
       return ask({

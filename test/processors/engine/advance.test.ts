@@ -137,6 +137,7 @@ test('a removed item is not brought back by an event heard again', async () => {
   const events = [paid(1, 'p'), eventOf('Closed', {}, { id: 'c' })]
   await advance({ store, spans: [span(events)] })
   await advance({ store, spans: [span(events)] })
-  expect(total(store)).toBeUndefined()
+  expect(total(store)).toMatchObject({ _removed: true, _pos: 1 })
+  expect(await store.reader(() => 0).get(accountKey('a'))).toBeUndefined()
   expect(store.items.get(keyOf(paymentKey('a', 'p')))).toMatchObject({ amount: 1 } satisfies Partial<Stored>)
 })
