@@ -1,0 +1,8 @@
+/** By name, for `tributary bench NAME`. Each prints a table of ratios measured in one run. */
+export const benchmarks: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
+  rebuild: async () => (await import('./rebuild.ts')).rebuildBench,
+  ingest: async () => (await import('./ingest.ts')).ingestBench,
+  fresh: async () => (await import('./fresh.ts')).freshBench,
+  kafka: async () => (await import('./kafka.ts')).kafkaBench,
+  writes: async () => (await import('./writes.ts')).writesBench,
+}

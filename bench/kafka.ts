@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { Kafka, logLevel, type EachBatchPayload } from 'kafkajs'
+import { systemClock } from '../cli/clock.ts'
+import { kafkaLogs } from '../processors/adapters/kafka/logs.ts'
+import type { Logs, NewRecord } from '../processors/engine/log.ts'
+import { startProcessor } from '../processors/engine/processor.ts'
+import type { Store } from '../processors/engine/store.ts'
+import { meals } from '../processors/meals/domain.ts'
+import { openCodec } from '../schemas/codec.ts'
+import { startServices } from './services.ts'
+import { median, perSecond, printTable, ratio } from './table.ts'
+import { mealEvents } from './workload.ts'
+
+const EVENTS = 300_000
+const ROUNDS = 3
+const codec = openCodec()
+
+const fill = async (logs: Logs, topic: string) => {
+  const log = await logs.open(topic)
+  let batch: NewRecord[] = []
+  for (const event of mealEvents({ events: EVENTS, users: 2_000 })) {
+    batch.push({ key: event.meta.key, value: codec.encode(event) })
+    if (batch.length < 6_000) continue
+    await log.append(batch)
+    batch = []
+  }
+  await log.append(batch)
+}
+
+/** Timed from the join of the group to the last record. */
+const consume = async (brokers: readonly string[], topic: string, each: (value: Buffer) => void): Promise<number> => {
+  const consumer = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).consumer({ groupId: randomUUID(), maxBytesPerPartition: 1 << 20 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  let seen = 0
+  let began = 0
+  consumer.on(consumer.events.GROUP_JOIN, () => (began = performance.now()))
+  const ended = new Promise<number>((resolve, reject) => {
+    const eachBatch = async ({ batch }: EachBatchPayload) => {
+      for (const { value } of batch.messages) each(value as Buffer)
+      seen += batch.messages.length
+      if (seen === EVENTS) resolve((performance.now() - began) / 1000)
+    }
+    consumer.run({ autoCommit: false, eachBatch }).catch(reject)
+  })
+  const seconds = await ended
+  await consumer.disconnect()
+  return seconds
+}
+
+/** Nothing is there and nothing is kept: what remains is consuming, decoding and folding. */
+const nowhere: Store = {
+  peek: () => undefined,
+  load: async (keys) => keys.map(() => undefined),
+  commit: async (spans) => spans.map(() => ({ applied: 'all' })),
+  checkpoints: async () => new Map(),
+  bulk: async () => undefined,
+  scan: async function* () {},
+  reader: () => ({ get: async () => undefined, getMany: async (keys) => keys.map(() => undefined), query: async () => ({ items: [] }) }),
+  close: async () => undefined,
+}
+
+const fold = async (logs: Logs, topic: string, generation: number): Promise<number> => {
+  const log = await logs.open(topic)
+  let seen = 0
+  let began = 0
+  let finish: (seconds: number) => void = () => {}
+  const ended = new Promise<number>((resolve) => (finish = resolve))
+  const store: Store = { ...nowhere, checkpoints: async () => {
+    began ||= performance.now()
+    return new Map()
+  } }
+  const domain = { ...meals, topic, name: `bench-${randomUUID()}` }
+  const heard = ({ events }: { events: number }) => {
+    seen += events
+    if (seen === EVENTS) finish((performance.now() - began) / 1000)
+  }
+  const processor = await startProcessor({ domain, generation, log, store, codec, clock: systemClock, heard })
+  const seconds = await ended
+  await processor.stop()
+  return seconds
+}
+
+/** Consume, decode and fold without writes, beside the same consumer that only decodes, and one that does nothing. */
+export const kafkaBench = async (): Promise<void> => {
+  const services = await startServices()
+  const topic = `bench-${randomUUID()}`
+  const logs = kafkaLogs({ brokers: [...services.kafka] })
+  try {
+    process.stderr.write(`  producing ${EVENTS.toLocaleString('en')} events …\n`)
+    await fill(logs, topic)
+    const rounds: { readonly raw: number; readonly decoded: number; readonly folded: number }[] = []
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const raw = await consume(services.kafka, topic, () => {})
+      const decoded = await consume(services.kafka, topic, (value) => void codec.decode(value))
+      const folded = await fold(logs, topic, round + 1)
+      process.stderr.write(`  round ${round}: raw ${perSecond(EVENTS, raw)}/s, decode ${perSecond(EVENTS, decoded)}/s, fold ${perSecond(EVENTS, folded)}/s\n`)
+      if (round > 0) rounds.push({ raw, decoded, folded })
+    }
+    report(rounds)
+  } finally {
+    await logs.close()
+    await services.stop()
+  }
+}
+
+const report = (rounds: readonly { readonly raw: number; readonly decoded: number; readonly folded: number }[]) => {
+  const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick))
+  printTable(`kafka: ${EVENTS.toLocaleString('en')} events in 6 partitions, one process (median of ${ROUNDS} interleaved rounds)`, [
+    ['', 'events/s', 'ratio to decode only'],
+    ['raw no-op consumer', perSecond(EVENTS, of(({ raw }) => raw)), ''],
+    ['consume + decode', perSecond(EVENTS, of(({ decoded }) => decoded)), ratio(1)],
+    ['consume + decode + fold', perSecond(EVENTS, of(({ folded }) => folded)), ratio(of(({ decoded, folded }) => decoded / folded))],
+  ])
+}

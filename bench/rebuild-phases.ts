@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
+import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
+import { build } from '../processors/engine/build.ts'
+import type { Log, NewRecord } from '../processors/engine/log.ts'
+import { meals } from '../processors/meals/domain.ts'
+import { keyOf, type Stored } from '../projections/item.ts'
+import { openCodec } from '../schemas/codec.ts'
+import { mealEvents } from './workload.ts'
+
+/** One phase of the rebuild benchmark, in a process of its own so that memory and garbage are its own. */
+export interface PhaseResult {
+  readonly events: number
+  readonly items: number
+  readonly seconds: number
+  /** The most anonymous memory seen; mapped pages of the stores are the system's cache. */
+  readonly anonymousMb: number
+}
+
+const [phase = '', folder = '', count = '0'] = process.argv.slice(2)
+const events = Number(count)
+const logs = lmdbLogs({ folder: `${folder}/log` })
+const codec = openCodec()
+let anonymousMb = 0
+
+const sampleMemory = () => {
+  const [, kilobytes = '0'] = /RssAnon:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  anonymousMb = Math.max(anonymousMb, Math.round(Number(kilobytes) / 1024))
+}
+
+const fill = async (log: Log) => {
+  let batch: NewRecord[] = []
+  for (const event of mealEvents({ events, users: 1_000 })) {
+    batch.push({ key: event.meta.key, value: codec.encode(event) })
+    if (batch.length < 4_096) continue
+    await log.append(batch)
+    batch = []
+  }
+  if (batch.length > 0) await log.append(batch)
+}
+
+const decodeAll = async (log: Log) => {
+  let seen = 0
+  for await (const records of log.read(0, 0, events)) {
+    for (const { value } of records) codec.decode(value)
+    seen += records.length
+    if ((seen & 0xffff) < records.length) sampleMemory()
+  }
+}
+
+const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).open(meals.table, 1) as Promise<LmdbStore>
+
+const rebuildAll = async (log: Log) => {
+  const target = await open('built')
+  let last = 0
+  const progress = (done: number) => {
+    if (done - last < 50_000) return
+    last = done
+    sampleMemory()
+  }
+  await build({ domain: meals, log, codec, target, ends: new Map([[0, events]]), progress })
+  await target.close()
+}
+
+const BATCH = 50_000
+
+/** The same I/O without us: what a rebuild must read and decode, and what it must write, sorted. Collecting the items is not timed. */
+const writeSorted = async (): Promise<{ readonly seconds: number; readonly items: number }> => {
+  const built = await open('built')
+  const target = await open('copied')
+  let seconds = 0
+  let items = 0
+  let batch: Stored[] = []
+  const flush = async () => {
+    batch.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    const began = performance.now()
+    await target.write(batch, [], new Map())
+    seconds += (performance.now() - began) / 1000
+    items += batch.length
+    batch = []
+  }
+  for await (const page of built.scan()) {
+    batch.push(...page)
+    if (batch.length >= BATCH) await flush()
+  }
+  await flush()
+  const began = performance.now()
+  await target.close()
+  return { seconds: seconds + (performance.now() - began) / 1000, items }
+}
+
+const run = async (): Promise<PhaseResult> => {
+  const log = await logs.open(meals.topic)
+  const began = performance.now()
+  let items = 0
+  let untimed = 0
+  if (phase === 'fill') await fill(log)
+  else if (phase === 'rebuild') await rebuildAll(log)
+  else if (phase === 'decode') await decodeAll(log)
+  else if (phase === 'same-io') {
+    await decodeAll(log)
+    const before = performance.now()
+    const written = await writeSorted()
+    untimed = (performance.now() - before) / 1000 - written.seconds
+    items = written.items
+  }
+  const seconds = (performance.now() - began) / 1000 - untimed
+  sampleMemory()
+  await logs.close()
+  return { events, items, seconds, anonymousMb }
+}
+
+process.stdout.write(JSON.stringify(await run()) + '\n')

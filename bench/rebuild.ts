@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { PhaseResult } from './rebuild-phases.ts'
+import { median, perSecond, printTable, ratio } from './table.ts'
+
+const ROUNDS = 3
+const SIZES = [1_000_000, 4_000_000]
+const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
+
+type Phase = 'fill' | 'rebuild' | 'decode' | 'same-io'
+
+const runPhase = async (phase: Phase, folder: string, events: number): Promise<PhaseResult> => {
+  process.stderr.write(`  ${phase}, ${events.toLocaleString('en')} events …`)
+  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events)], { maxBuffer: 1 << 20 })
+  const result = JSON.parse(stdout) as PhaseResult
+  process.stderr.write(` ${result.seconds.toFixed(1)} s\n`)
+  return result
+}
+
+interface Round {
+  readonly rebuild: PhaseResult
+  readonly sameIo: PhaseResult
+  readonly decode: PhaseResult
+}
+
+const measure = async (events: number): Promise<readonly Round[]> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
+  try {
+    await runPhase('fill', folder, events)
+    const rounds: Round[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const made of ['built', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
+      const rebuild = await runPhase('rebuild', folder, events)
+      const sameIo = await runPhase('same-io', folder, events)
+      rounds.push({ rebuild, sameIo, decode: await runPhase('decode', folder, events) })
+    }
+    return rounds
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The whole meals rebuild beside the same I/O without us, interleaved; medians of three rounds. */
+export const rebuildBench = async (sizes: readonly number[] = SIZES): Promise<void> => {
+  const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'items', 'anonymous MB', 'µs/event']]
+  for (const events of sizes) {
+    const rounds = await measure(events)
+    const of = (pick: (round: Round) => number) => median(rounds.map(pick))
+    rows.push([
+      events.toLocaleString('en'),
+      perSecond(events, of(({ rebuild }) => rebuild.seconds)),
+      perSecond(events, of(({ sameIo }) => sameIo.seconds)),
+      perSecond(events, of(({ decode }) => decode.seconds)),
+      ratio(of(({ rebuild, sameIo }) => sameIo.seconds / rebuild.seconds)),
+      ratio(of(({ rebuild, decode }) => decode.seconds / rebuild.seconds)),
+      rounds[0]?.sameIo.items.toLocaleString('en') ?? '',
+      Math.max(...rounds.map(({ rebuild }) => rebuild.anonymousMb)),
+      of(({ rebuild }) => (rebuild.seconds / events) * 1e6).toFixed(2),
+    ])
+  }
+  printTable(`rebuild: every meal and day summary from the log, embedded (median of ${ROUNDS} interleaved rounds)`, rows)
+}

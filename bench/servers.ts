@@ -1,0 +1,57 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../bin/tributary.js', import.meta.url))
+const bare = fileURLToPath(new URL('./bare-server.js', import.meta.url))
+
+export interface Server {
+  readonly url: string
+  readonly admin?: string
+  stop(): Promise<void>
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const stopping = (child: ChildProcess) => async () => {
+  if (child.exitCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+export const startBare = async (path: string): Promise<Server> => {
+  const child = spawn(process.execPath, [bare, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { url, stop: stopping(child) }
+}
+
+/** The built program itself, as a user starts it. */
+export const startTributary = async (env: Readonly<Record<string, string>>): Promise<Server> => {
+  const [http, admin] = [await freePort(), await freePort()]
+  const settings = { ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_LOG_LEVEL: 'warn' }
+  const child = spawn(process.execPath, [program, 'start'], { env: { ...process.env, ...settings }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const server = { url: `http://127.0.0.1:${http}`, admin: `http://127.0.0.1:${admin}`, stop: stopping(child) }
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`tributary start ended with ${child.exitCode}`)
+    const answer = await fetch(`${server.admin}/readyz`).catch(() => undefined)
+    if (answer?.ok) return server
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+export const makeToken = async (env: Readonly<Record<string, string>>, user: string): Promise<string> => {
+  const child = spawn(process.execPath, [program, 'token', 'create', '--user', user, '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.on('data', (part: Buffer) => (text += part.toString()))
+  await once(child, 'close')
+  return (JSON.parse(text) as { token: string }).token
+}

@@ -1,0 +1,36 @@
+import type { Item, Key } from '../../projections/item.ts'
+import { projection, type Domain, type Get, type Result } from '../../projections/projection.ts'
+import type { Event } from '../../schemas/event.ts'
+
+export type PlantWatered = Event<'PlantWatered', { readonly millilitres: number }, never>
+
+export type PlantItem = Key & {
+  readonly total: number
+  readonly waterings: number
+  readonly lastWateredAt: string
+  readonly lastEvent: string
+}
+
+export const plantKey = (plant: string): Key => ({ PK: `PLANT#${plant}`, SK: 'CARE' })
+
+const watered = ({ meta, data }: PlantWatered, get: Get): Result => {
+  const before = get<PlantItem>(plantKey(meta.key))
+  if (before?.lastEvent === meta.eventId) return { duplicate: true }
+  if (data.millilitres > 2_000) return { refusal: { code: 'plant-would-drown', detail: `${data.millilitres} ml is too much for one plant.` } }
+  const after: PlantItem & Item = {
+    ...plantKey(meta.key),
+    total: (before?.total ?? 0) + data.millilitres,
+    waterings: (before?.waterings ?? 0) + 1,
+    lastWateredAt: new Date(meta.occurredAt).toISOString(),
+    lastEvent: meta.eventId,
+  }
+  return { items: [after] }
+}
+
+export const plants: Domain = {
+  name: 'plants',
+  topic: 'plants.events',
+  table: { name: 'plants', ttl: 'ttl', indexes: [] },
+  foldVersion: 1,
+  projections: [projection<PlantWatered>('care', { PlantWatered: watered })],
+}

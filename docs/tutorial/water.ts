@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../../cli/clock.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { startProcessor } from '../../processors/engine/processor.ts'
+import type { Item } from '../../projections/item.ts'
+import { openCodec } from '../../schemas/codec.ts'
+import { plantKey, plants } from './plants.ts'
+
+const schema: unknown = JSON.parse(readFileSync(new URL('./PlantWatered.avsc', import.meta.url), 'utf8'))
+
+/** Waters a fern three times through the real log, engine and store, and answers its item. */
+export const water = async (folder: string): Promise<Item | undefined> => {
+  const codec = openCodec({ schemas: [schema as never] })
+  const logs = lmdbLogs({ folder })
+  const stores = lmdbStores({ folder })
+  const log = await logs.open(plants.topic)
+  const store = await stores.open(plants.table, 1)
+  const processor = await startProcessor({ domain: plants, generation: 1, log, store, codec, clock: systemClock })
+
+  for (const [index, millilitres] of [200, 150, 5_000].entries()) {
+    const at = Date.UTC(2026, 10, 16, 8 + index)
+    const meta = { eventId: `watering-${index}`, key: 'fern', occurredAt: at, recordedAt: at, source: 'tutorial', correlationId: null, causationId: null, actorId: null, subjectId: null, request: null }
+    await log.append([{ key: 'fern', value: codec.encode({ type: 'PlantWatered', meta, data: { millilitres }, personal: null }) }])
+  }
+
+  await processor.caughtUp()
+  const fern = await store.reader(systemClock.now).get(plantKey('fern'))
+  await processor.stop()
+  await stores.close()
+  await logs.close()
+  return fern
+}
