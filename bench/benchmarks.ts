@@ -1,5 +1,5 @@
-/** By name, for `tributary bench NAME`. Each prints a table of ratios measured in one run. */
-export const benchmarks: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
+/** By name, for `tributary bench NAME`. Each prints a table of ratios measured in one run; `rest` are words behind the name. */
+export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly string[]) => Promise<void>>>> = {
   rebuild: async () => (await import('./rebuild.ts')).rebuildBench,
   ingest: async () => (await import('./ingest.ts')).ingestBench,
   fresh: async () => (await import('./fresh.ts')).freshBench,

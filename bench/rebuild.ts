@@ -44,8 +44,9 @@ const measure = async (events: number): Promise<readonly Round[]> => {
   }
 }
 
-/** The whole meals rebuild beside the same I/O without us, interleaved; medians of three rounds. */
-export const rebuildBench = async (sizes: readonly number[] = SIZES): Promise<void> => {
+/** The whole meals rebuild beside the same I/O without us, interleaved; medians of three rounds. Other sizes: `bench rebuild 200000`. */
+export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
+  const sizes = rest.length > 0 ? rest.map(Number) : SIZES
   const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'items', 'anonymous MB', 'µs/event']]
   for (const events of sizes) {
     const rounds = await measure(events)
