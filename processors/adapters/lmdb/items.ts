@@ -1,0 +1,120 @@
+import type { Database, RootDatabase } from 'lmdb'
+import { keyOf, type Item, type Key, type Stored, type Value } from '../../../projections/item.ts'
+import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { openDatabase, type LmdbKey } from './environment.ts'
+
+/** The databases of one generation's environment. */
+export interface Tables {
+  readonly items: Database<Stored, LmdbKey>
+  /** Keys `<index pk>\0<index sk>\0<PK>\0<SK>`. The item itself is read from `items`, so the value is empty. */
+  readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
+  /** By item key: where it lies in the indexes, by index name. Only for items that lie in one, so most changes ask a small tree. */
+  readonly members: Database<Membership, LmdbKey>
+  readonly meta: Database<unknown, LmdbKey>
+  /** To be called in each batch that wrote items: attribute names learnt since are kept beside the items that use them. */
+  saveShapes(): void
+}
+
+export type Membership = { readonly [index: string]: string }
+
+const SHAPES = 'shapes'
+const NOTHING = new Uint8Array(0)
+const PLAIN = { useRecords: false, mapsAsObjects: true }
+
+/** Items are MessagePack with their attribute names taken out into numbered shapes, which lie in `meta`, in the same transaction. */
+export const openTables = (root: RootDatabase, spec: TableSpec): Tables => {
+  const meta = openDatabase<unknown>(root, 'meta', PLAIN)
+  let learnt: unknown
+  const encoder = {
+    structures: shapesFrom(meta.get(SHAPES)),
+    maxSharedStructures: 512,
+    useBigIntExtension: true,
+    mapsAsObjects: true,
+    saveStructures: (shapes: unknown) => {
+      learnt = shapes
+    },
+  }
+  return {
+    meta,
+    items: openDatabase<Stored>(root, 'items', encoder),
+    indexes: new Map(spec.indexes.map(({ name }) => [name, openDatabase<Uint8Array>(root, `index:${name}`)])),
+    members: openDatabase<Membership>(root, 'members', PLAIN),
+    saveShapes: () => {
+      if (learnt === undefined) return
+      void meta.put(SHAPES, shapesFrom(learnt))
+      learnt = undefined
+    },
+  }
+}
+
+const shapesFrom = (kept: unknown): string[][] =>
+  Array.isArray(kept) ? kept.map((names: unknown) => (Array.isArray(names) ? names.map(String) : [])) : []
+
+const membershipOf = (indexes: readonly IndexSpec[], item: Item): Membership | undefined => {
+  let found: { [index: string]: string } | undefined
+  for (const { name, pk, sk } of indexes) {
+    const partition = item[pk]
+    const sort = item[sk]
+    if (typeof partition !== 'string' || typeof sort !== 'string') continue
+    found ??= {}
+    found[name] = `${partition}\u0000${sort}\u0000${keyOf(item)}`
+  }
+  return found
+}
+
+/** Keeps the indexes in step with one batch of writes. Call inside the batch, before or after the item itself. */
+export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
+  const changed = new Map<string, Membership | undefined>()
+  const any = indexes.length > 0 && tables.members.getKeysCount({ limit: 1 }) > 0
+  return (id: string, item: Item | undefined): void => {
+    const now = item && membershipOf(indexes, item)
+    const before = changed.has(id) ? changed.get(id) : any ? tables.members.get(id) : undefined
+    if (now === undefined && before === undefined) return
+    for (const { name } of indexes) {
+      const from = before?.[name]
+      const to = now?.[name]
+      if (from === to) continue
+      if (from !== undefined) void tables.indexes.get(name)?.remove(from)
+      if (to !== undefined) void tables.indexes.get(name)?.put(checked(to), NOTHING)
+    }
+    changed.set(id, now)
+    if (now === undefined) void tables.members.remove(id)
+    else void tables.members.put(id, now)
+  }
+}
+
+/** What an index answers: its keys, the table's keys, and what it includes. */
+export const project = (index: IndexSpec, item: Item): Item => {
+  if (index.project === 'all') return item
+  const kept: { [attribute: string]: Value | undefined } = {}
+  for (const name of [index.pk, index.sk, ...index.project]) {
+    if (item[name] !== undefined) kept[name] = item[name]
+  }
+  return { ...kept, PK: item.PK, SK: item.SK }
+}
+
+/** Without attributes that are undefined: an absent attribute and an undefined one are the same. */
+export const tidy = (item: Stored): Stored => {
+  for (const name in item) {
+    if (item[name] === undefined) return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
+  }
+  return item
+}
+
+/** LMDB's bound for a key, in bytes. */
+const MAX_KEY_BYTES = 1978
+
+const checked = (id: string): string => {
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  if (id.length * 3 <= MAX_KEY_BYTES || Buffer.byteLength(id) <= MAX_KEY_BYTES) return id
+  throw new Fault('key-too-large', `The key ${id.slice(0, 80).replaceAll('\u0000', ' ')}… is over ${MAX_KEY_BYTES} bytes. Choose shorter keys.`)
+}
+
+/** The key of an item and its index entries, after checking that LMDB can hold them: a batch must not fail half way. */
+export const idOf = (key: Key): string => checked(keyOf(key))
+
+export const refuseLongIndexKeys = (indexes: readonly IndexSpec[], item: Item): void => {
+  const membership = membershipOf(indexes, item)
+  if (membership !== undefined) Object.values(membership).forEach(checked)
+}

@@ -1,0 +1,23 @@
+import type { Stored } from '../../../projections/item.ts'
+
+/** Writes that were accepted and are not in LMDB yet, by key; null is a removal. */
+export interface Pending {
+  readonly items: Map<string, Stored | null>
+  readonly checkpoints: Map<number, number>
+}
+
+export const nothing = (): Pending => ({ items: new Map(), checkpoints: new Map() })
+
+export const isNothing = ({ items, checkpoints }: Pending): boolean => items.size === 0 && checkpoints.size === 0
+
+/** A checkpoint never goes backwards. */
+export const advance = (checkpoints: Map<number, number>, partition: number, offset: number): void => {
+  if ((checkpoints.get(partition) ?? -1) < offset) checkpoints.set(partition, offset)
+}
+
+/** `older` with `newer` laid over it. */
+export const merged = (older: Pending, newer: Pending): Pending => {
+  const checkpoints = new Map(older.checkpoints)
+  for (const [partition, offset] of newer.checkpoints) advance(checkpoints, partition, offset)
+  return { items: new Map([...older.items, ...newer.items]), checkpoints }
+}

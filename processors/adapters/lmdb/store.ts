@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TableSpec } from '../../../projections/table.ts'
+import type { Stores } from '../../engine/store.ts'
+import { openGeneration, type LmdbStore } from './generation.ts'
+
+export type { LmdbStore } from './generation.ts'
+
+export interface LmdbStores extends Stores {
+  open(spec: TableSpec, generation: number): Promise<LmdbStore>
+}
+
+export interface LmdbStoresOptions {
+  readonly folder: string
+  /** Tables that the log cannot bring back: their commits resolve on disk. */
+  readonly durable?: (spec: TableSpec) => boolean
+}
+
+const besideTheLog = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
+
+/** Each generation of each table is an environment of its own, so that a build in another process never holds up live commits. */
+export const lmdbStores = ({ folder, durable = besideTheLog }: LmdbStoresOptions): LmdbStores => {
+  const opened = new Map<string, { readonly store: LmdbStore; users: number }>()
+  const pathOf = (spec: TableSpec, generation: number): string => join(folder, spec.name, `g${generation}`)
+
+  const leave = async (path: string): Promise<void> => {
+    const entry = opened.get(path)
+    if (entry === undefined || --entry.users > 0) return
+    opened.delete(path)
+    await entry.store.close()
+  }
+  const close = async (path: string): Promise<void> => {
+    const entry = opened.get(path)
+    opened.delete(path)
+    await entry?.store.close()
+  }
+  return {
+    open: async (spec, generation) => {
+      const path = pathOf(spec, generation)
+      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec) }), users: 0 }
+      entry.users++
+      opened.set(path, entry)
+      let left: Promise<void> | undefined
+      return { ...entry.store, close: () => (left ??= leave(path)) }
+    },
+    drop: async (spec, generation) => {
+      const path = pathOf(spec, generation)
+      await close(path)
+      if (existsSync(path)) await rm(path, { recursive: true })
+    },
+    close: async () => {
+      await Promise.all([...opened.keys()].map(close))
+    },
+  }
+}
