@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Available } from './available.ts'
+import { fetchJars, jarsAvailable, type JavaProgram } from './jars.ts'
 import { createNode, freePort, type KafkaNode } from './kafka-node.ts'
 import { shared } from './shared.ts'
 
-/** Apache Kafka (KRaft) as plain processes: the jars come through Maven once and stay in .cache/ of the repository. */
+/** Apache Kafka (KRaft) as plain processes. */
 export interface KafkaHandle {
   readonly brokers: string[]
   /** By index, from 0. */
@@ -27,19 +27,18 @@ export interface KafkaOptions {
 }
 
 const VERSION = '4.3.1'
-const POM = fileURLToPath(new URL('pom-kafka.xml', import.meta.url))
-const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url))
-const JARS = join(CACHE, `kafka-${VERSION}`)
-
-export function kafkaAvailable(): Available {
-  if (!answers('java', '-version')) return { ok: false, how: 'Kafka needs Java 17 or later on the PATH' }
-  if (existsSync(JARS) || answers('mvn', '-v')) return { ok: true }
-  return { ok: false, how: 'Kafka needs Maven on the PATH to fetch its jars (once)' }
+const PROGRAM: JavaProgram = {
+  name: 'Kafka',
+  version: VERSION,
+  // One SLF4J binding, so that the level is a system property and no file is needed.
+  artifacts: [`org.apache.kafka:kafka_2.13:${VERSION}`, 'org.slf4j:slf4j-simple:1.7.36'],
 }
+
+export const kafkaAvailable = (): Available => jarsAvailable(PROGRAM)
 
 export async function startKafka(options: KafkaOptions = {}): Promise<KafkaHandle> {
   const { nodes: count = 1, properties = {}, detached = false, under = tmpdir() } = options
-  const jars = fetchJars()
+  const jars = fetchJars(PROGRAM)
   const folder = mkdtempSync(join(under, 'tributary-kafka-'))
   const ports = await Promise.all(Array.from({ length: count }, async () => ({ client: await freePort(), controller: await freePort() })))
   const voters = ports.map(({ controller }, index) => `${index + 1}@127.0.0.1:${controller}`).join(',')
@@ -113,26 +112,5 @@ function formatLike(first: string, data: string, { id, cluster }: { id: number; 
   copyFileSync(join(first, 'bootstrap.checkpoint'), join(data, 'bootstrap.checkpoint'))
 }
 
-/** Fetched aside and renamed, so that two test processes at once end with one whole folder. */
-function fetchJars(): string {
-  if (existsSync(JARS)) return JARS
-  mkdirSync(CACHE, { recursive: true })
-  const aside = mkdtempSync(join(CACHE, 'kafka-'))
-  const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
-  const maven = spawnSync('mvn', ['-q', '-B', '-ntp', '-f', POM, goal, '-DincludeScope=runtime', `-DoutputDirectory=${aside}`], { encoding: 'utf8' })
-  if (maven.status !== 0) {
-    rmSync(aside, { recursive: true, force: true })
-    throw new Error(`Maven could not fetch Kafka ${VERSION}: ${maven.stdout}${maven.stderr}`)
-  }
-  try {
-    renameSync(aside, JARS)
-  } catch (error) {
-    rmSync(aside, { recursive: true, force: true })
-    if (!existsSync(JARS)) throw error
-  }
-  return JARS
-}
-
-const answers = (command: string, argument: string): boolean => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0
 /** Kafka's ids: 16 bytes, base64url, not beginning with a dash. */
 const randomId = (): string => randomBytes(16).toString('base64url').replace(/^-/, 'A')
