@@ -1,0 +1,52 @@
+import { aim, createCursor } from './cursor.ts'
+import type { Event, EventMeta } from './event.ts'
+import { Fault } from './fault.ts'
+import { HEADER } from './forms.ts'
+import type { Form, Forms } from './forms.ts'
+import type { Registry } from './registry.ts'
+
+export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Array) => Event) => {
+  const cursor = createCursor()
+  const formAt = (buf: Buffer, from: number): Form => {
+    if (buf.length - from < HEADER || buf[from] !== 0) throw notWireFormat(buf.subarray(from))
+    const id = buf.readInt32BE(from + 1)
+    const schema = registry.byId(id)
+    if (schema === undefined) throw new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
+    return forms(schema)
+  }
+  /** The personal field ends its event, so both end where the bytes do. */
+  const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
+    const form = formAt(buf, from)
+    if (event.personal === undefined || registry.reader(form.written) !== event.personal) {
+      throw new Fault('bad-payload', `The personal field of a ${event.written.name} holds a ${form.written.name}. Mend the producer that wrote it.`)
+    }
+    const value = form.guard(cursor, from + HEADER, buf.length)
+    return form.resolver === undefined ? value : resolve(form, buf, from)
+  }
+  return (value) => {
+    const buf = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    const form = formAt(buf, 0)
+    if (form.event === null) throw new Fault('bad-payload', `A ${form.written.name} is not an event. Mend the producer that wrote it.`)
+    aim(cursor, buf)
+    const framed = form.guard(cursor, HEADER, buf.length) as Head & { readonly personal: number | null }
+    const { meta, data } = form.resolver === undefined ? framed : (resolve(form, buf, 0) as Head)
+    return { type: form.event, meta, data, personal: framed.personal === null ? null : readPersonal(form, buf, framed.personal) }
+  }
+}
+
+interface Head {
+  readonly meta: EventMeta
+  readonly data: unknown
+}
+
+/** What an older version wrote, as the newest reads it; the guard has let it pass. */
+const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): unknown => {
+  try {
+    return type.decode(buf, from + HEADER, resolver).value
+  } catch (cause) {
+    throw new Fault('bad-payload', `Cannot read a ${written.name} of version ${written.version}: ${cause instanceof Error ? cause.message : String(cause)}. Mend the producer that wrote it.`, { cause })
+  }
+}
+
+const notWireFormat = (buf: Buffer): Fault =>
+  new Fault('not-wire-format', `${buf.length} bytes that begin with 0x${buf.toString('hex', 0, 1)} are not in wire format (a zero, a schema id, Avro). Find who else writes to this topic.`)

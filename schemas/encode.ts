@@ -1,0 +1,79 @@
+import { PERSONAL_FIELD } from './compile.ts'
+import { aim, createCursor, LIMITS } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
+import { FORGOTTEN } from './event.ts'
+import type { Event } from './event.ts'
+import { Fault } from './fault.ts'
+import { HEADER } from './forms.ts'
+import type { Form, Forms } from './forms.ts'
+import type { Registry } from './registry.ts'
+
+export const createEncode = (registry: Registry, forms: Forms): ((event: Event) => Uint8Array) => {
+  const scratch = Buffer.alloc(LIMITS.bytes)
+  const cursor = createCursor()
+  const write = (form: Form, value: object): number => {
+    demand(form, value)
+    scratch[0] = 0
+    scratch.writeInt32BE(form.written.id, 1)
+    return fitting(form, form.type.encode(value, scratch, HEADER))
+  }
+  const take = (form: Form, value: object, end: number): Buffer => {
+    const buf = Buffer.from(scratch.subarray(0, end))
+    verify(form, { value, buf, cursor })
+    return buf
+  }
+  const writePersonal = (form: Form, { type, personal }: Event): Buffer | null => {
+    if (personal === null) return null
+    if (personal === FORGOTTEN) throw new Fault('bad-event', `A ${type} whose personal data was forgotten cannot be written again.`)
+    if (form.personal === undefined) throw new Fault('bad-event', `A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
+    const about = forms(form.personal)
+    return take(about, personal as object, write(about, personal as object))
+  }
+  return (event) => {
+    const schema = registry.event(event.type)
+    if (schema === undefined) throw new Fault('bad-event', `No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
+    const form = forms(schema)
+    const personal = writePersonal(form, event)
+    const head = { meta: event.meta, data: event.data }
+    return take(form, head, fitting(form, PERSONAL_FIELD.encode(personal, scratch, write(form, head))))
+  }
+}
+
+const fitting = ({ written }: Form, end: number): number => {
+  if (end < 0) throw new Fault('event-too-large', `A ${written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
+  return end
+}
+
+/** What the schema does not say would be dropped in silence. */
+const demand = ({ type, written }: Form, value: object): void => {
+  if (type.isValid(value, { noUndeclaredFields: true })) return
+  const wrong: string[] = []
+  type.isValid(value, { noUndeclaredFields: true, errorHook: (path) => void wrong.push(path.join('.')) })
+  throw new Fault('bad-event', `A ${written.name} is not what its schema says: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`)
+}
+
+const REPLACEMENT = Buffer.from('\uFFFD')
+
+/** What is written can be read, and says the same. The library replaces lone surrogates, and loses the sign of longs below -(2^52). */
+const verify = ({ guard, written }: Form, { value, buf, cursor }: { value: object; buf: Buffer; cursor: Cursor }): void => {
+  const read = readBack({ guard, written }, buf, cursor)
+  if (!cursor.wide && !buf.includes(REPLACEMENT)) return
+  if (!same(value, read)) throw new Fault('bad-event', `A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is.`)
+}
+
+const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buffer, cursor: Cursor): unknown => {
+  try {
+    aim(cursor, buf)
+    return guard(cursor, HEADER, buf.length)
+  } catch (cause) {
+    throw new Fault('bad-event', `A ${written.name} could not be read again: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+/** What was left out came back as its default. */
+const same = (said: unknown, read: unknown): boolean => {
+  if (said === undefined || said === read) return true
+  if (typeof said !== 'object' || said === null || typeof read !== 'object' || read === null) return false
+  if (Buffer.isBuffer(said)) return Buffer.isBuffer(read) && said.equals(read)
+  return Object.entries(said).every(([name, member]) => same(member, (read as { readonly [name: string]: unknown })[name]))
+}
