@@ -5,12 +5,13 @@ import { removed } from '../../projections/projection.ts'
 import { isDay } from '../../projections/meals/day.ts'
 import { isoOf } from '../../projections/meals/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/meals/items.ts'
-import { goneTokenKey, TOKEN_METADATA, tokenHash, tokenKey } from '../../projections/meals/keys.ts'
+import { goneTokenKey, isHash, isName, TOKEN_METADATA, tokenHash, tokenKey } from '../../projections/meals/keys.ts'
 import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
 import { bare } from './replace.ts'
 
 /** Only the hash is known here; a token that was revoked never comes back. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
+  if (!isName(data.patId) || !isHash(data.hash)) return refuse('token-invalid', 'A token has an id and the SHA-256 of its secret, in hex.')
   const key = tokenKey(meta.key, data.patId)
   const present = get<PatItem>(key)
   const gone = get<GonePatItem>(goneTokenKey(meta.key, data.patId))

@@ -2,7 +2,7 @@ import type { ApiUsageSampled, MealsImported } from '../../schemas/generated/mea
 import type { Get, Result } from '../../projections/projection.ts'
 import { dayNumberOf, isoOf, startOf } from '../../projections/meals/instant.ts'
 import type { ImportItem, UsageItem } from '../../projections/meals/items.ts'
-import { importKey, usageKey } from '../../projections/meals/keys.ts'
+import { importKey, isName, usageKey } from '../../projections/meals/keys.ts'
 import { heardBefore, hearing } from './heard.ts'
 import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
 
@@ -36,6 +36,7 @@ const isCount = (count: number): boolean => Number.isInteger(count) && count >= 
 
 /** The record of an import; its meals are events of their own. */
 export const mealsImported = ({ data: { importId, count, source }, meta }: MealsImported, get: Get): Result => {
+  if (!isName(importId)) return refuse('import-id-invalid', 'The id of an import has 1 to 128 letters, digits, dots, colons, dashes or underscores.')
   const key = importKey(meta.key, importId)
   if (get(key) !== undefined) return DUPLICATE
   return { items: [{ ...key, importId, count, source, importedAt: isoOf(meta.occurredAt) } satisfies ImportItem] }

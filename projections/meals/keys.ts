@@ -54,6 +54,10 @@ export const mealNameOf = (mealId: string): MealName | undefined => {
   return uid === undefined ? undefined : { eaten: `${year}-${month}-${dayHour}:${minute}:${second}.${rest}`, uid }
 }
 
+/** Ids that others chose, of tokens and imports. */
+export const isName = (id: string): boolean => /^[A-Za-z0-9_.:-]{1,128}$/.test(id)
+export const isHash = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash)
+
 const UID = /^[A-Za-z0-9_-]{1,64}$/
 export const isUid = (uid: string): boolean => UID.test(uid)
 

@@ -5,7 +5,7 @@ import type {
 import { DAY_RULE_VERSION, isDay, isOffset } from './day.ts'
 import { isInstant, isoOf, utcDateOf } from './instant.ts'
 import { FORMAT_VERSION } from './items.ts'
-import { isUid, mealIdOf } from './keys.ts'
+import { isName, isUid, mealIdOf } from './keys.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
 import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from './rows.ts'
 
@@ -142,6 +142,7 @@ const tokenRow = ({ user, sk, row, origin }: Place): Upcast => {
   const hash = /^PATHASH#([0-9a-f]{64})$/i.exec(textField(row, 'GSI1PK') ?? '')?.[1]
   if (hash === undefined) return unreadable('its GSI1PK is not PATHASH# and a SHA-256')
   const patId = sk.slice('PAT#'.length)
+  if (!isName(patId)) return unreadable(`its SK ${JSON.stringify(sk)} is not PAT# and an id`)
   const listed = field(row, 'scopes')
   const scopes = Array.isArray(listed) ? listed.filter((scope) => scope === 'read' || scope === 'write') : []
   const common = { user, occurredAt: instantOf(textField(row, 'createdAt')) ?? origin.at }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
-import type { Domain, Get, Result } from '../../../projections/projection.ts'
+import type { Get, Result } from '../../../projections/projection.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { meals } from '../../../processors/meals/domain.ts'
 
@@ -8,22 +8,23 @@ import { meals } from '../../../processors/meals/domain.ts'
 export type Table = Map<string, Stored>
 
 /** Folds one event at a position and writes what came of it. Everything a fold sees is frozen, so one that mutates fails. */
-export const foldInto = (table: Table, event: Event, position: number, domain: Domain = meals): Result => {
+export const foldInto = (table: Table, event: Event, position: number, read: (sk: string) => void = () => {}): Result => {
   const get: Get = <I extends Item>(key: Key) => {
-    expect(Object.keys(key).sort(), 'a key is a key and nothing else').toEqual(['PK', 'SK'])
+    if (Object.keys(key).length !== 2) throw new Error(`a key is a key and nothing else: ${JSON.stringify(key)}`)
+    read(key.SK)
     const item = table.get(keyOf(key))
     // The port promises the fold the type it wrote itself.
-    return item === undefined || isExpired(item, domain.table.ttl, event.meta.occurredAt) ? undefined : (item as Item as I)
+    return item === undefined || isExpired(item, meals.table.ttl, event.meta.occurredAt) ? undefined : (item as Item as I)
   }
-  const fold = domain.projections[0]?.folds[event.type]
+  const fold = meals.projections[0]?.folds[event.type]
   if (fold === undefined) throw new Error(`no fold of ${event.type}`)
   const result = fold(event, get)
   const items = result.items ?? []
   expect(new Set(items.map(keyOf)).size, 'a result names each key once').toBe(items.length)
   if (result.refusal !== undefined || result.duplicate) expect(items, 'a refusal or a duplicate changes nothing').toEqual([])
   for (const change of items) {
-    expect(change.PK).toBe(`USER#${event.meta.key}`)
-    expect(JSON.stringify(change), 'positions are not for folds to write').not.toContain('"_pos"')
+    if (change.PK !== `USER#${event.meta.key}`) throw new Error(`${change.PK} is not of the event's key`)
+    if (JSON.stringify(change).includes('"_pos"')) throw new Error(`positions are not for folds to write: ${JSON.stringify(change)}`)
     if ('_removed' in change) table.delete(keyOf(change))
     else table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
   }
@@ -44,10 +45,12 @@ export const given = (...events: readonly Event[]) => ({
   when: (event: Event) => {
     const table = tableOf(events)
     const before = contents(table)
-    const result = foldInto(table, event, events.length)
+    const reads: string[] = []
+    const result = foldInto(table, event, events.length, (sk) => reads.push(sk))
     const after = contents(table)
     return {
       result,
+      reads,
       before,
       items: after,
       /** By sort key, attributes that must be as said; null for an item that must not be there. */

@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isoOf } from '../../../projections/meals/instant.ts'
+import * as keys from '../../../projections/meals/keys.ts'
+import { mealsTable } from '../../../projections/meals/table.ts'
+
+const instant = fc.integer({ min: 0, max: 253_370_764_799_999 }).map(isoOf)
+const uid = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/)
+const day = instant.map((iso) => iso.slice(0, 10))
+
+describe('keys', () => {
+  test('M1 M2: lie as the source document says', () => {
+    expect(keys.mealKey('ada', '2026-11-16T08:00:00.000Z', 'u1')).toEqual({ PK: 'USER#ada', SK: 'MEAL#2026-11-16T08:00:00.000Z#u1' })
+    expect(keys.targetsKey('ada').SK).toBe('CONFIG#TARGETS')
+    expect(keys.tokenKey('ada', 'p1').SK).toBe('PAT#p1')
+    expect(keys.usageKey('ada', '2026-11-16').SK).toBe('USAGE#2026-11-16')
+    expect(keys.summaryKey('ada', '2026-11-16').SK).toBe('SUMMARY#2026-11-16')
+    expect(keys.tokenHash('ab')).toBe('PATHASH#ab')
+  })
+
+  test('M8: the index is by the hash of a token and shows its scopes and last use', () =>
+    expect(mealsTable).toEqual({ name: 'chatkcal', ttl: 'ttl', indexes: [{ name: 'GSI1', pk: 'GSI1PK', sk: 'GSI1SK', project: ['scopes', 'lastUsedAt'] }] }))
+
+  test('M3: an id names an instant and a uid, and gives both back', () =>
+    fc.assert(fc.property(instant, uid, (eaten, name) => {
+      const id = keys.mealIdOf(eaten, name)
+      expect(keys.mealNameOf(id)).toEqual({ eaten, uid: name })
+      expect(keys.uidOf(id)).toBe(name)
+      expect(keys.eatenOf(keys.mealSk(eaten, name))).toBe(eaten)
+    })))
+
+  test.each(['', 'chili', '20261116T080000000Z-', '20261116T080000000Z-a#b', `20261116T080000000Z-${'x'.repeat(65)}`, '20261116T08000000Z-u1'])('%j is no meal id', (id) =>
+    expect(keys.mealNameOf(id)).toBeUndefined())
+
+  test('two different things never share a key', () => {
+    const thing = fc.oneof(
+      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `meal ${eaten} ${name}`, sk: keys.mealSk(eaten, name) })),
+      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `gone ${eaten} ${name}`, sk: keys.goneMealKey('a', keys.mealIdOf(eaten, name)).SK })),
+      fc.tuple(day, instant, uid).map(([of, eaten, name]) => ({
+        what: `pointer ${of} ${eaten} ${name}`, sk: keys.dayPointerKey('a', { day: of, eaten, mealId: keys.mealIdOf(eaten, name) }).SK,
+      })),
+      day.map((of) => ({ what: `summary ${of}`, sk: keys.summaryKey('a', of).SK })),
+      day.map((of) => ({ what: `usage ${of}`, sk: keys.usageKey('a', of).SK })),
+      day.map((of) => ({ what: `targets ${of}`, sk: keys.targetsAsOfKey('a', of).SK })),
+      uid.map((id) => ({ what: `token ${id}`, sk: keys.tokenKey('a', id).SK })),
+      uid.map((id) => ({ what: `gone token ${id}`, sk: keys.goneTokenKey('a', id).SK })),
+      uid.map((id) => ({ what: `import ${id}`, sk: keys.importKey('a', id).SK })),
+      fc.constant({ what: 'targets', sk: keys.targetsKey('a').SK }),
+    )
+    fc.assert(fc.property(fc.array(thing, { maxLength: 30 }), (things) => {
+      expect(new Set(things.map(({ sk }) => sk)).size).toBe(new Set(things.map(({ what }) => what)).size)
+    }))
+  })
+
+  test('M9: the order of keys is the order of instants', () =>
+    fc.assert(fc.property(instant, instant, uid, (one, other, name) => {
+      expect(keys.mealSk(one, name) < keys.mealSk(other, name)).toBe(one < other)
+    })))
+})
