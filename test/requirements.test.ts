@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+
+const root = new URL('../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+
+const lines = [...Array.from({ length: 30 }, (_, n) => `M${n + 1}`), ...[...'abcdefghijkl'].map((letter) => `M-${letter}`)]
+const rows = [...read('docs/requirements.md').matchAll(/^\| (M[-\w]+) \| .+? \| (.+) \|$/gm)].map(([, line = '', files = '']) => ({
+  line,
+  files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
+}))
+
+/** Names of tests, as they stand in a file; those of a table (`test.each`) too. */
+const namesIn = (file: string): readonly string[] =>
+  [...read(file).matchAll(/\b(?:test|it)\b[^\n]*?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , name = '']) => name)
+
+describe('every line of the requirements', () => {
+  test('is on the map once, and nothing else is', () => expect(rows.map(({ line }) => line).sort()).toEqual([...lines].sort()))
+
+  test.each(rows)('$line is held by a test that names it, in every file the map names', ({ line, files }) => {
+    expect(files.length).toBeGreaterThan(0)
+    const named = new RegExp(`(?<![\\w-])${line}(?![\\w-])`)
+    for (const file of files) {
+      expect(existsSync(new URL(file, root)), file).toBe(true)
+      expect(namesIn(file).some((name) => named.test(name)), `${file} has a test that names ${line}`).toBe(true)
+    }
+  })
+})
