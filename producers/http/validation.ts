@@ -6,13 +6,15 @@ export interface Violation {
   readonly instancePath: string
   readonly message?: string
   readonly params: Readonly<Record<string, unknown>>
+  /** Set where a name is wrong, not a value; `propertyNames` itself follows and says it once more. */
+  readonly propertyName?: string
 }
 
 const MOST = 20
 
 /** The answer to a request that does not fit its route's schema: each mistake with its place and what to do. */
 export const violationsProblem = (violations: readonly Violation[], place: string): Problem => {
-  const errors = violations.slice(0, MOST).map((violation) => explained(violation, place))
+  const errors = violations.filter(({ propertyName }) => propertyName === undefined).slice(0, MOST).map((violation) => explained(violation, place))
   const [first] = errors
   return first
     ? new Problem(400, first.code, first.detail, { errors })

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { Fault } from '../../../schemas/fault.ts'
+import { BREAKFAST, openMemoryEdge, send } from '../memory-edge.ts'
+
+const open = async () => {
+  const edge = await openMemoryEdge()
+  const token = await edge.token('ann')
+  const post = (body: unknown, headers: Record<string, string> = {}) => send(edge.app, { method: 'POST', url: '/v1/meals', token, body, headers })
+  return { edge, token, post }
+}
+
+describe('Idempotency-Key', () => {
+  test('the same key and body again gives the same answer, and one meal', async () => {
+    const { edge, token, post } = await open()
+    const first = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    const again = await post({ ...BREAKFAST }, { 'idempotency-key': 'k1' })
+    expect(first.status).toBe(201)
+    expect(again).toMatchObject({ status: 201, body: first.body })
+    expect((await send(edge.app, { url: '/v1/meals?day=2026-11-16', token })).body.items).toHaveLength(1)
+  })
+
+  test('the order of fields and the spaces between them do not matter', async () => {
+    const { post, edge, token } = await open()
+    const first = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    const raw = JSON.stringify(Object.fromEntries(Object.entries(BREAKFAST).reverse()), null, 3)
+    expect(await send(edge.app, { method: 'POST', url: '/v1/meals', token, raw, headers: { 'idempotency-key': 'k1' } })).toMatchObject({ status: 201, body: first.body })
+  })
+
+  test('the same key with another body is 422, and changes nothing', async () => {
+    const { post } = await open()
+    await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    expect(await post({ ...BREAKFAST, calories: 1 }, { 'idempotency-key': 'k1' })).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
+  })
+
+  test('the same key for another target is 422', async () => {
+    const { edge, token, post } = await open()
+    const ids = [(await post(BREAKFAST)).body.id, (await post(BREAKFAST)).body.id]
+    const erase = (id: unknown) => send(edge.app, { method: 'DELETE', url: `/v1/meals/${id}`, token, headers: { 'idempotency-key': 'k2' } })
+    expect(await erase(ids[0])).toMatchObject({ status: 200 })
+    expect(await erase(ids[1])).toMatchObject({ status: 422 })
+    expect(await erase(ids[0])).toMatchObject({ status: 200, body: { id: ids[0], deleted: true } })
+  })
+
+  test('the keys of two people are two keys', async () => {
+    const { edge, post } = await open()
+    const bob = await edge.token('bob')
+    const mine = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    const theirs = await send(edge.app, { method: 'POST', url: '/v1/meals', token: bob, body: { ...BREAKFAST, calories: 1 }, headers: { 'idempotency-key': 'k1' } })
+    expect(theirs.status).toBe(201)
+    expect(theirs.body.id).not.toBe(mine.body.id)
+  })
+
+  test('a correction under a key is applied once', async () => {
+    const { edge, token, post } = await open()
+    const { body } = await post(BREAKFAST)
+    const correct = () => send(edge.app, { method: 'PATCH', url: `/v1/meals/${body.id}`, token, body: { calories: 5, revision: 1 }, headers: { 'idempotency-key': 'k3' } })
+    const first = await correct()
+    expect(first).toMatchObject({ status: 200, body: { revision: 2 } })
+    expect(await correct()).toMatchObject({ status: 200, body: first.body })
+  })
+
+  test('a refusal under a key is the same refusal again', async () => {
+    const { edge, token, post } = await open()
+    const { body } = await post(BREAKFAST)
+    const correct = () => send(edge.app, { method: 'PATCH', url: `/v1/meals/${body.id}`, token, body: { calories: 5, revision: 9 }, headers: { 'idempotency-key': 'k4' } })
+    expect(await correct()).toMatchObject({ status: 409, body: { code: 'revision-conflict' } })
+    expect(await correct()).toMatchObject({ status: 409, body: { code: 'revision-conflict' } })
+  })
+
+  test('a create that comes again after its meal was deleted is answered as it was, and brings nothing back', async () => {
+    const { edge, token, post } = await open()
+    const first = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    await send(edge.app, { method: 'DELETE', url: `/v1/meals/${first.body.id}`, token })
+    expect(await post(BREAKFAST, { 'idempotency-key': 'k1' })).toMatchObject({ status: 201, body: first.body })
+    expect((await send(edge.app, { url: '/v1/meals?day=2026-11-16', token })).body.items).toEqual([])
+  })
+
+  test('a token made again under a key is one token, and its secret is not shown again', async () => {
+    const { edge, token } = await open()
+    const make = () => send(edge.app, { method: 'POST', url: '/v1/tokens', token, body: { name: 'a', scopes: ['read'] }, headers: { 'idempotency-key': 'k5' } })
+    const first = await make()
+    const again = await make()
+    expect(first.body).toHaveProperty('token')
+    expect(again).toMatchObject({ status: 201, body: { id: first.body.id } })
+    expect(again.body).not.toHaveProperty('token')
+  })
+})
+
+describe('waiting for the fold', () => {
+  test('with Prefer: respond-async a command is answered 202 with its event and id', async () => {
+    const { edge, token, post } = await open()
+    edge.pause()
+    const accepted = await post(BREAKFAST, { prefer: 'respond-async' })
+    expect(accepted).toMatchObject({ status: 202, body: { state: 'pending', event: accepted.headers['tributary-event'] } })
+    const read = () => send(edge.app, { url: `/v1/meals/${accepted.body.id}`, token, headers: { 'tributary-after': accepted.body.event } })
+    expect(await read()).toMatchObject({ status: 503, body: { code: 'not-yet-visible' }, headers: { 'retry-after': '1' } })
+    edge.resume()
+    expect(await read()).toMatchObject({ status: 200, body: { calories: 412.5 } })
+  })
+
+  test('a command whose fold takes too long is answered 202', async () => {
+    const { edge, post } = await open()
+    edge.pause()
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'pending' } })
+  })
+
+  test('a question without Tributary-After does not wait', async () => {
+    const { edge, token } = await open()
+    edge.pause()
+    expect(await send(edge.app, { url: '/v1/targets', token })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('when the log fails', () => {
+  test('what it did not take is 503 with Retry-After, and is not there', async () => {
+    const { edge, token, post } = await open()
+    edge.fail(new Fault('log-unavailable', 'The log does not answer.', { retriable: true }))
+    expect(await post(BREAKFAST)).toMatchObject({ status: 503, body: { code: 'log-unavailable' }, headers: { 'retry-after': '1' } })
+    edge.fail(undefined)
+    expect((await send(edge.app, { url: '/v1/meals?day=2026-11-16', token })).body.items).toEqual([])
+  })
+
+  test('a full log says so', async () => {
+    const { edge, post } = await open()
+    edge.fail(new Fault('log-full', 'No space is left.'))
+    expect(await post(BREAKFAST)).toMatchObject({ status: 503, body: { code: 'log-full' }, headers: { 'retry-after': '1' } })
+  })
+
+  test('what it may have taken is named, and the same key is safe to send again', async () => {
+    const { edge, post } = await open()
+    edge.fail(new Fault('append-unknown', 'The answer did not come.', { retriable: true }))
+    const unknown = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    expect(unknown).toMatchObject({ status: 503, body: { code: 'append-unknown', event: expect.stringMatching(/^unknown:[0-9a-f-]{36}$/) }, headers: { 'retry-after': '1' } })
+    edge.fail(undefined)
+    const sure = await post(BREAKFAST, { 'idempotency-key': 'k1' })
+    expect(sure).toMatchObject({ status: 201 })
+    expect(String(sure.headers['tributary-event'])).toContain(String(unknown.body.event).slice('unknown:'.length))
+  })
+
+  test('what nobody foresaw is 500 without details', async () => {
+    const { edge, post } = await open()
+    edge.fail(new Fault('strange', 'secret details'))
+    const answer = await post(BREAKFAST)
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
+    expect(answer.text).not.toContain('secret details')
+  })
+})

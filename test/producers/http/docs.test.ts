@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { mealsEdge } from '../../../producers/meals.ts'
+import { openMemoryEdge, send } from '../memory-edge.ts'
+
+test('GET /openapi.json describes every route, for everyone', async () => {
+  const { app } = await openMemoryEdge()
+  const { status, body } = await send(app, { url: '/openapi.json' })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Tributary' } })
+  const described = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+  expect(described.sort()).toEqual(mealsEdge.routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).sort())
+})
+
+test('the document has what interfaces promise of meals', async () => {
+  const { app } = await openMemoryEdge()
+  const { body } = await send(app, { url: '/openapi.json' })
+  expect(Object.keys(body.paths).sort()).toEqual([
+    '/v1/days-logged', '/v1/meals', '/v1/meals/{id}', '/v1/meals/{id}/restore', '/v1/nutrients/{name}', '/v1/summaries',
+    '/v1/targets', '/v1/tokens', '/v1/tokens/{id}', '/v1/usage',
+  ])
+})
+
+test('GET /docs is one page without scripts', async () => {
+  const { app } = await openMemoryEdge()
+  const { status, text, headers } = await send(app, { url: '/docs' })
+  expect(status).toBe(200)
+  expect(headers['content-type']).toContain('text/html')
+  expect(headers['content-security-policy']).toContain("default-src 'none'")
+  expect(text).toContain('/v1/meals/{id}/restore')
+  expect(text).not.toContain('<script')
+})

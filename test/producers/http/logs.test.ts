@@ -1,0 +1,46 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { logOptions } from '../../../producers/http/logs.ts'
+import { mintToken } from '../../../producers/pat.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { openMemoryEdge, send, BREAKFAST } from '../memory-edge.ts'
+
+const capture = () => {
+  const lines: string[] = []
+  return { lines, logger: pino(logOptions('trace'), { write: (line: string) => void lines.push(line) }) }
+}
+
+test('no token, body or word of a user is ever logged', async () => {
+  const { lines, logger } = capture()
+  const edge = await openMemoryEdge({ logger, limits: { usageSample: 1 } })
+  const token = await edge.token('ann')
+  const body = { ...BREAKFAST, mealSummary: 'PLANTED-SUMMARY', notes: 'PLANTED-NOTES' }
+  const headers = { 'idempotency-key': 'PLANTED-KEY', 'cookie': 'PLANTED-COOKIE' }
+  const secret = String((await send(edge.app, { method: 'POST', url: '/v1/tokens', token, body: { name: 'PLANTED-NAME', scopes: ['read'] } })).body.token)
+  await send(edge.app, { method: 'POST', url: '/v1/meals', token, body, headers })
+  await send(edge.app, { method: 'POST', url: '/v1/meals', token, raw: '{"PLANTED-FIELD": PLANTED', headers })
+  await send(edge.app, { url: '/v1/targets', token: 'PLANTED-TOKEN' })
+  edge.fail(new Fault('strange', `It fell over ${token}.`, { cause: new Error(`because of ${secret}`) }))
+  await send(edge.app, { method: 'POST', url: '/v1/meals', token, body, headers })
+  await edge.app.close()
+  const text = lines.join('')
+  expect(text).toContain('request failed')
+  expect(text).toContain('It fell over [hidden]')
+  expect(text).not.toMatch(/PLANTED|trib_meals_|Oats/)
+  for (const each of [token, secret]) expect(text).not.toContain(each.slice(11, 40))
+})
+
+test('whatever is logged under the name of a secret is hidden', () => {
+  const { lines, logger } = capture()
+  const { token } = mintToken('meals', () => Buffer.alloc(32, 5))
+  logger.info({ token, headers: { authorization: token }, deep: { request: { body: 'PLANTED' } }, req: { id: 'r1', method: 'GET', url: '/PLANTED', headers: { authorization: token } } }, 'said')
+  expect(lines.join('')).not.toMatch(/PLANTED|trib_meals_/)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', msg: 'said', req: { id: 'r1', method: 'GET' }, time: expect.stringMatching(/Z$/) })
+})
+
+test('a line break in what is logged stays inside its line', () => {
+  const { lines, logger } = capture()
+  logger.warn({ err: new Error('one\n{"level":"fatal"}') }, 'a\nb')
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.trimEnd()).not.toContain('\n')
+})
