@@ -5,7 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { checkSchemas } from './compatibility.ts'
-import { EMPTY_LOCK, extendLock, formatLock, LOCK, readLock, writtenNow } from './lock.ts'
+import { EMPTY_LOCK, extendLock, formatLock, readLock, writtenNow } from './lock.ts'
+import type { Problem } from './rules.ts'
 import { readSources, SCHEMAS } from './sources.ts'
 import { typesOf } from './typescript.ts'
 
@@ -15,24 +16,34 @@ interface Output {
   readonly text: string
 }
 
-const outputs = (): readonly Output[] => {
-  const sources = readSources()
+const outputs = (root: URL): readonly Output[] => {
+  const sources = readSources(root)
   const domains = [...new Set(sources.map((source) => source.domain))].filter((domain) => domain !== 'common')
   return domains.map((domain) => {
     const path = `generated/${domain}.ts`
-    return { path, url: new URL(path, SCHEMAS), text: typesOf(domain, sources) }
+    return { path, url: new URL(path, root), text: typesOf(domain, sources) }
   })
 }
 
 const current = (url: URL): string | undefined => (existsSync(url) ? readFileSync(url, 'utf8') : undefined)
 
 /** Paths of generated files that are not what the schemas say now. */
-export const outdated = (): readonly string[] =>
-  outputs().filter(({ url, text }) => current(url) !== text).map(({ path }) => path)
+export const outdated = (root: URL = SCHEMAS): readonly string[] =>
+  outputs(root).filter(({ url, text }) => current(url) !== text).map(({ path }) => path)
 
-const generate = (): void => {
-  mkdirSync(new URL('generated/', SCHEMAS), { recursive: true })
-  for (const { url, text } of outputs()) writeFileSync(url, text)
+export const generate = (root: URL = SCHEMAS): void => {
+  mkdirSync(new URL('generated/', root), { recursive: true })
+  for (const { url, text } of outputs(root)) writeFileSync(url, text)
+}
+
+/** Gives new records and new versions their ids, unless something is wrong with them; gives what is wrong. */
+export const lockSchemas = (root: URL = SCHEMAS): readonly Problem[] => {
+  const url = new URL('lock.json', root)
+  const sources = readSources(root)
+  const lock = extendLock(existsSync(url) ? readLock(url) : EMPTY_LOCK, writtenNow(sources))
+  const { problems } = checkSchemas({ sources, lock })
+  if (problems.length === 0) writeFileSync(url, formatLock(lock))
+  return problems
 }
 
 const complain = (lines: readonly string[]): number => {
@@ -40,20 +51,11 @@ const complain = (lines: readonly string[]): number => {
   return lines.length === 0 ? 0 : 1
 }
 
-/** Gives new records and new versions their ids, unless something is wrong with them. */
-const extend = (): number => {
-  const sources = readSources()
-  const lock = extendLock(existsSync(LOCK) ? readLock() : EMPTY_LOCK, writtenNow(sources))
-  const { ok, problems } = checkSchemas({ sources, lock })
-  if (ok) writeFileSync(LOCK, formatLock(lock))
-  return complain(problems.map(({ schema, rule, detail }) => `${schema}: ${rule}: ${detail}`))
-}
-
 const main = (args: readonly string[]): number => {
   if (args.includes('--check')) return complain(outdated().map((path) => `schemas/${path} is not what the schemas say. Run npm run codegen.`))
-  const code = args.includes('--lock') ? extend() : 0
-  if (code === 0) generate()
-  return code
+  const problems = args.includes('--lock') ? lockSchemas() : []
+  if (problems.length === 0) generate()
+  return complain(problems.map(({ schema, rule, detail }) => `${schema}: ${rule}: ${detail}`))
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = main(process.argv.slice(2))

@@ -24,9 +24,7 @@ export interface Lock {
 
 export const EMPTY_LOCK: Lock = { nextId: 1, schemas: [] }
 
-export const LOCK = new URL('lock.json', SCHEMAS)
-
-export const readLock = (url: URL = LOCK): Lock => {
+export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
   try {
     return JSON.parse(readFileSync(url, 'utf8')) as Lock
   } catch (cause) {

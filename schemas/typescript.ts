@@ -11,12 +11,9 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
   long: 'number',
   float: 'number',
   double: 'number',
-  bytes: 'Uint8Array',
+  bytes: 'Buffer',
   string: 'string',
 }
-
-/** The envelope is written by hand, in event.ts: everything imports it. */
-const BY_HAND = 'tributary.EventMeta'
 
 export const typesOf = (domain: string, sources: readonly Source[]): string => {
   const known = namesOf(sources)
@@ -26,7 +23,7 @@ export const typesOf = (domain: string, sources: readonly Source[]): string => {
   return [
     `// Generated from schemas/${domain}/*.avsc by \`npm run codegen\`. Do not edit.`,
     `import type { Event } from '../event.ts'`,
-    ...records.flatMap((schema) => declaration(schema, known)),
+    ...records.flatMap(declaration),
     ...events.flatMap((schema) => eventTypes(schema, known)),
     '',
     `export type ${capital(domain)}Event =${events.map((schema) => `\n  | ${schema.name}`).join('')}`,
@@ -41,7 +38,7 @@ const eventTypes = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema
   const personal = known.has(personalName(fullName(schema)))
   const fields = schema.fields.filter((field) => field.name !== 'meta' && field.name !== 'personal')
   return [
-    ...declaration({ ...schema, name: `${name}Data`, fields }, known),
+    ...declaration({ ...schema, name: `${name}Data`, fields }),
     ...(personal ? [] : ['', `export type ${personalName(name)} = never`]),
     '',
     `export type ${name} = Event<'${name}', ${name}Data, ${personalName(name)}>`,
@@ -50,28 +47,28 @@ const eventTypes = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema
 
 const comment = (doc: string | undefined, indent: string): readonly string[] => (doc === undefined ? [] : [`${indent}/** ${doc} */`])
 
-const declaration = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): readonly string[] => {
+const declaration = (schema: NamedSchema): readonly string[] => {
   if (schema.type === 'enum') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = ${symbols(schema.symbols)}`]
-  if (schema.type === 'fixed') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = Uint8Array`]
-  return ['', ...comment(schema.doc, ''), `export interface ${schema.name} {`, ...schema.fields.flatMap((field) => member(field, known)), '}']
+  if (schema.type === 'fixed') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = Buffer`]
+  return ['', ...comment(schema.doc, ''), `export interface ${schema.name} {`, ...schema.fields.flatMap(member), '}']
 }
 
-const member = (field: Field, known: ReadonlyMap<string, NamedSchema>): readonly string[] => [
+const member = (field: Field): readonly string[] => [
   ...comment(field.doc, '  '),
-  `  readonly ${field.name}: ${typeText(field.type, known)}`,
+  `  readonly ${field.name}: ${typeText(field.type)}`,
 ]
 
 const symbols = (names: readonly string[]): string => names.map((symbol) => `'${symbol}'`).join(' | ')
 
-const typeText = (schema: Schema, known: ReadonlyMap<string, NamedSchema>): string => {
-  if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVE_TYPES[schema] : nameText(schema)
-  if (isUnion(schema)) return [...schema].sort(nullLast).map((branch) => typeText(branch, known)).join(' | ')
-  if (schema.type === 'array') return `readonly ${bracketed(typeText(schema.items, known))}[]`
-  if (schema.type === 'map') return `{ readonly [name: string]: ${typeText(schema.values, known)} }`
+const typeText = (schema: Schema): string => {
+  if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVE_TYPES[schema] : shortName(schema)
+  if (isUnion(schema)) return [...schema].sort(nullLast).map((branch) => typeText(branch)).join(' | ')
+  if (schema.type === 'array') return `readonly ${bracketed(typeText(schema.items))}[]`
+  if (schema.type === 'map') return `{ readonly [name: string]: ${typeText(schema.values)} }`
   if (schema.type === 'enum') return symbols(schema.symbols)
-  if (schema.type === 'fixed') return 'Uint8Array'
+  if (schema.type === 'fixed') return 'Buffer'
   if (schema.type === 'record') {
-    return `{ ${schema.fields.map((field) => `readonly ${field.name}: ${typeText(field.type, known)}`).join('; ')} }`
+    return `{ ${schema.fields.map((field) => `readonly ${field.name}: ${typeText(field.type)}`).join('; ')} }`
   }
   return 'logicalType' in schema && schema.logicalType === 'bigint' ? 'bigint' : PRIMITIVE_TYPES[schema.type]
 }
@@ -79,5 +76,3 @@ const typeText = (schema: Schema, known: ReadonlyMap<string, NamedSchema>): stri
 const nullLast = (a: Schema, b: Schema): number => Number(a === 'null') - Number(b === 'null')
 
 const bracketed = (text: string): string => (text.includes(' ') ? `(${text})` : text)
-
-const nameText = (name: string): string => (name === BY_HAND ? 'EventMeta' : shortName(name))

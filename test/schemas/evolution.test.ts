@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RecordSchema } from '../../schemas/avro.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
+import { Fault } from '../../schemas/fault.ts'
 import { BIGINT, event, META, record } from './toy.ts'
 
 const v1 = event('Poured', [
@@ -69,5 +71,26 @@ describe('an event of a newer version', () => {
   test('is an unknown schema to those who do not have it', () => {
     const bytes = written([v2, v2Personal], { ...said, data: { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }, personal: null })
     expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(expect.objectContaining({ code: 'unknown-schema' }))
+  })
+})
+
+describe('an older version under random bytes', () => {
+  test('is read or refused with a fault', () => {
+    const codec = openCodec({ schemas: [v2, v2Personal], history: [v1, v1Personal] })
+    const bytes = Buffer.from(written([v1, v1Personal], said))
+    const edit = fc.tuple(fc.integer({ min: 5, max: bytes.length }), fc.uint8Array({ maxLength: 4 }), fc.integer({ min: 0, max: 4 }))
+    let read = 0
+    fc.assert(
+      fc.property(edit, ([at, put, cut]) => {
+        try {
+          codec.decode(Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]))
+          read++
+        } catch (error) {
+          expect(error).toBeInstanceOf(Fault)
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(read).toBeGreaterThan(0)
   })
 })
