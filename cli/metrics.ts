@@ -17,7 +17,9 @@ export interface Metrics {
   readonly report: EdgeReport
   /** The Prometheus text format. What must be asked for is asked for here. */
   text(standings: readonly Standing[]): Promise<string>
-  /** Events a second over the last ten, by domain and generation. */
+  /** Events folded by this process so far. */
+  events(domain: string, generation: number): number
+  /** Events a second over the last ten seconds. */
   rate(domain: string, generation: number): number
 }
 
@@ -61,6 +63,7 @@ export const createMetrics = (now: () => number): Metrics => {
       }
       return registry.metrics()
     },
+    events: (domain, generation) => rates.total(`${domain}.${generation}`),
     rate: (domain, generation) => rates.of(`${domain}.${generation}`),
   }
 }
@@ -68,14 +71,17 @@ export const createMetrics = (now: () => number): Metrics => {
 /** Counts by second, over a short window. */
 const createRates = (now: () => number) => {
   const counts = new Map<string, Map<number, number>>()
+  const totals = new Map<string, number>()
   const second = (): number => Math.floor(now() / 1000)
   return {
     add(name: string, count: number): void {
       const bySecond = counts.get(name) ?? new Map<number, number>()
       counts.set(name, bySecond)
+      totals.set(name, (totals.get(name) ?? 0) + count)
       bySecond.set(second(), (bySecond.get(second()) ?? 0) + count)
       for (const at of bySecond.keys()) if (at < second() - WINDOW_SECONDS) bySecond.delete(at)
     },
+    total: (name: string): number => totals.get(name) ?? 0,
     of(name: string): number {
       const from = second() - WINDOW_SECONDS
       const recent = [...(counts.get(name) ?? [])].filter(([at]) => at >= from && at < second())

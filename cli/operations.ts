@@ -1,6 +1,6 @@
 import { Fault } from '../schemas/fault.ts'
 import { readEvents } from './operations/events.ts'
-import { importLines } from './operations/import.ts'
+import { endImport, importLines } from './operations/import.ts'
 import { listParked, retryParked, showParked } from './operations/parked.ts'
 import { createToken, listTokens, revokeToken } from './operations/token.ts'
 import type { Runtime } from './runtime.ts'
@@ -17,6 +17,7 @@ const OPERATIONS = {
   'token-revoke': revokeToken as Operation<unknown>,
   'events': readEvents as Operation<unknown>,
   'import': importLines as Operation<unknown>,
+  'import-end': endImport as Operation<unknown>,
   'parked-list': listParked as Operation<unknown>,
   'parked-show': showParked as Operation<unknown>,
   'parked-retry': retryParked as Operation<unknown>,

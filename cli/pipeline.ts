@@ -3,14 +3,16 @@ import type { Control } from '../processors/engine/control.ts'
 import type { Log, Logs } from '../processors/engine/log.ts'
 import { createOutcomes } from '../processors/engine/outcomes.ts'
 import type { Outcomes } from '../processors/engine/outcomes.ts'
-import { startProcessor } from '../processors/engine/processor.ts'
 import type { Parked } from '../processors/engine/parking.ts'
-import type { Passed, Running } from '../processors/engine/processor.ts'
+import type { Passed } from '../processors/engine/processor.ts'
 import { startSender } from '../processors/engine/sender.ts'
-import type { Sender, SenderParts } from '../processors/engine/sender.ts'
+import type { Sender } from '../processors/engine/sender.ts'
 import type { Store, Stores } from '../processors/engine/store.ts'
+import { startTimers } from '../processors/engine/timers.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
+import { createFollowing } from './following.ts'
+import type { Following } from './following.ts'
 
 /** One generation as this process sees it. */
 export interface Followed {
@@ -39,6 +41,9 @@ export interface PipelineParts {
   readonly pollMs?: number
 }
 
+/** What of a pipeline may run in a process. */
+export type Hand = 'processor' | 'sender' | 'timers'
+
 /** One domain in this process: its log, its generations, and what of it runs here. */
 export interface Pipeline {
   readonly domain: Domain
@@ -50,67 +55,47 @@ export interface Pipeline {
   generation(generation: number): Promise<Followed>
   /** Looks at the control table again: a new generation is followed, a flip is honoured. */
   refresh(): Promise<void>
-  /** Processes what the log brings, for every generation of this build's fold version, until the pipeline closes. */
-  process(): Promise<void>
-  send(): void
-  running(): ReadonlyMap<number, Running>
+  /** Runs a part of it here until the pipeline stops. */
+  start(hand: Hand): Promise<void>
+  /** Tries the parked keys whose retry was asked for and that are processed here. */
+  heal(): Promise<number>
   /** Stops what runs here, in an order that loses nothing. */
   stop(): Promise<void>
 }
 
 const SENDER_POLL_MS = 1_000
+const TIMER_POLL_MS = 1_000
+const HEAL_MS = 5_000
 const REFRESH_MS = 1_000
 
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
-  const { domain, logs, control, codec, clock } = parts
+  const { domain, logs, control, codec } = parts
   const kept = await control.identity(domain.name)
   const log = await logs.open(domain.topic, kept)
-  const identity = kept ?? (await log.identity())
-  await control.ensure(domain, identity)
+  const { partitions } = kept ?? (await log.identity())
+  await control.ensure(domain, kept ?? (await log.identity()))
   const generation = generationsOf(parts)
   let serving = await generation((await control.serving(domain.name)).generation)
-  const running = new Map<number, Running>()
-  const stopping = new AbortController()
   let processing = false
-  let sender: Sender | undefined
-
-  const follow = async (): Promise<void> => {
-    const listed = await control.generations(domain.name)
-    const ours = listed.filter(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion).map((each) => each.generation)
-    for (const number of ours) if (!running.has(number)) running.set(number, await startFollowing(parts, { log, followed: await generation(number), sent: () => sender?.wake() }))
-    for (const [number, processor] of running) {
-      if (ours.includes(number)) continue
-      running.delete(number)
-      await processor.stop()
-    }
-  }
+  const sending = createSending(parts, { log, partitions, serving: () => serving })
+  const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
     if (pointer.generation !== serving.generation) serving = await generation(pointer.generation)
-    if (processing && !stopping.signal.aborted) await follow()
+    if (processing) await following.refresh()
   })
-  const watch = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(REFRESH_MS, stopping.signal)
-      if (!stopping.signal.aborted) await refresh().catch((error: unknown) => parts.watching.failed(domain.name, error))
-    }
-  }
-  const watched = watch()
-  const process = async (): Promise<void> => {
+  const watch = watchControl(parts, { refresh, following })
+  const start = async (hand: Hand): Promise<void> => {
+    if (hand !== 'processor') return sending.start(hand)
     processing = true
     await refresh()
   }
-  const send = (): void => {
-    sender ??= startSenderOf(parts, { log, partitions: identity.partitions, serving: async () => ({ store: serving.store, from: (await control.serving(domain.name)).from }) })
-  }
   const stop = async (): Promise<void> => {
-    stopping.abort()
-    await watched
-    await sender?.stop()
-    await Promise.all([...running.values()].map((processor) => processor.stop()))
-    running.clear()
+    await watch.stop()
+    await sending.stop()
+    await following.stop()
   }
-  return { domain, log, control, codec, serving: () => serving, generation, refresh, process, send, running: () => running, stop }
+  return { domain, log, control, codec, serving: () => serving, generation, refresh, start, heal: following.heal, stop }
 }
 
 /** Each generation is opened once. */
@@ -128,25 +113,46 @@ const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
   }
 }
 
-const startFollowing = ({ domain, codec, clock, watching }: PipelineParts, { log, followed, sent }: { log: Log; followed: Followed; sent: () => void }): Promise<Running> =>
-  startProcessor({
-    domain,
-    generation: followed.generation,
-    log,
-    store: followed.store,
-    codec,
-    clock,
-    heard: (passed) => {
-      followed.outcomes.heard(passed)
-      watching.passed(domain.name, followed.generation, passed)
-      sent()
+/** What goes out of the serving generation: its outbox, and events whose time has come. */
+const createSending = ({ domain, control, ledger, clock, watching }: PipelineParts, at: { log: Log; partitions: number; serving: () => Followed }) => {
+  const { log, partitions, serving } = at
+  const common = { log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
+  let sender: Sender | undefined
+  let timers: { stop(): Promise<void> } | undefined
+  return {
+    wake: () => sender?.wake(),
+    start(hand: 'sender' | 'timers'): void {
+      if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: TIMER_POLL_MS, store: () => Promise.resolve(serving().store) })
+      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, serving: async () => ({ store: serving().store, from: (await control.serving(domain.name)).from }) })
     },
-    failed: (error) => watching.failed(domain.name, error),
-    parked: (parked) => watching.parked(domain.name, parked),
-  })
+    async stop(): Promise<void> {
+      await timers?.stop()
+      await sender?.stop()
+    },
+  }
+}
 
-const startSenderOf = ({ domain, ledger, clock, watching }: PipelineParts, sending: Pick<SenderParts, 'log' | 'partitions' | 'serving'>): Sender =>
-  startSender({ ...sending, ledger, clock, pollMs: SENDER_POLL_MS, failed: (error) => watching.failed(domain.name, error) })
+const watchControl = ({ domain, clock, watching }: PipelineParts, { refresh, following }: { refresh: () => Promise<void>; following: Following }) => {
+  const stopping = new AbortController()
+  const failed = (error: unknown): void => watching.failed(domain.name, error)
+  const watch = async (): Promise<void> => {
+    for (let healed = clock.now(); ; ) {
+      await clock.sleep(REFRESH_MS, stopping.signal)
+      if (stopping.signal.aborted) return
+      await refresh().catch(failed)
+      if (clock.now() - healed < HEAL_MS) continue
+      healed = clock.now()
+      await following.heal().catch(failed)
+    }
+  }
+  const watched = watch()
+  return {
+    async stop(): Promise<void> {
+      stopping.abort()
+      await watched
+    },
+  }
+}
 
 /** One after the other, whoever asks. */
 const inTurn = (work: () => Promise<void>): (() => Promise<void>) => {

@@ -102,7 +102,6 @@ const proving = (program: Command, run: Run): void => {
     .option('--minutes <n>', 'as many as fit', wholeNumber(1)).addOption(json())
     .action(run(async () => (await import('./commands/simulate.ts')).simulate))
   program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, kafka, writes: ratios measured in one run')
-    .allowUnknownOption().passThroughOptions().addOption(json())
+    .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))
-  program.enablePositionalOptions()
 }

@@ -17,32 +17,43 @@ export interface Asking {
   readonly processing?: boolean
 }
 
-/** Performs an operation where it can be: by the running server that holds the folder, or else here. */
-export const ask = async (context: Context, name: OperationName, args: unknown, { row = () => undefined, processing = false }: Asking = {}): Promise<unknown> => {
+export type Ask = (name: OperationName, args: unknown, row?: (row: unknown) => void) => Promise<unknown>
+
+/** Performs one operation where it can be: by the running server that holds the folder, or else here. */
+export const ask = (context: Context, name: OperationName, args: unknown, { row, processing = false }: Asking = {}): Promise<unknown> =>
+  asking(context, processing, (askOne) => askOne(name, args, row))
+
+/** The same for several: what must be opened here is opened once. */
+export const asking = async <T>(context: Context, processing: boolean, use: (ask: Ask) => Promise<T>): Promise<T> => {
   const config = configOf(context)
-  const says = saysTo(context.output, context.signal, row)
-  const server = await serverOf(config)
-  if (server !== undefined) return server(name, args, says)
+  const says = (row: (row: unknown) => void = () => undefined) => saysTo(context.output, context.signal, row)
+  if (isEmbedded(config) && (await isHeld(config))) return use(async (name, args, row) => (await serverOf(config))(name, args, says(row)))
   return withRuntime(context, async (runtime) => {
-    if (processing && isEmbedded(config)) for (const pipeline of runtime.pipelines.values()) await pipeline.process()
-    return createPerform(runtime)(name, args, says)
+    if (processing && isEmbedded(config)) for (const pipeline of runtime.pipelines.values()) await pipeline.start('processor')
+    return use((name, args, row) => createPerform(runtime)(name, args, says(row)))
   })
 }
 
-const serverOf = async (config: Config): Promise<Perform | undefined> => {
-  const socket = isEmbedded(config) ? await callHolder(config.data) : undefined
-  return socket === undefined ? undefined : askOver(socket)
+const isHeld = async (config: Config): Promise<boolean> => {
+  const holder = await callHolder(config.data)
+  holder?.destroy()
+  return holder !== undefined
+}
+
+const serverOf = async (config: Config): Promise<Perform> => {
+  const socket = await callHolder(config.data)
+  if (socket === undefined) throw new Fault('server-gone', 'The running server ended meanwhile. Repeat the command.', { retriable: true })
+  return askOver(socket)
 }
 
 /** Opens everything here for as long as `use` takes; beside a running server when there is one. */
 export const withRuntime = async <T>(context: Context, use: (runtime: Runtime) => Promise<T>, beside = false): Promise<T> => {
   const config = configOf(context)
-  const holder = beside && isEmbedded(config) ? await callHolder(config.data) : undefined
-  holder?.destroy()
+  const held = beside && isEmbedded(config) && (await isHeld(config))
   const failed = (_domain: string, error: unknown): void => {
     context.output.progress(error instanceof Fault ? `${error.code}: ${error.message}` : String(error))
   }
-  const runtime = await openRuntime({ config, folder: holder === undefined ? 'hold' : 'beside', watching: { failed } })
+  const runtime = await openRuntime({ config, folder: held ? 'beside' : 'hold', watching: { failed } })
   try {
     return await use(runtime)
   } finally {

@@ -51,7 +51,13 @@ export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
       foldVersion: serving?.foldVersion ?? domain.foldVersion,
       events,
       eventsPerSecond: runtime.metrics.rate(domain.name, standing.generation),
-      writeUnitsPerEvent: runtime.adapters.unitsPerEvent(domain.table, standing.generation),
+      writeUnitsPerEvent: unitsPerEvent(runtime, domain, standing.generation),
       generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })),
     }
   }))
+
+const unitsPerEvent = ({ adapters, metrics }: Runtime, { name, table }: Pipeline['domain'], generation: number): number | null => {
+  const units = adapters.units(table, generation)
+  const folded = metrics.events(name, generation)
+  return units === null || folded === 0 ? null : units / folded
+}

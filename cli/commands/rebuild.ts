@@ -56,7 +56,7 @@ const flip = async (context: Context, runtime: Runtime, { pipeline, to }: { pipe
   }
   server?.destroy()
   if (beside) await refresh()
-  else if (runtime.held !== undefined) await pipeline.process()
+  else if (runtime.held !== undefined) await pipeline.start('processor')
   const { store } = await pipeline.generation(to)
   await flipTo({ domain: pipeline.domain.name, control: pipeline.control, log: pipeline.log, clock: runtime.clock, to, store, timeoutMs: FLIP_TIMEOUT_MS })
   if (beside) await refresh()

@@ -18,7 +18,8 @@ import { serveSocket } from '../socket.ts'
 const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
 /** Named by the interface, and nothing of this version needs them. */
-const IDLE: readonly Role[] = ['timers', 'live', 'fetcher']
+const IDLE: readonly Role[] = ['live', 'fetcher']
+const HANDS = ['processor', 'sender', 'timers'] as const satisfies readonly Role[]
 
 export interface StartOptions {
   readonly roles?: string
@@ -53,13 +54,12 @@ const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
   const roles = ROLES.filter((role) => asked.includes(role))
   const unknown = asked.filter((role) => !ROLES.some((known) => known === role))
   if (unknown.length > 0) throw new Fault('bad-usage', `--roles names ${unknown.map((role) => `"${role}"`).join(', ')}; there are ${ROLES.join(', ')}.`)
-  if (roles.every((role) => IDLE.includes(role))) throw new Fault('bad-usage', `Nothing in this version needs the roles ${roles.join(', ')}; name edge, processor or sender.`)
+  if (roles.every((role) => IDLE.includes(role))) throw new Fault('bad-usage', `Nothing in this version needs the roles ${roles.join(', ')}; name edge, processor, sender or timers.`)
   return new Set(roles)
 }
 
 const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Role>; logger: Logger }): Promise<Serving> => {
-  if (roles.has('processor')) for (const pipeline of runtime.pipelines.values()) await pipeline.process()
-  if (roles.has('sender')) for (const pipeline of runtime.pipelines.values()) pipeline.send()
+  for (const pipeline of runtime.pipelines.values()) for (const hand of HANDS) if (roles.has(hand)) await pipeline.start(hand)
   const serving = await openEdge(runtime, { edge: roles.has('edge'), processor: roles.has('processor'), logger })
   if (runtime.held !== undefined) serveSocket(runtime.held.server, createPerform(runtime))
   return serving

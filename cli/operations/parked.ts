@@ -55,9 +55,7 @@ export const retryParked: Operation<{ readonly id?: string; readonly all?: boole
     await pipeline.serving().store.commit([[[{ put: { ...entry, retry: true, _pos: entry._pos + 1 }, expect: entry._pos }]]])
   }
   let healed = 0
-  for (const pipeline of new Set(found.map((each) => each.pipeline))) {
-    for (const running of pipeline.running().values()) healed += await running.heal()
-  }
+  for (const pipeline of new Set(found.map((each) => each.pipeline))) healed += await pipeline.heal()
   return { asked: found.length, healed }
 }
 

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BuildTarget } from '../processors/engine/build.ts'
+import type { Logs } from '../processors/engine/log.ts'
+import type { RebuildParts } from '../processors/engine/rebuild.ts'
+import type { Stores } from '../processors/engine/store.ts'
+import type { TableSpec } from '../projections/table.ts'
+import type { Config, KafkaConfig } from './config.ts'
+
+export interface Scratch {
+  readonly store: BuildTarget
+  remove(): Promise<void>
+}
+
+/** The ports as this configuration wants them. */
+export interface Adapters {
+  readonly logs: Logs
+  readonly stores: Stores
+  /** An empty local store to fold into, thrown away afterwards. */
+  scratch(spec: TableSpec): Promise<Scratch>
+  /** Where the next generation is built, and where it belongs if that is elsewhere. */
+  building(spec: TableSpec): Pick<RebuildParts, 'workIn' | 'copyTo'>
+  /** Write units spent by this process on a generation, where the store has a price. */
+  units(spec: TableSpec, generation: number): number | null
+  close(): Promise<void>
+}
+
+interface Storing {
+  readonly stores: Stores
+  readonly building: Adapters['building']
+  readonly units: Adapters['units']
+}
+
+/** Only what is configured is loaded. */
+export const openAdapters = async (config: Config): Promise<Adapters> => {
+  const scratches = new Set<Scratch>()
+  const scratch = async (spec: TableSpec): Promise<Scratch> => {
+    const made = await makeScratch(spec)
+    const remove = async (): Promise<void> => {
+      scratches.delete(kept)
+      await made.remove()
+    }
+    const kept = { store: made.store, remove }
+    scratches.add(kept)
+    return kept
+  }
+  const { stores, building, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config.dynamodb, scratch)
+  const logs = config.kafka === undefined ? await embeddedLogs(config) : await kafkaLogs(config.kafka)
+  const close = async (): Promise<void> => {
+    await Promise.all([...scratches].map((each) => each.remove()))
+    await logs.close()
+    await stores.close()
+  }
+  return { logs, stores, scratch, building, units, close }
+}
+
+const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
+  const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
+  const stores = lmdbStores({ folder })
+  const store = await stores.open(spec, 1)
+  const remove = async (): Promise<void> => {
+    await stores.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { store, remove }
+}
+
+const embeddedStores = async ({ data }: Config): Promise<Storing> => {
+  const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
+  const stores = lmdbStores({ folder: join(data, 'tables') })
+  return { stores, building: (spec) => ({ workIn: (generation) => stores.open(spec, generation) }), units: () => null }
+}
+
+const dynamoStores = async (connection: { readonly endpoint?: string }, scratch: Adapters['scratch']): Promise<Storing> => {
+  const adapter = await import('../processors/adapters/dynamodb/store.ts')
+  const spent = new Map<string, number>()
+  const { tableName } = await import('../projections/table.ts')
+  const stores = adapter.dynamoStores({
+    ...connection,
+    metrics: { units: (table, { domain, bookkeeping }) => spent.set(table, (spent.get(table) ?? 0) + domain + bookkeeping) },
+  })
+  return {
+    stores,
+    building: (spec) => ({ workIn: async () => (await scratch(spec)).store, copyTo: (generation) => stores.open(spec, generation) }),
+    units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,
+  }
+}
+
+const kafkaLogs = async ({ brokers, partitions, ssl, sasl, sessionMs }: KafkaConfig): Promise<Logs> => {
+  const adapter = await import('../processors/adapters/kafka/logs.ts')
+  return adapter.kafkaLogs({ brokers, partitions, ssl, timing: { session: sessionMs }, ...(sasl === undefined ? {} : { sasl }) })
+}
+
+const embeddedLogs = async ({ data }: Config): Promise<Logs> => {
+  const { lmdbLogs } = await import('../processors/adapters/lmdb/log.ts')
+  return lmdbLogs({ folder: join(data, 'log') })
+}

@@ -1,0 +1,19 @@
+import { meals } from '../processors/meals/domain.ts'
+import type { DomainEdge } from '../producers/http/domain.ts'
+import { mealsEdge } from '../producers/meals.ts'
+import type { Key } from '../projections/item.ts'
+import { userPartition } from '../projections/meals/keys.ts'
+import type { Domain } from '../projections/projection.ts'
+
+/** Every domain of the program, in one place. */
+export const DOMAINS: readonly Domain[] = [meals]
+
+export const EDGES: Readonly<Record<string, Pick<DomainEdge, 'name' | 'routes' | 'access'>>> = { meals: mealsEdge }
+
+const PARTITIONS: Readonly<Record<string, (key: string) => string>> = { meals: userPartition }
+
+/** Tells the items that are derived from one key of a domain's log. */
+export const itemsBelongTo = (domain: string, key: string): ((item: Key) => boolean) => {
+  const partition = PARTITIONS[domain]?.(key)
+  return ({ PK }) => PK === partition
+}

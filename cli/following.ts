@@ -1,0 +1,61 @@
+import type { Log } from '../processors/engine/log.ts'
+import { startProcessor } from '../processors/engine/processor.ts'
+import type { Running } from '../processors/engine/processor.ts'
+import type { Followed, PipelineParts } from './pipeline.ts'
+
+/** The processors of this process: one for every listed generation of this build's fold version. */
+export interface Following {
+  /** Starts what is listed and not running, stops what is no longer listed. */
+  refresh(): Promise<void>
+  running(): ReadonlyMap<number, Running>
+  /** Tries the parked keys whose retry was asked for; resolves to how many are healed. */
+  heal(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface FollowingParts {
+  readonly parts: PipelineParts
+  readonly log: Log
+  readonly generation: (generation: number) => Promise<Followed>
+  /** Something was put into the outbox. */
+  readonly sent: () => void
+}
+
+export const createFollowing = ({ parts, log, generation, sent }: FollowingParts): Following => {
+  const { domain, control } = parts
+  const running = new Map<number, Running>()
+  const refresh = async (): Promise<void> => {
+    const listed = await control.generations(domain.name)
+    const ours = listed.filter(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion).map((each) => each.generation)
+    for (const number of ours) if (!running.has(number)) running.set(number, await follow({ parts, log, sent }, await generation(number)))
+    for (const [number, processor] of running) {
+      if (ours.includes(number)) continue
+      running.delete(number)
+      await processor.stop()
+    }
+  }
+  const heal = async (): Promise<number> => {
+    let healed = 0
+    for (const processor of running.values()) healed += await processor.heal()
+    return healed
+  }
+  const stop = async (): Promise<void> => {
+    await Promise.all([...running.values()].map((processor) => processor.stop()))
+    running.clear()
+  }
+  return { refresh, running: () => running, heal, stop }
+}
+
+const follow = ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, outcomes }: Followed): Promise<Running> => {
+  const { domain, codec, clock, watching } = parts
+  return startProcessor({
+    domain, generation, log, store, codec, clock,
+    heard: (passed) => {
+      outcomes.heard(passed)
+      watching.passed(domain.name, generation, passed)
+      if (passed.sends) sent()
+    },
+    failed: (error) => watching.failed(domain.name, error),
+    parked: (parked) => watching.parked(domain.name, parked),
+  })
+}

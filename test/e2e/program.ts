@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+const program = join(root, 'bin', 'tributary.js')
+
+export type Env = Readonly<Record<string, string>>
+
+/** This machine's environment without any variable of ours, so that a test says what it means. */
+const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TRIBUTARY_'))),
+  NO_COLOR: '1',
+  ...env,
+})
+
+export const freshFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-e2e-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const launch = (args: readonly string[], env: Env): ChildProcess => {
+  if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) throw new Error('The program is not built: npm run build')
+  return spawn(process.execPath, [program, ...args], { env: cleanEnv(env), cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command to its end. */
+export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
+  const child = launch(args, env)
+  const texts = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, ...texts }
+}
+
+/** One that must succeed; the answer is what it wrote to stdout. */
+export const tell = async (args: readonly string[], env: Env): Promise<string> => {
+  const { code, stdout, stderr } = await run(args, env)
+  if (code !== 0) throw new Error(`tributary ${args.join(' ')} ended with ${code}: ${stderr}`)
+  return stdout.trim()
+}
+
+export interface Server {
+  readonly pid: number
+  readonly url: string
+  readonly admin: string
+  stderr(): string
+  kill(signal: NodeJS.Signals): void
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  /** As an operator stops it. */
+  stop(): Promise<number | NodeJS.Signals>
+}
+
+/** Starts the built program on free ports; resolves when it is ready. */
+export const startServer = async (env: Env, args: readonly string[] = []): Promise<Server> => {
+  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', ...env })
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await ended
+  })
+  const { url, admin } = await greetingOf(child, ended, () => stderr)
+  await until(async () => (await fetch(`${admin}/readyz`)).ok, () => `not ready: ${stderr}`)
+  const stop = async (): Promise<number | NodeJS.Signals> => {
+    child.kill('SIGTERM')
+    return ended
+  }
+  return { pid: child.pid ?? 0, url, admin, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended, stop }
+}
+
+const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: () => string): Promise<{ url: string; admin: string }> => {
+  let url = ''
+  const lines = async (): Promise<{ url: string; admin: string }> => {
+    if (child.stdout === null) throw new Error('no stdout')
+    for await (const line of createInterface({ input: child.stdout })) {
+      url = /listens on (http:\S+)/.exec(line)?.[1] ?? url
+      const admin = /^admin:\s+(http:\S+)\/readyz/.exec(line)?.[1]
+      if (admin !== undefined) return { url, admin }
+    }
+    throw new Error(`the server ended (${String(await ended)}): ${stderr()}`)
+  }
+  return lines()
+}
+
+/** Waits for a condition, with a bound that only a failure reaches. */
+export const until = async (holds: () => Promise<boolean>, otherwise: () => string, timeoutMs = 60_000): Promise<void> => {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20)) if (await holds().catch(() => false)) return
+  throw new Error(otherwise())
+}
+
+export const newToken = (env: Env, user: string, scopes = 'read,write'): Promise<string> => tell(['token', 'create', '--user', user, '--scopes', scopes], env)
+
+export interface Client {
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+}
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: { readonly [name: string]: unknown }
+}
+
+export const client = (url: string, token: string): Client => {
+  const send: Client['send'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) }
+  }
+  return { send, get: (path, headers) => send('GET', path, undefined, headers), post: (path, body, headers) => send('POST', path, body, headers) }
+}
+
+export const meal = (index: number, day = '2026-11-16') => ({
+  mealSummary: `Meal ${index}`,
+  eatenAt: `${day}T${String(6 + (index % 12)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}:00Z`,
+  tz: 'UTC',
+  calories: 100 + (index % 7) / 8,
+  protein: 10.125,
+  carbs: 20,
+  fat: 5.5,
+})

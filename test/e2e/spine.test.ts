@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+
+describe('from a request to a day summary, embedded', () => {
+  test('a meal that is posted is in the log, in its item and in the day', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const ann = client(server.url, await newToken(env, 'ann'))
+
+    const posted = await ann.post('/v1/meals', meal(1))
+    expect(posted.status).toBe(201)
+    const event = posted.headers.get('tributary-event') ?? ''
+    expect(event).toMatch(/^0:\d+:/)
+
+    const read = await ann.get(`/v1/meals/${String(posted.body['id'])}`, { 'tributary-after': event })
+    expect(read.body).toMatchObject({ mealSummary: 'Meal 1', calories: 100.125, protein: 10.125 })
+    const summaries = await ann.get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+    expect(summaries.body['items']).toMatchObject([{ totalCalories: 100.125, mealCount: 1 }])
+
+    const events = (await tell(['events', '--json', '--key', 'ann'], env)).split('\n').map((line) => JSON.parse(line) as { type: string })
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['PatIssued', 'MealLogged']))
+    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ domain: 'meals', generation: 1, parked: 0 })
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('everything is there after a stop and a start, and equals the fold of its log', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const first = await startServer(env)
+    const token = await newToken(env, 'bob')
+    for (let index = 0; index < 20; index += 1) expect((await client(first.url, token).post('/v1/meals', meal(index))).status).toBe(201)
+    expect(await first.stop()).toBe(0)
+
+    const verified = await run(['verify', '--json'], env)
+    expect(verified).toMatchObject({ code: 0 })
+    expect(JSON.parse(verified.stdout)).toMatchObject({ domain: 'meals', differences: [] })
+
+    const second = await startServer(env)
+    const summaries = await client(second.url, token).get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+    expect(summaries.body['items']).toMatchObject([{ mealCount: 20 }])
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await second.stop()).toBe(0)
+  })
+
+  test('a token works at once, lists without its secret, and ends at once when it is revoked', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const made = JSON.parse(await tell(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as { id: string; token: string }
+    const cyd = client(server.url, made.token)
+    expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(200)
+    const listed = await tell(['token', 'list', '--json'], env)
+    expect(listed).toContain(made.id)
+    expect(listed).not.toContain(made.token)
+    await tell(['token', 'revoke', made.id], env)
+    expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(401)
+    expect(await run(['token', 'revoke', made.id], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('token-not-found') })
+  })
+
+  test('commands work without a server, too', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const token = await newToken(env, 'dan')
+    const server = await startServer(env)
+    expect((await client(server.url, token).post('/v1/meals', meal(3))).status).toBe(201)
+  })
+
+  test('a rebuild beside a running server is served when it is done', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const eve = client(server.url, await newToken(env, 'eve'))
+    for (let index = 0; index < 10; index += 1) await eve.post('/v1/meals', meal(index))
+    const before = await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')
+    await tell(['rebuild', 'meals', '--yes'], env)
+    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ generation: 2, table: 'chatkcal.g2' })
+    expect((await eve.post('/v1/meals', meal(10, '2026-12-01'))).status).toBe(201)
+    expect((await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')).body).toEqual(before.body)
+    expect((await eve.get('/v1/meals?day=2026-12-01')).body['items']).toHaveLength(1)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await server.stop()).toBe(0)
+  })
+})

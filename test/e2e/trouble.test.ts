@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { client, freshFolder, newToken, run, startServer } from './program.ts'
+
+const free = { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0' }
+const oneLine = (code: string) => expect.stringMatching(new RegExp(`^tributary: ${code}: [^\\n]+\\n$`))
+
+const takenPort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+describe('a start that cannot be says why in one line, with a code', () => {
+  test('a port in use', async () => {
+    const port = await takenPort()
+    const data = freshFolder()
+    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_HTTP: `127.0.0.1:${port}` })).toMatchObject({ code: 1, stderr: oneLine('port-in-use') })
+    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_ADMIN: `127.0.0.1:${port}` })).toMatchObject({ code: 1, stderr: oneLine('port-in-use') })
+  })
+
+  test('a second server on the same folder, which does not disturb the first', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const first = await startServer(env)
+    expect(await run(['start'], { ...env, ...free })).toMatchObject({ code: 1, stderr: oneLine('data-folder-in-use') })
+    expect((await fetch(`${first.admin}/readyz`)).status).toBe(200)
+  })
+
+  test('a data folder of a newer version', async () => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'tributary.json'), '{"format":99}')
+    expect(await run(['start'], { TRIBUTARY_DATA: folder, ...free })).toMatchObject({ code: 1, stderr: oneLine('data-folder-newer') })
+  })
+
+  test('a data folder that cannot be made', async () => {
+    expect(await run(['start'], { TRIBUTARY_DATA: '/proc/none/here', ...free })).toMatchObject({ code: 1, stderr: oneLine('data-folder-unusable') })
+  })
+
+  test('a data folder that is not there yet is made', async () => {
+    const server = await startServer({ TRIBUTARY_DATA: join(freshFolder(), 'not', 'yet') })
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('Kafka that is not there', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_KAFKA: '127.0.0.1:1' }
+    expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
+  }, 60_000)
+
+  test('a configuration with mistakes, all of them at once', async () => {
+    const { code, stderr } = await run(['start'], { TRIBUTARY_HTTP: 'x', TRIBUTARY_LOGLEVEL: 'info', TRIBUTARY_KAFKA_PARTITIONS: '0' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^tributary: bad-config: The configuration has 3 mistakes:\n/)
+  })
+})
+
+describe('usage', () => {
+  test.each([
+    [['nonsense']],
+    [['start', '--nonsense']],
+    [['start', '--roles', 'king']],
+    [['token', 'create']],
+    [['token', 'create', '--user', 'a b']],
+    [['token', 'create', '--user', 'ann', '--scopes', 'everything']],
+    [['events', '--from', 'yesterday']],
+    [['demo', '--rate', 'fast']],
+    [['import', 'meals', '/nowhere/file']],
+    [['bench', 'nothing']],
+    [['parked', 'retry']],
+  ])('%j ends with 2 and says what is wrong', async (args) => {
+    const { code, stderr, stdout } = await run(args, { TRIBUTARY_DATA: freshFolder() })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).not.toBe('')
+  })
+
+  test('help and version go to stdout and end with 0', async () => {
+    const help = await run(['--help'], {})
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    for (const command of ['start', 'token', 'demo', 'import', 'status', 'events', 'verify', 'rebuild', 'parked', 'schemas', 'simulate', 'doctor', 'bench']) expect(help.stdout).toContain(command)
+    expect(await run(['--version'], {})).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  test('a domain that is not there is named as such', async () => {
+    expect(await run(['verify', 'taps'], { TRIBUTARY_DATA: freshFolder() })).toMatchObject({ code: 1, stderr: oneLine('domain-unknown') })
+  })
+
+  test('--print-config shows the configuration without secrets', async () => {
+    const { stdout } = await run(['start', '--print-config'], { TRIBUTARY_KAFKA: 'k:1', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD: 'hunter2' })
+    expect(stdout).toContain('TRIBUTARY_KAFKA=k:1')
+    expect(stdout).not.toContain('hunter2')
+  })
+})
+
+describe('a stop', () => {
+  test('takes no new requests and answers those under way', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const ann = client(server.url, await newToken(env, 'ann'))
+    const posts = Promise.allSettled(Array.from({ length: 50 }, (_, index) => ann.post('/v1/meals', { mealSummary: `M ${index}`, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: 1, protein: 1, carbs: 1, fat: 1 })))
+    server.kill('SIGINT')
+    expect(await server.ended).toBe(0)
+    for (const each of await posts) if (each.status === 'fulfilled') expect([201, 503]).toContain(each.value.status)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+  })
+
+  test('leaves no socket behind', async () => {
+    const folder = freshFolder()
+    mkdirSync(folder, { recursive: true })
+    const server = await startServer({ TRIBUTARY_DATA: folder })
+    await server.stop()
+    const again = await startServer({ TRIBUTARY_DATA: folder })
+    expect(await again.stop()).toBe(0)
+  })
+})
