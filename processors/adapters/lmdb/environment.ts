@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 
-/** Reserved address space, not disk: the file grows with what is written. */
-const MAP_SIZE = 2 ** 40
+/** Reserved address space, not disk. The file grows with what is written, and past this lmdb-js maps more. */
+const MAP_SIZE = 2 ** 36
 const MAX_READERS = 126
 
 export type LmdbKey = string | Uint8Array
@@ -41,11 +41,24 @@ export const openEnvironment = ({ path, durable, readOnly = false, maxDbs = 16 }
   }
 }
 
-export const openDatabase = <V>(root: RootDatabase, name: string, encoder?: object): Database<V, LmdbKey> => {
-  const options = encoder === undefined
-    ? { name, encoding: 'binary' as const, keyEncoder: utf8Keys }
-    : { name, encoding: 'msgpack' as const, keyEncoder: utf8Keys, encoder }
-  return root.openDB<V, LmdbKey>(options)
+export const openDatabase = <V>(root: RootDatabase, name: string, encoder: object): Database<V, LmdbKey> => {
+  const options = { name, encoding: 'msgpack' as const, keyEncoder: utf8Keys, encoder }
+  return present(root.openDB<V, LmdbKey>(options), name)
+}
+
+/** String keys without values. */
+export const openSet = (root: RootDatabase, name: string): Database<Uint8Array, LmdbKey> => {
+  const options = { name, encoding: 'binary' as const, keyEncoder: utf8Keys }
+  return present(root.openDB<Uint8Array, LmdbKey>(options), name)
+}
+
+export const openBinary = (root: RootDatabase, name: string): Database<Buffer, Uint8Array> =>
+  present(root.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }), name)
+
+// The types do not say it, but a database that does not exist in a read-only environment comes back as undefined.
+const present = <D>(database: D | undefined, name: string): D => {
+  if (database === undefined) throw new Fault('data-unreadable', `The LMDB environment has no database ${name}. Start the server on this folder once.`)
+  return database
 }
 
 const FULL = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, -30792 /* MDB_MAP_FULL */])

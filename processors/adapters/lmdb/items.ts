@@ -2,7 +2,7 @@ import type { Database, RootDatabase } from 'lmdb'
 import { keyOf, type Item, type Key, type Stored, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { openDatabase, type LmdbKey } from './environment.ts'
+import { openDatabase, openSet, type LmdbKey } from './environment.ts'
 
 /** The databases of one generation's environment. */
 export interface Tables {
@@ -38,7 +38,7 @@ export const openTables = (root: RootDatabase, spec: TableSpec): Tables => {
   return {
     meta,
     items: openDatabase<Stored>(root, 'items', encoder),
-    indexes: new Map(spec.indexes.map(({ name }) => [name, openDatabase<Uint8Array>(root, `index:${name}`)])),
+    indexes: new Map(spec.indexes.map(({ name }) => [name, openSet(root, `index:${name}`)])),
     members: openDatabase<Membership>(root, 'members', PLAIN),
     saveShapes: () => {
       if (learnt === undefined) return

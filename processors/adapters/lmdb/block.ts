@@ -1,0 +1,141 @@
+import { crc32 } from 'node:zlib'
+import { Fault } from '../../../schemas/fault.ts'
+import type { LogRecord } from '../../engine/log.ts'
+
+/**
+ * A block is one LMDB value with up to 256 records of consecutive offsets; its LMDB key holds the first.
+ *   version u8 · sealed u8 · count u16 · crc32 u32 of the rest · records
+ *   record: timestamp u48 · varint(key bytes * 2 + 1 if not all ASCII) · key · varint(value bytes) · value
+ */
+export const BLOCK_RECORDS = 256
+const VERSION = 1
+const HEADER = 8
+
+export interface Encoded {
+  readonly bytes: Buffer
+  /** Where each record ends in `bytes`. */
+  readonly ends: readonly number[]
+}
+
+export interface Incoming {
+  readonly timestamp: number
+  readonly key: string
+  readonly value: Uint8Array
+}
+
+const varintSize = (value: number): number => (value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x200000 ? 3 : 4)
+
+const writeVarint = (target: Buffer, at: number, value: number): number => {
+  while (value >= 0x80) {
+    target[at++] = (value & 0x7f) | 0x80
+    value >>>= 7
+  }
+  target[at++] = value
+  return at
+}
+
+export const encodedSize = ({ key, value }: Pick<Incoming, 'key' | 'value'>): number => {
+  const keyBytes = Buffer.byteLength(key)
+  return 6 + varintSize(keyBytes * 2 + 1) + keyBytes + varintSize(value.length) + value.length
+}
+
+export const encodeRecords = (records: readonly Incoming[]): Encoded => {
+  const ends: number[] = []
+  const bytes = Buffer.allocUnsafe(records.reduce((sum, record) => sum + encodedSize(record), 0))
+  let at = 0
+  for (const { timestamp, key, value } of records) {
+    const keyBytes = Buffer.byteLength(key)
+    at = bytes.writeUIntBE(timestamp, at, 6)
+    at = writeVarint(bytes, at, keyBytes * 2 + (keyBytes === key.length ? 0 : 1))
+    at += bytes.write(key, at, 'utf8')
+    at = writeVarint(bytes, at, value.length)
+    bytes.set(value, at)
+    at += value.length
+    ends.push(at)
+  }
+  return { bytes, ends }
+}
+
+/** `sealed` blocks are final; others are merged into one as they accumulate. */
+export const encodeBlock = (bodies: readonly Uint8Array[], { count, sealed }: { count: number; sealed: boolean }): Buffer => {
+  const block = Buffer.concat([Buffer.allocUnsafe(HEADER), ...bodies])
+  block[0] = VERSION
+  block[1] = sealed ? 1 : 0
+  block.writeUInt16BE(count, 2)
+  block.writeUInt32BE(crc32(block.subarray(HEADER)), 4)
+  return block
+}
+
+export interface Block {
+  readonly first: number
+  readonly count: number
+  readonly sealed: boolean
+  readonly bytes: Buffer
+}
+
+const corrupt = (where: string, what: string): Fault =>
+  new Fault('log-corrupt', `The block ${where} is damaged: ${what}. Stop, check the disk, and restore the folder from a backup.`)
+
+export const openBlock = (bytes: Buffer, first: number, where: string): Block => {
+  if (bytes.length < HEADER || bytes[0] !== VERSION) throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
+  const sum = crc32(bytes.subarray(HEADER))
+  if (sum !== bytes.readUInt32BE(4)) throw corrupt(where, 'its checksum does not fit its bytes')
+  return { first, count: bytes.readUInt16BE(2), sealed: bytes[1] === 1, bytes }
+}
+
+export const bodyOf = ({ bytes }: Block): Buffer => bytes.subarray(HEADER)
+
+export interface Wanted {
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+  /** Only records of this key. */
+  readonly key?: Buffer | undefined
+  /** Bytes that may be taken; at least one record is, where one fits the rest. */
+  readonly room?: number
+}
+
+/** Records are views into the bytes of their block. `full` says that room ended before the block did. */
+export const decodeBlock = ({ first, count, bytes }: Block, wanted: Wanted, into: LogRecord[]): { used: number; full: boolean } => {
+  const { from, to, key: only, room = Infinity } = wanted
+  const end = Math.min(first + count, to)
+  let at = HEADER
+  let used = 0
+  for (let offset = first; offset < end; offset++) {
+    const start = at
+    at += 6
+    let size = bytes[at++] as number
+    if (size >= 0x80) {
+      size = readVarint(bytes, at - 1)
+      at += varintSize(size) - 1
+    }
+    const keyAt = at
+    const keyEnd = keyAt + (size >>> 1)
+    at = keyEnd
+    let length = bytes[at++] as number
+    if (length >= 0x80) {
+      length = readVarint(bytes, at - 1)
+      at += varintSize(length) - 1
+    }
+    const valueAt = at
+    at += length
+    if (offset < from || (only !== undefined && !isKey(only, bytes, keyAt, keyEnd))) continue
+    if (used > 0 && used + at - start > room) return { used, full: true }
+    used += at - start
+    const key = bytes.toString((size & 1) === 0 ? 'latin1' : 'utf8', keyAt, keyEnd)
+    into.push({ partition: 0, offset, timestamp: bytes.readUIntBE(start, 6), key, value: bytes.subarray(valueAt, at) })
+  }
+  return { used, full: used > room }
+}
+
+const readVarint = (bytes: Buffer, at: number): number => {
+  let value = 0
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++] as number
+    value |= (byte & 0x7f) << shift
+    if (byte < 0x80) return value
+  }
+}
+
+const isKey = (key: Buffer, bytes: Buffer, start: number, end: number): boolean =>
+  key.length === end - start && bytes.compare(key, 0, key.length, start, end) === 0

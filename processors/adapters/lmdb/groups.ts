@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../../../schemas/fault.ts'
+import type { LogRecord, Subscriber, Subscription } from '../../engine/log.ts'
+
+/** What a group needs to know of the topic it follows. */
+export interface Followed {
+  readonly topic: string
+  high(): number
+  /** Records from an offset on, bounded; at least one where there is one. */
+  take(from: number): readonly LogRecord[]
+  reached(group: string, offset: number): void
+  settled(): Promise<void>
+}
+
+interface Member {
+  readonly subscriber: Subscriber
+  readonly stopping: AbortController
+  readonly done: Promise<void>
+  wake: () => void
+}
+
+const FIRST_PAUSE = 50
+const LONGEST_PAUSE = 5_000
+
+/** Groups within this process: the one partition belongs to the member that came first, then to the next. */
+export const createGroups = (followed: Followed) => {
+  const groups = new Map<string, Member[]>()
+
+  const subscribe = (group: string, subscriber: Subscriber): Subscription => {
+    const members = groups.get(group) ?? []
+    groups.set(group, members)
+    const before = members.at(-1)
+    let wake = (): void => {}
+    const stopping = new AbortController()
+    const isFirst = (): boolean => members[0] === member
+    const run = async (): Promise<void> => {
+      await Promise.race([before?.done, aborted(stopping.signal)])
+      while (!isFirst() && !stopping.signal.aborted) await Promise.race([members[0]?.done, aborted(stopping.signal)])
+      if (!stopping.signal.aborted) await follow({ group, member, followed, held: isFirst })
+      members.splice(members.indexOf(member), 1)
+      await followed.settled().catch(() => undefined)
+    }
+    const member: Member = { subscriber, stopping, done: Promise.resolve().then(run), get wake() { return wake }, set wake(next) { wake = next } }
+    members.push(member)
+    return {
+      stop: () => {
+        stopping.abort()
+        member.wake()
+        return member.done
+      },
+    }
+  }
+  return {
+    subscribe,
+    /** New records are on disk. */
+    wake: () => groups.forEach(([first]) => first?.wake()),
+    hasMembers: (group: string): boolean => (groups.get(group)?.length ?? 0) > 0,
+    stop: async () => {
+      await Promise.all([...groups.values()].flat().map(({ stopping, wake, done }) => {
+        stopping.abort()
+        wake()
+        return done
+      }))
+    },
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  signal.aborted ? Promise.resolve() : new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+interface Following {
+  readonly group: string
+  readonly member: Member
+  readonly followed: Followed
+  readonly held: () => boolean
+}
+
+const follow = async ({ group, member, followed, held }: Following): Promise<void> => {
+  const { subscriber, stopping: { signal } } = member
+  const lease = { partition: 0, held }
+  let at = await untilItWorks(member, async () => begin(followed, await subscriber.assigned({ partition: 0, low: 0, high: followed.high() })))
+  if (at === undefined) return
+  while (!signal.aborted) {
+    if (at >= followed.high()) {
+      await new Promise<void>(resolve => {
+        member.wake = resolve
+        if (signal.aborted || (at as number) < followed.high()) resolve()
+      })
+      continue
+    }
+    const from: number = at
+    const after: number | undefined = await untilItWorks(member, async () => {
+      const records = followed.take(from)
+      await subscriber.batch(records, lease)
+      return from + records.length
+    })
+    if (after === undefined) break
+    at = after
+    followed.reached(group, at)
+  }
+  subscriber.revoked(0)
+}
+
+const begin = ({ topic, high }: Followed, from: number): number => {
+  if (from <= high()) return from
+  throw new Fault('log-truncated', `${topic} ends at ${high()}, before position ${from} that was already reached. ` +
+    'Restore the log folder, or rebuild from what it holds.')
+}
+
+/** Undefined when the member was stopped before it worked. */
+const untilItWorks = async (member: Member, work: () => Promise<number>): Promise<number | undefined> => {
+  const { signal } = member.stopping
+  for (let pause = FIRST_PAUSE; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    try {
+      return await work()
+    } catch (error) {
+      member.subscriber.failed(error)
+    }
+    await sleep(pause, undefined, { signal }).catch(() => undefined)
+  }
+  return undefined
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { Database, RootDatabase } from 'lmdb'
+import { Fault } from '../../../schemas/fault.ts'
+import { openBlock, type Block } from './block.ts'
+import { openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
+
+/** The one environment of all topics. */
+export interface LogFiles {
+  readonly root: RootDatabase
+  readonly path: string
+  readonly cluster: string
+  /** topic u32 · first offset u64 → block */
+  readonly blocks: Database<Buffer, Uint8Array>
+  /** topic u32 · key length u16 · key · first offset u64 of a sealed block with a record of that key → nothing */
+  readonly keys: Database<Buffer, Uint8Array>
+  /** `format`, `cluster`, `topic:<name>` → TopicEntry, `group:<topic number>:<group>` → offset */
+  readonly meta: Database<unknown, LmdbKey>
+}
+
+export interface TopicEntry {
+  readonly number: number
+  readonly id: string
+}
+
+const FORMAT = 1
+
+export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
+  const root = openEnvironment({ path, durable: true, readOnly })
+  try {
+    const meta = openDatabase<unknown>(root, 'meta', { useRecords: false, mapsAsObjects: true })
+    if (!readOnly && meta.get('format') === undefined) {
+      root.transactionSync(() => {
+        void meta.put('format', FORMAT)
+        void meta.put('cluster', randomUUID())
+      })
+    }
+    const format = meta.get('format')
+    if (typeof format !== 'number' || format > FORMAT) {
+      throw new Fault('data-newer-version', `The log at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
+    }
+    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), keys: openBinary(root, 'keys'), meta }
+  } catch (error) {
+    void root.close()
+    throw error
+  }
+}
+
+const isTopicEntry = (value: unknown): value is TopicEntry =>
+  typeof value === 'object' && value !== null && 'number' in value && typeof value.number === 'number' && 'id' in value && typeof value.id === 'string'
+
+export const findTopic = ({ meta }: LogFiles, topic: string): TopicEntry | undefined => {
+  const entry = meta.get(`topic:${topic}`)
+  return isTopicEntry(entry) ? entry : undefined
+}
+
+export const createTopic = ({ root, meta }: LogFiles, topic: string): TopicEntry =>
+  root.transactionSync(() => {
+    const entry = { number: meta.getKeysCount({ start: 'topic:', end: 'topic;' }) + 1, id: randomUUID() }
+    void meta.put(`topic:${topic}`, entry)
+    return entry
+  })
+
+export const blockKey = (topic: number, offset: number): Buffer => {
+  const key = Buffer.allocUnsafe(12)
+  key.writeUInt32BE(topic, 0)
+  writeOffset(key, offset, 4)
+  return key
+}
+
+const writeOffset = (target: Buffer, offset: number, at: number): void => {
+  target.writeUInt32BE(Math.floor(offset / 0x100000000), at)
+  target.writeUInt32BE(offset >>> 0, at + 4)
+}
+
+const readOffset = (key: Uint8Array): number => {
+  const view = Buffer.from(key.buffer, key.byteOffset, key.byteLength)
+  return view.readUInt32BE(key.length - 8) * 0x100000000 + view.readUInt32BE(key.length - 4)
+}
+
+export const keyEntry = (topic: number, key: Uint8Array, offset: number): Buffer => {
+  const entry = Buffer.allocUnsafe(14 + key.length)
+  entry.writeUInt32BE(topic, 0)
+  entry.writeUInt16BE(key.length, 4)
+  entry.set(key, 6)
+  writeOffset(entry, offset, 6 + key.length)
+  return entry
+}
+
+/** First offsets of the sealed blocks with records of a key, ascending. */
+export const blocksOfKey = ({ keys }: LogFiles, topic: number, key: Uint8Array): number[] =>
+  [...keys.getKeys({ start: keyEntry(topic, key, 0), end: keyEntry(topic, key, Number.MAX_SAFE_INTEGER) })].map(readOffset)
+
+const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`
+
+export const blockAt = (files: LogFiles, topic: number, offset: number): Block | undefined => {
+  const bytes = files.blocks.getBinary(blockKey(topic, offset))
+  return bytes && openBlock(asBuffer(bytes), offset, where(files, topic, offset))
+}
+
+/** The block that begins at an offset or before it. */
+export const blockBefore = (files: LogFiles, topic: number, offset: number): Block | undefined => {
+  const range = { start: blockKey(topic, offset), end: blockKey(topic, 0), inclusiveEnd: true, reverse: true, limit: 1 }
+  for (const { key, value } of files.blocks.getRange(range)) {
+    const first = readOffset(key)
+    return openBlock(asBuffer(value), first, where(files, topic, first))
+  }
+  return undefined
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+
+/** The offset after the last record. */
+export const endOf = (files: LogFiles, topic: number): number => {
+  const last = blockBefore(files, topic, Number.MAX_SAFE_INTEGER)
+  return last === undefined ? 0 : last.first + last.count
+}

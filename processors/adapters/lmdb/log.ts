@@ -1,0 +1,124 @@
+import { Fault } from '../../../schemas/fault.ts'
+import type { Log, Logs, TopicIdentity } from '../../engine/log.ts'
+import { encodedSize } from './block.ts'
+import { createFlusher, type Flusher } from './flusher.ts'
+import { createGroups } from './groups.ts'
+import { createTopic, endOf, findTopic, openLogFiles, type LogFiles, type TopicEntry } from './log-files.ts'
+import { readKey, readRange, takeBatch } from './reading.ts'
+
+export interface LmdbLogsOptions {
+  readonly folder: string
+  readonly now?: () => number
+  /** For a process that reads beside the one that writes. */
+  readonly readOnly?: boolean
+}
+
+/** Kafka's usual bound, so that what works embedded works there. */
+const MAX_RECORD_BYTES = 1024 * 1024
+const MAX_KEY_BYTES = 1024
+
+/** The embedded log: all topics in one LMDB environment in `folder`, one partition each. */
+export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsOptions): Logs => {
+  let files: LogFiles | undefined
+  const open = (): LogFiles => files ??= openLogFiles(folder, readOnly)
+  const topics = new Map<string, ReturnType<typeof createTopicLog>>()
+  const flusher = createFlusher({
+    files: open,
+    reopen: async () => {
+      const old = files
+      files = undefined
+      await old?.root.close().catch(() => undefined)
+      open()
+    },
+    grown: number => topics.forEach(topic => topic.number === number && topic.groups.wake()),
+  })
+  let closing: Promise<void> | undefined
+  return {
+    open: async (topic, kept) => {
+      const entry = findTopic(open(), topic) ?? (readOnly ? unknownTopic(topic, folder) : createTopic(open(), topic))
+      const identity = { cluster: open().cluster, topic: entry.id, partitions: 1 }
+      if (kept !== undefined) refuseOther(topic, kept, identity)
+      const known = topics.get(topic) ?? createTopicLog({ topic, entry, identity, files: open, flusher, now, readOnly })
+      topics.set(topic, known)
+      return known.log
+    },
+    close: () => closing ??= (async () => {
+      await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
+      await flusher.settled()
+      await files?.root.close()
+    })(),
+  }
+}
+
+const unknownTopic = (topic: string, folder: string): never => {
+  throw new Fault('topic-missing', `There is no topic ${topic} in the log at ${folder}. Start the server on this folder once.`)
+}
+
+const refuseOther = (topic: string, kept: TopicIdentity, found: TopicIdentity): void => {
+  if (kept.cluster === found.cluster && kept.topic === found.topic && kept.partitions === found.partitions) return
+  throw new Fault('topic-recreated', `Topic ${topic} is not the one kept: expected ${kept.topic} of ${kept.cluster}, found ${found.topic} of ${found.cluster}. ` +
+    'Point to the right data folder; if the old log is lost for good, begin with an empty folder.')
+}
+
+interface TopicParts {
+  readonly topic: string
+  readonly entry: TopicEntry
+  readonly identity: TopicIdentity
+  readonly files: () => LogFiles
+  readonly flusher: Flusher
+  readonly now: () => number
+  readonly readOnly: boolean
+}
+
+const createTopicLog = (parts: TopicParts) => {
+  const { topic, entry: { number }, files, flusher, readOnly } = parts
+  const high = (): number => (readOnly ? endOf(files(), number) : flusher.high(number))
+  const source = { topic, number, files }
+  const groupKey = (group: string): string => `group:${number}:${group}`
+  const groups = createGroups({
+    topic,
+    high,
+    take: from => takeBatch(source, { from, to: high() }),
+    reached: (group, offset) => flusher.reached(groupKey(group), offset),
+    settled: () => flusher.settled(),
+  })
+  const committed = (group: string): number | undefined => {
+    const offset = flusher.pendingOffset(groupKey(group)) ?? files().meta.get(groupKey(group))
+    return typeof offset === 'number' ? offset : undefined
+  }
+  const log: Log = {
+    topic,
+    append: async records => {
+      if (readOnly) throw new Fault('log-unavailable', `The log of ${topic} was opened for reading only.`)
+      const sizes = records.map(record => sizeOf(topic, record))
+      const timestamp = parts.now()
+      if (records.length === 0) return []
+      return flusher.append(number, records.map(({ key, value }) => ({ timestamp, key, value })), sizes.reduce((sum, size) => sum + size, 0))
+    },
+    subscribe: async (group, subscriber) => groups.subscribe(group, subscriber),
+    read: (_, from, to) => readRange(source, { from, to: Math.min(to ?? Infinity, high()), high: high() }),
+    readKey: (key, from = 0) => readKey(source, { key, from, to: high() }),
+    partitionOf: () => 0,
+    watermarks: async () => [{ partition: 0, low: 0, high: high() }],
+    identity: async () => parts.identity,
+    committed: async group => {
+      const offset = committed(group)
+      return offset === undefined ? new Map() : new Map([[0, offset]])
+    },
+    setCommitted: async (group, offsets) => {
+      const offset = offsets.get(0)
+      if (offset === undefined) return
+      flusher.reached(groupKey(group), offset)
+      await flusher.settled()
+    },
+  }
+  return { log, groups, number }
+}
+
+const sizeOf = (topic: string, record: { readonly key: string; readonly value: Uint8Array }): number => {
+  const size = encodedSize(record)
+  if (size > MAX_RECORD_BYTES || Buffer.byteLength(record.key) > MAX_KEY_BYTES) {
+    throw new Fault('record-too-large', `A record of ${size} bytes for ${topic} is larger than the log takes (${MAX_RECORD_BYTES}, its key ${MAX_KEY_BYTES}). Send less.`)
+  }
+  return size
+}
