@@ -44,7 +44,9 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
-    const folder = createFolder(parts, { working, parked, standing: await parkedOf(target.reader(() => 0), partition) })
+    const standing = await parkedOf(target.reader(() => 0), partition)
+    for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos)
+    const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
       for (const record of records) folder(record)
       events += records.length
@@ -64,9 +66,11 @@ interface Folding {
   readonly working: WorkingSet
   readonly parked: Parked[]
   readonly standing: readonly Parked[]
+  /** Where this partition's build ends: what a parked key has behind it by then was passed over. */
+  readonly through: number
 }
 
-const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing }: Folding) => {
+const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing, through }: Folding) => {
   const deciders = decidersOf(domain, { outbox: undefined, timers: timerChanges(codec) })
   const still = new Set(standing.map(({ SK }) => SK))
   const { ttl } = domain.table
@@ -76,7 +80,7 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
     return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
   }
   const park = (poison: Poison) => {
-    const entry = parkedFrom(poison)
+    const entry = parkedFrom(poison, through)
     still.add(entry.SK)
     parked.push(entry)
     working.put(entry, entry.offset)

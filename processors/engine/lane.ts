@@ -7,7 +7,11 @@ export interface Lane {
   /** The next offset to process. */
   readonly next: number
   advance(next: number): void
-  isParked(projection: string, key: string): boolean
+  isParked(projection: string, key: string, offset: number): boolean
+  /** The entries of these keys. */
+  standing(keys: ReadonlySet<string>): readonly StoredParked[]
+  /** All that is parked, as it was just read. */
+  learn(entries: readonly StoredParked[]): void
   park(entry: StoredParked): void
   unpark(entry: StoredParked): void
   /** Batches and healing take turns: a partition has one writer, and that one is not even beside itself. */
@@ -26,7 +30,12 @@ export const createLane = (partition: number, start: number, entries: readonly S
     advance: (to) => {
       next = to
     },
-    isParked: (projection, key) => parked.size > 0 && (parked.has(`${projection}#${key}`) || parked.has(`${EVERY}#${key}`)),
+    isParked: (projection, key, offset) => parked.size > 0 && [projection, EVERY].some((name) => (parked.get(`${name}#${key}`)?.offset ?? offset + 1) <= offset),
+    standing: (keys) => (keys.size === 0 ? [] : [...parked.values()].filter(({ key }) => key !== null && keys.has(key))),
+    learn: (all) => {
+      parked.clear()
+      for (const entry of all) parked.set(nameOf(entry), entry)
+    },
     park: (entry) => void parked.set(nameOf(entry), entry),
     unpark: (entry) => void parked.delete(nameOf(entry)),
     inTurn: (work) => {

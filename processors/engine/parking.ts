@@ -12,6 +12,8 @@ export type Parked = Key & {
   readonly key: string | null
   readonly partition: number
   readonly offset: number
+  /** The last offset that was passed over while it stood: what there is to fold when it is healed. */
+  readonly through: number
   readonly code: string
   readonly reason: string
   readonly stack: string
@@ -31,12 +33,13 @@ export interface Poison {
   readonly eventId?: string
 }
 
-export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '' }: Poison): Parked => ({
+export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '' }: Poison, through: number): Parked => ({
   ...parkedKey(position.partition, projection, key ?? `@${position.offset}`),
   projection,
   key,
   partition: position.partition,
   offset: position.offset,
+  through,
   code: error instanceof Fault ? error.code : 'fold-threw',
   reason: error instanceof Error ? error.message : String(error),
   stack: error instanceof Error ? (error.stack ?? '') : '',
@@ -48,6 +51,11 @@ export const parkedFrom = ({ projection, key, position, error, type = '', eventI
 export const parkedId = ({ partition, projection, key, offset }: Parked): string => `${partition}:${projection}:${key ?? `@${offset}`}`
 
 export const parking = (parked: Parked): Span => [[{ put: { ...parked, _pos: parked.offset } as Stored, expect: null }]]
+
+/** Passes over more of its events. Whoever does so writes it, and so learns when another has healed the key meanwhile. */
+export const passing = (was: StoredParked, through: number): StoredParked => ({ ...was, through: Math.max(was.through, through), _pos: was._pos + 1 })
+
+export const passed = (was: StoredParked, now: StoredParked): Span => [[{ put: now as Stored, expect: was._pos }]]
 
 /** Its events fold now up to a later one: the entry moves there. */
 export const reparking = (was: StoredParked, parked: Parked): Span => [[{ put: { ...parked, _pos: was._pos + 1 } as Stored, expect: was._pos }]]

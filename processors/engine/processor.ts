@@ -3,13 +3,14 @@ import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { advance, type Advanced } from './advance.ts'
 import type { Clock } from './clock.ts'
-import { decidersOf, type Decider } from './decide.ts'
+import { decidersOf } from './decide.ts'
 import { createLane, type Lane } from './lane.ts'
 import type { Lease, Log, LogRecord, Watermarks } from './log.ts'
 import { outboxOf } from './outbox.ts'
-import { parkedFrom, parkedOf, parking, reparking, unparking, type Parked, type Poison, type StoredParked } from './parking.ts'
+import { healLane, park, poisonOf, type Work } from './healing.ts'
+import { parkedOf, passed, passing, type Parked } from './parking.ts'
 import { retrying } from './retry.ts'
-import { EVERY, sortRecords, type Sorted } from './sort.ts'
+import { sortRecords, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
 import { timerChanges } from './timers.ts'
 
@@ -102,22 +103,35 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   return { stop, caughtUp, heal, positions }
 }
 
-interface Work {
-  readonly parts: ProcessorParts
-  readonly deciders: readonly Decider[]
-  readonly lane: Lane
-  readonly signal: AbortSignal
-}
-
 const process = async (work: Work, records: readonly LogRecord[]): Promise<Passed> => {
-  const { parts, deciders, lane, signal } = work
-  const { codec, clock, failed = () => {} } = parts
-  const sorted = sortRecords(records, { codec, deciders, isParked: lane.isParked })
+  const { parts, lane, signal } = work
+  const { clock, failed = () => {} } = parts
   const checkpoint = { partition: lane.partition, offset: (records.at(-1) as LogRecord).offset + 1 }
   let conflicts = 0
-  const advanced = await retrying(() => save(work, sorted, { checkpoint, conflicted: () => (conflicts += 1) }), { clock, signal, failed })
+  const attempt = async () => {
+    const sorted = await sortStanding(work, records)
+    return { sorted, advanced: await save(work, sorted, { checkpoint, conflicted: () => (conflicts += 1) }) }
+  }
+  const { sorted, advanced } = await retrying(attempt, { clock, signal, failed })
   lane.advance(checkpoint.offset)
   return passedOf(records, { sorted, advanced, conflicts, checkpoint, sends: advanced.some(({ sends }) => sends) })
+}
+
+/** Sorts, and writes of every key that is passed over that it is: only while it still stands may its events be left alone. */
+const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly LogRecord[]): Promise<Sorted> => {
+  const { store, codec, clock } = parts
+  const through = (records.at(-1) as LogRecord).offset
+  for (;;) {
+    const sorted = sortRecords(records, { codec, deciders, isParked: lane.isParked })
+    const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through) }))
+    if (entries.length === 0) return sorted
+    const outcomes = await store.commit(entries.map(({ was, now }) => passed(was, now)))
+    if (outcomes.every(({ applied }) => applied === 'all')) {
+      for (const { now } of entries) lane.park(now)
+      return sorted
+    }
+    lane.learn(await parkedOf(store.reader(clock.now), lane.partition))
+  }
 }
 
 /** Items first; keys found poisoned are parked; only then the checkpoint. */
@@ -126,25 +140,9 @@ const save = async (work: Work, { spans, poisons }: Sorted, { checkpoint, confli
   const advanced = await advance({ store, spans, conflicted, ...(poisons.length === 0 ? { checkpoint } : {}) })
   const found = [...poisons, ...advanced.flatMap(poisonOf)]
   if (found.length === 0) return advanced
-  await park(work, found)
+  await park(work, found, checkpoint.offset - 1)
   await store.commit([], checkpoint)
   return advanced
-}
-
-const park = async ({ parts, lane }: Work, found: readonly Poison[]) => {
-  const entries = found.map(parkedFrom)
-  // A failed condition means that it is parked already, by this event and an earlier try.
-  await parts.store.commit(entries.map(parking))
-  for (const entry of entries) {
-    lane.park({ ...entry, _pos: entry.offset })
-    parts.parked?.(entry)
-  }
-}
-
-const poisonOf = ({ span, poison }: Advanced): readonly Poison[] => {
-  if (poison === undefined) return []
-  const { heard, error } = poison
-  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type: heard.event.type, eventId: heard.event.meta.eventId }]
 }
 
 interface Processed {
@@ -170,37 +168,6 @@ const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, 
   for (const { position, error } of sorted.poisons) stands(position.offset, error instanceof Error ? error.message : String(error))
   const parked = [...exceptions.values()].filter((outcome) => outcome?.kind === 'parked').length
   return { partition: checkpoint.partition, from: records[0]?.offset ?? 0, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, sends, newest }
-}
-
-const healLane = async (work: Work): Promise<number> => {
-  const { parts, lane } = work
-  const entries = await parkedOf(parts.store.reader(parts.clock.now), lane.partition)
-  let healed = 0
-  for (const entry of entries.filter(({ retry }) => retry)) healed += (await healKey(work, entry)) ? 1 : 0
-  return healed
-}
-
-/** Folds what stood still, in order, through the folds of today; an event applied before shows itself by `_pos`. */
-const healKey = async (work: Work, entry: StoredParked): Promise<boolean> => {
-  const { parts, deciders, lane, signal } = work
-  const { store, codec, clock, failed = () => {} } = parts
-  const records = await recordsOf(parts.log, entry, lane.next)
-  const mine = deciders.filter(({ projection }) => entry.projection === EVERY || projection.name === entry.projection)
-  const { spans, poisons } = sortRecords(records, { codec, deciders: mine, isParked: () => false })
-  const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
-  const still = [...poisons, ...advanced.flatMap(poisonOf)].map(parkedFrom)
-  const same = still.find(({ SK }) => SK === entry.SK)
-  await store.commit([same === undefined ? unparking(entry) : reparking(entry, same), ...still.filter((one) => one !== same).map(parking)])
-  lane.unpark(entry)
-  for (const one of still) lane.park({ ...one, _pos: one === same ? entry._pos + 1 : one.offset })
-  return still.length === 0
-}
-
-const recordsOf = async (log: Log, { key, partition, offset }: StoredParked, before: number): Promise<readonly LogRecord[]> => {
-  const found: LogRecord[] = []
-  const source = key === null ? log.read(partition, offset, offset + 1) : log.readKey(key, offset)
-  for await (const records of source) found.push(...records.filter((record) => record.offset >= offset && record.offset < before))
-  return found
 }
 
 const endOf = async (log: Log, partition: number): Promise<number> =>

@@ -11,12 +11,15 @@ export interface Sorted {
   readonly poisons: readonly Poison[]
   /** Offsets left alone because their key stands still. */
   readonly parked: readonly number[]
+  /** The keys they are of. */
+  readonly standing: ReadonlySet<string>
 }
 
 export interface Sorting {
   readonly codec: Codec
   readonly deciders: readonly Decider[]
-  readonly isParked: (projection: string, key: string) => boolean
+  /** Whether the key stands still at this offset. What lies before the event it stands for is folded, or was. */
+  readonly isParked: (projection: string, key: string, offset: number) => boolean
 }
 
 /** The name under which a key is parked for every projection. */
@@ -27,20 +30,28 @@ export const sortRecords = (records: readonly LogRecord[], { codec, deciders, is
   const spans = new Map<string, KeySpan & { readonly heard: Heard[] }>()
   const poisons = new Map<string, Poison>()
   const parked: number[] = []
+  const standing = new Set<string>()
+  const leave = (key: string, offset: number) => {
+    parked.push(offset)
+    standing.add(key)
+  }
   for (const record of records) {
     const { key } = record
-    const heard = key !== null && (poisons.has(key) || isParked(EVERY, key)) ? 'stands still' : read(codec, record)
-    if (heard === 'stands still') parked.push(record.offset)
-    else if (isPoison(heard)) poisons.set(key ?? `@${record.offset}`, heard)
+    if (key !== null && (poisons.has(key) || isParked(EVERY, key, record.offset))) {
+      leave(key, record.offset)
+      continue
+    }
+    const heard = read(codec, record)
+    if (isPoison(heard)) poisons.set(key ?? `@${record.offset}`, heard)
     else
       for (const decider of deciders) {
         const { folds, name } = decider.projection
         if (folds[heard.event.type] === undefined) continue
-        if (isParked(name, heard.event.meta.key)) parked.push(record.offset)
+        if (isParked(name, heard.event.meta.key, record.offset)) leave(heard.event.meta.key, record.offset)
         else spanOf(spans, decider, heard.event.meta.key).heard.push(heard)
       }
   }
-  return { spans: [...spans.values()], poisons: [...poisons.values()], parked }
+  return { spans: [...spans.values()], poisons: [...poisons.values()], parked, standing }
 }
 
 const spanOf = (spans: Map<string, KeySpan & { readonly heard: Heard[] }>, decider: Decider, key: string) => {

@@ -1,0 +1,83 @@
+import type { Key } from '../../projections/item.ts'
+import { advance, type Advanced } from './advance.ts'
+import type { Decider } from './decide.ts'
+import type { Lane } from './lane.ts'
+import type { Log, LogRecord } from './log.ts'
+import { parkedFrom, parkedOf, parking, passed, passing, reparking, unparking, type Parked, type Poison, type StoredParked } from './parking.ts'
+import type { ProcessorParts } from './processor.ts'
+import { retrying } from './retry.ts'
+import { EVERY, sortRecords } from './sort.ts'
+import type { Store } from './store.ts'
+
+/** What a batch or a healing works with: one partition of one member. */
+export interface Work {
+  readonly parts: ProcessorParts
+  readonly deciders: readonly Decider[]
+  readonly lane: Lane
+  readonly signal: AbortSignal
+}
+
+/** Parks the keys of what could not be folded, all of whose events up to `through` are passed over from now on. */
+export const park = async (work: Work, found: readonly Poison[], through: number) => {
+  for (const poison of found) {
+    const entry = parkedFrom(poison, through)
+    work.lane.park(await parkOne(work.parts.store, entry))
+    work.parts.parked?.(entry)
+  }
+}
+
+/** Parked already, by an earlier try or by another: then what is passed over here is added to what was passed over there. */
+const parkOne = async (store: Store, entry: Parked): Promise<StoredParked> => {
+  let write = parking(entry)
+  let made: StoredParked = { ...entry, _pos: entry.offset }
+  for (;;) {
+    const [outcome] = await store.commit([write])
+    if (outcome === undefined || outcome.applied === 'all') return made
+    const met = outcome.current[0] as Key as StoredParked | undefined
+    made = met === undefined ? { ...entry, _pos: entry.offset } : passing(met, entry.through)
+    write = met === undefined ? parking(entry) : passed(met, made)
+  }
+}
+
+export const poisonOf = ({ span, poison }: Advanced): readonly Poison[] => {
+  if (poison === undefined) return []
+  const { heard, error } = poison
+  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type: heard.event.type, eventId: heard.event.meta.eventId }]
+}
+
+/** Tries the parked keys of the partition whose retry was asked for. */
+export const healLane = async (work: Work): Promise<number> => {
+  const { parts, lane } = work
+  const entries = await parkedOf(parts.store.reader(parts.clock.now), lane.partition)
+  let healed = 0
+  for (const entry of entries.filter(({ retry }) => retry)) healed += (await healKey(work, entry, entries)) ? 1 : 0
+  return healed
+}
+
+/** Folds what stood still, in order, through the folds of today; an event applied before shows itself by `_pos`. */
+const healKey = async (work: Work, entry: StoredParked, entries: readonly StoredParked[]): Promise<boolean> => {
+  const { parts, deciders, lane, signal } = work
+  const { store, codec, clock, failed = () => {} } = parts
+  const mine = deciders.filter(({ projection }) => entry.projection === EVERY || projection.name === entry.projection)
+  // A projection that stands for a reason of its own is not led past it.
+  const isParked = (projection: string, key: string, offset: number) =>
+    entries.some((other) => other.SK !== entry.SK && other.projection !== EVERY && other.projection === projection && other.key === key && other.offset <= offset)
+  const { spans, poisons } = sortRecords(await recordsOf(parts.log, entry), { codec, deciders: mine, isParked })
+  const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
+  const still = [...poisons, ...advanced.flatMap(poisonOf)]
+  const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)
+  await park(work, still.filter((poison) => parkedFrom(poison, 0).SK !== entry.SK), entry.through)
+  const [outcome] = await store.commit([same === undefined ? unparking(entry) : reparking(entry, same)])
+  // Somebody passed over more of its events meanwhile, or healed it: the next round sees.
+  if (outcome?.applied !== 'all') return false
+  if (same === undefined) lane.unpark(entry)
+  else lane.park({ ...same, _pos: entry._pos + 1 })
+  return still.length === 0
+}
+
+const recordsOf = async (log: Log, { key, partition, offset, through }: StoredParked): Promise<readonly LogRecord[]> => {
+  const found: LogRecord[] = []
+  const source = key === null ? log.read(partition, offset, offset + 1) : log.readKey(key, offset)
+  for await (const records of source) found.push(...records.filter((record) => record.offset >= offset && record.offset <= through))
+  return found
+}
