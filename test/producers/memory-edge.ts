@@ -185,7 +185,7 @@ export const send = async (app: FastifyInstance, { method = 'GET', url, token, b
     },
     ...(payload === undefined ? {} : { payload }),
   })
-  const isJson = String(response.headers['content-type']).includes('json')
+  const isJson = response.body !== '' && String(response.headers['content-type']).includes('json')
   return { status: response.statusCode, headers: response.headers, body: isJson ? response.json<AnswerBody>() : ({} as AnswerBody), text: response.body }
 }
 
