@@ -81,7 +81,7 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, 
     const full = known.has(name) || written.has(name) ? name : qualify(name, namespace)
     if (written.has(full)) return full
     const definition = known.get(full)
-    if (definition === undefined) throw new Fault('bad-schema', `No schema defines the type ${full}. Add its .avsc file or correct the name.`)
+    if (definition === undefined) throw new Fault('bad-schema', `No schema defines ${full}. Add its .avsc file or correct the name.`)
     return walk(definition, namespaceOf(full))
   }
   const named = (schema: NamedSchema, namespace: string): NamedSchema => {
@@ -89,7 +89,9 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, 
     if (written.has(name)) throw new Fault('bad-schema', `The type ${name} is defined twice in one schema. Refer to it by name.`)
     written.add(name)
     const aliases = schema.aliases && { aliases: schema.aliases.map((alias) => qualify(alias, namespaceOf(name))) }
-    if (schema.type === 'record') return { type: 'record', name, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
+    if (schema.type === 'record') {
+      return { type: 'record', name, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
+    }
     if (schema.type === 'fixed') return { type: 'fixed', name, ...aliases, size: schema.size }
     return { type: 'enum', name, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
   }

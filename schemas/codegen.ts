@@ -52,7 +52,9 @@ const complain = (lines: readonly string[]): number => {
 }
 
 const main = (args: readonly string[]): number => {
-  if (args.includes('--check')) return complain(outdated().map((path) => `schemas/${path} is not what the schemas say. Run npm run codegen.`))
+  if (args.includes('--check')) {
+    return complain(outdated().map((path) => `schemas/${path} is not what the schemas say. Run npm run codegen.`))
+  }
   const problems = args.includes('--lock') ? lockSchemas() : []
   if (problems.length === 0) generate()
   return complain(problems.map(({ schema, rule, detail }) => `${schema}: ${rule}: ${detail}`))

@@ -62,16 +62,21 @@ const typeProblems = (now: readonly RecordSchema[]): readonly Problem[] => {
 }
 
 const lockProblems = ({ nextId, schemas }: Lock): readonly Problem[] => {
-  const intact = (schema: string, detail: string): Problem => problem(schema, 'lock-intact', `${detail} Restore schemas/lock.json from version control.`)
+  const intact = (schema: string, detail: string): Problem =>
+    problem(schema, 'lock-intact', `${detail} Restore schemas/lock.json from version control.`)
   const ids = new Set(schemas.map(({ id }) => id))
   const versions = new Map<string, number>()
   const found: Problem[] = []
   if (ids.size !== schemas.length) found.push(intact('lock.json', 'An id is used twice.'))
-  for (let id = 1; id < nextId; id++) if (!ids.has(id)) found.push(intact('lock.json', `The entry with id ${id} is gone, and events may carry it.`))
+  for (let id = 1; id < nextId; id++) {
+    if (!ids.has(id)) found.push(intact('lock.json', `The entry with id ${id} is gone, and events may carry it.`))
+  }
   for (const { id, name, version, fingerprint, schema } of schemas) {
     if (id < 1 || id >= nextId) found.push(intact(name, `Its id ${id} was never given.`))
     if (version !== (versions.get(name) ?? 0) + 1) found.push(intact(name, `Version ${version} is out of order.`))
-    if (fingerprint !== fingerprintOf(schema) || name !== schema.name) found.push(intact(name, `Version ${version} is not what its fingerprint says.`))
+    if (fingerprint !== fingerprintOf(schema) || name !== schema.name) {
+      found.push(intact(name, `Version ${version} is not what its fingerprint says.`))
+    }
     versions.set(name, version)
   }
   return found
@@ -80,9 +85,10 @@ const lockProblems = ({ nextId, schemas }: Lock): readonly Problem[] => {
 const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Problem[] => {
   const kept = new Set(now.flatMap(({ name, aliases = [] }) => [name, ...aliases]))
   const changed = extendLock(lock, now).schemas.slice(lock.schemas.length)
+  const gone = [...latest(lock).keys()].filter((name) => !kept.has(name))
   return [
     ...changed.map(({ name }) => problem(name, 'lock-current', 'It is not what the lock says. Run npm run codegen -- --lock.')),
-    ...[...latest(lock).keys()].filter((name) => !kept.has(name)).map((name) => problem(name, 'lock-current', 'It was written before and its file is gone. Bring it back, or alias it.')),
+    ...gone.map((name) => problem(name, 'lock-current', 'It was written before and its file is gone. Bring it back, or alias it.')),
   ]
 }
 
@@ -90,7 +96,9 @@ const versionProblems = (lock: Lock): readonly Problem[] => {
   const versions = new Map<string, Locked[]>()
   for (const entry of lock.schemas) versions.set(entry.name, [...(versions.get(entry.name) ?? []), entry])
   return [...versions.values()].flatMap((entries) =>
-    entries.flatMap((entry, index) => entries.slice(0, index).flatMap((before) => [...readProblems(entry, before), ...readProblems(before, entry)])),
+    entries.flatMap((entry, index) =>
+      entries.slice(0, index).flatMap((before) => [...readProblems(entry, before), ...readProblems(before, entry)]),
+    ),
   )
 }
 

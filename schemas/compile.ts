@@ -35,7 +35,8 @@ export const compileType = (schema: NamedSchema): Type => {
 }
 
 /** The library wants to own what it is given. */
-const mutable = (schema: Schema): Parameters<typeof avro.Type.forSchema>[0] => structuredClone(schema) as Parameters<typeof avro.Type.forSchema>[0]
+const mutable = (schema: Schema): LibrarySchema => structuredClone(schema) as LibrarySchema
+type LibrarySchema = Parameters<typeof avro.Type.forSchema>[0]
 
 const plain = (type: Type): void => {
   if (type instanceof avro.types.RecordType) (type.recordConstructor as { prototype: object }).prototype = Object.prototype

@@ -94,7 +94,7 @@ const readInt = (cursor: Cursor): number => {
 
 const readLong = (cursor: Cursor): number => {
   const value = readVarint(cursor)
-  if (value > LIMITS.long || value < LIMITS.negativeLong) bad(cursor, 'a long is beyond the exact range of numbers and its field is not a bigint')
+  if (value > LIMITS.long || value < LIMITS.negativeLong) bad(cursor, 'a long is beyond the exact range and its field is no bigint')
   if (value >= -LIMITS.negativeLong) cursor.wide = true
   return value
 }
@@ -155,16 +155,15 @@ const readUnicode = (cursor: Cursor, firstWide: number, from: number): string =>
   return buf.toString('utf8', from, pos)
 }
 
-const SECOND_FROM: { readonly [lead: number]: number } = { 0xe0: 0xa0, 0xf0: 0x90 }
-const SECOND_TO: { readonly [lead: number]: number } = { 0xed: 0x9f, 0xf4: 0x8f }
-
 /** Bytes of the character above ASCII at `index`; 0 if it is none: cut short, overlong, a surrogate, beyond Unicode. */
 const widthAt = (buf: Buffer, index: number, end: number): number => {
   const lead = buf[index] as number
   const width = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
   if (width === 0 || index + width > end) return 0
   const second = buf[index + 1] as number
-  if (second < (SECOND_FROM[lead] ?? 0x80) || second > (SECOND_TO[lead] ?? 0xbf)) return 0
+  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+  if (second < lowest || second > highest) return 0
   for (let next = 2; next < width; next++) if (((buf[index + next] as number) & 0xc0) !== 0x80) return 0
   return width
 }

@@ -1,7 +1,7 @@
 import { aim, createCursor } from './cursor.ts'
 import type { Event, EventMeta } from './event.ts'
 import { Fault } from './fault.ts'
-import { HEADER } from './forms.ts'
+import { HEADER, reasonOf } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import type { Registry } from './registry.ts'
 
@@ -11,14 +11,14 @@ export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Ar
     if (buf.length - from < HEADER || buf[from] !== 0) throw notWireFormat(buf.subarray(from))
     const id = buf.readInt32BE(from + 1)
     const schema = registry.byId(id)
-    if (schema === undefined) throw new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
+    if (schema === undefined) throw unknownSchema(id)
     return forms(schema)
   }
   /** The personal field ends its event, so both end where the bytes do. */
   const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
     const form = formAt(buf, from)
     if (event.personal === undefined || registry.reader(form.written) !== event.personal) {
-      throw new Fault('bad-payload', `The personal field of a ${event.written.name} holds a ${form.written.name}. Mend the producer that wrote it.`)
+      throw badPayload(`The personal field of a ${event.written.name} holds a ${form.written.name}.`)
     }
     const value = form.guard(cursor, from + HEADER, buf.length)
     return form.resolver === undefined ? value : resolve(form, buf, from)
@@ -26,7 +26,7 @@ export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Ar
   return (value) => {
     const buf = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     const form = formAt(buf, 0)
-    if (form.event === null) throw new Fault('bad-payload', `A ${form.written.name} is not an event. Mend the producer that wrote it.`)
+    if (form.event === null) throw badPayload(`A ${form.written.name} is not an event.`)
     aim(cursor, buf)
     const framed = form.guard(cursor, HEADER, buf.length) as Head & { readonly personal: number | null }
     const { meta, data } = form.resolver === undefined ? framed : (resolve(form, buf, 0) as Head)
@@ -44,9 +44,16 @@ const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): 
   try {
     return type.decode(buf, from + HEADER, resolver).value
   } catch (cause) {
-    throw new Fault('bad-payload', `Cannot read a ${written.name} of version ${written.version}: ${cause instanceof Error ? cause.message : String(cause)}. Mend the producer that wrote it.`, { cause })
+    throw badPayload(`Cannot read a ${written.name} of version ${written.version}: ${reasonOf(cause)}.`, cause)
   }
 }
 
-const notWireFormat = (buf: Buffer): Fault =>
-  new Fault('not-wire-format', `${buf.length} bytes that begin with 0x${buf.toString('hex', 0, 1)} are not in wire format (a zero, a schema id, Avro). Find who else writes to this topic.`)
+const badPayload = (what: string, cause?: unknown): Fault => new Fault('bad-payload', `${what} Mend the producer that wrote it.`, { cause })
+
+const unknownSchema = (id: number): Fault =>
+  new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
+
+const notWireFormat = (buf: Buffer): Fault => {
+  const what = `${buf.length} bytes that begin with 0x${buf.toString('hex', 0, 1)} are not in wire format (a zero, a schema id, Avro).`
+  return new Fault('not-wire-format', `${what} Find who else writes to this topic.`)
+}

@@ -4,7 +4,7 @@ import type { Cursor } from './cursor.ts'
 import { FORGOTTEN } from './event.ts'
 import type { Event } from './event.ts'
 import { Fault } from './fault.ts'
-import { HEADER } from './forms.ts'
+import { HEADER, reasonOf } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import type { Registry } from './registry.ts'
 
@@ -24,20 +24,22 @@ export const createEncode = (registry: Registry, forms: Forms): ((event: Event) 
   }
   const writePersonal = (form: Form, { type, personal }: Event): Buffer | null => {
     if (personal === null) return null
-    if (personal === FORGOTTEN) throw new Fault('bad-event', `A ${type} whose personal data was forgotten cannot be written again.`)
-    if (form.personal === undefined) throw new Fault('bad-event', `A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
+    if (personal === FORGOTTEN) throw badEvent(`A ${type} whose personal data was forgotten cannot be written again.`)
+    if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
     const about = forms(form.personal)
     return take(about, personal as object, write(about, personal as object))
   }
   return (event) => {
     const schema = registry.event(event.type)
-    if (schema === undefined) throw new Fault('bad-event', `No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
+    if (schema === undefined) throw badEvent(`No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
     const form = forms(schema)
     const personal = writePersonal(form, event)
     const head = { meta: event.meta, data: event.data }
     return take(form, head, fitting(form, PERSONAL_FIELD.encode(personal, scratch, write(form, head))))
   }
 }
+
+const badEvent = (message: string, cause?: unknown): Fault => new Fault('bad-event', message, { cause })
 
 const fitting = ({ written }: Form, end: number): number => {
   if (end < 0) throw new Fault('event-too-large', `A ${written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
@@ -49,7 +51,7 @@ const demand = ({ type, written }: Form, value: object): void => {
   if (type.isValid(value, { noUndeclaredFields: true })) return
   const wrong: string[] = []
   type.isValid(value, { noUndeclaredFields: true, errorHook: (path) => void wrong.push(path.join('.')) })
-  throw new Fault('bad-event', `A ${written.name} is not what its schema says: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`)
+  throw badEvent(`A ${written.name} is not what its schema says: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`)
 }
 
 const REPLACEMENT = Buffer.from('\uFFFD')
@@ -58,7 +60,8 @@ const REPLACEMENT = Buffer.from('\uFFFD')
 const verify = ({ guard, written }: Form, { value, buf, cursor }: { value: object; buf: Buffer; cursor: Cursor }): void => {
   const read = readBack({ guard, written }, buf, cursor)
   if (!cursor.wide && !buf.includes(REPLACEMENT)) return
-  if (!same(value, read)) throw new Fault('bad-event', `A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is.`)
+  if (same(value, read)) return
+  throw badEvent(`A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is. Send another.`)
 }
 
 const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buffer, cursor: Cursor): unknown => {
@@ -66,7 +69,7 @@ const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buff
     aim(cursor, buf)
     return guard(cursor, HEADER, buf.length)
   } catch (cause) {
-    throw new Fault('bad-event', `A ${written.name} could not be read again: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw badEvent(`A ${written.name} could not be read again: ${reasonOf(cause)}`, cause)
   }
 }
 

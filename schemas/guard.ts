@@ -118,7 +118,9 @@ const readCount = (cursor: Cursor, weight: number): number => {
   const left = cursor.end - cursor.pos
   if (count * weight > left) hostile(cursor, `it claims ${count} items where ${left} bytes are left`)
   if ((cursor.items += count) > LIMITS.items) hostile(cursor, `it has more than ${LIMITS.items} items`)
-  if (weight === 0 && (cursor.weightless += count) > LIMITS.weightless) hostile(cursor, `it claims more than ${LIMITS.weightless} items that take no bytes`)
+  if (weight === 0 && (cursor.weightless += count) > LIMITS.weightless) {
+    hostile(cursor, `it claims more than ${LIMITS.weightless} items that take no bytes`)
+  }
   cursor.steps += count
   return count
 }

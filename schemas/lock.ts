@@ -28,7 +28,7 @@ export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
   try {
     return JSON.parse(readFileSync(url, 'utf8')) as Lock
   } catch (cause) {
-    throw new Fault('bad-schema', `schemas/lock.json cannot be read. Restore it from version control: it names all events ever written.`, { cause })
+    throw new Fault('bad-schema', 'schemas/lock.json cannot be read, and it names all that was ever written. Restore it.', { cause })
   }
 }
 
@@ -45,17 +45,24 @@ export const latest = (lock: Lock): ReadonlyMap<string, Locked> => {
 /** What the files say now: events and their personal records, each self-contained. */
 export const writtenNow = (sources: readonly Source[]): readonly RecordSchema[] => {
   const known = namesOf(sources)
-  return sources.map(({ schema }) => schema).filter((schema): schema is RecordSchema => isWritten(schema, known)).map((schema) => expandRecord(schema, known))
+  return sources
+    .map(({ schema }) => schema)
+    .filter((schema): schema is RecordSchema => isWritten(schema, known))
+    .map((schema) => expandRecord(schema, known))
 }
 
-export const expandRecord = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema>): RecordSchema => expand(schema, known) as RecordSchema
+export const expandRecord = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema>): RecordSchema =>
+  expand(schema, known) as RecordSchema
 
 /** The lock with a new version for each record that is new or has changed. */
 export const extendLock = (lock: Lock, now: readonly RecordSchema[]): Lock => {
   const before = latest(lock)
   const added = now
-    .map((schema) => ({ schema, name: schema.name, fingerprint: fingerprintOf(schema), version: (before.get(schema.name)?.version ?? 0) + 1 }))
-    .filter(({ name, fingerprint }) => before.get(name)?.fingerprint !== fingerprint)
-    .map(({ name, version, fingerprint, schema }, index) => ({ id: lock.nextId + index, name, version, fingerprint, schema }))
+    .map((schema) => ({ schema, fingerprint: fingerprintOf(schema), old: before.get(schema.name) }))
+    .filter(({ fingerprint, old }) => old?.fingerprint !== fingerprint)
+    .map(({ schema, fingerprint, old }, index) => {
+      const { name } = schema
+      return { id: lock.nextId + index, name, version: (old?.version ?? 0) + 1, fingerprint, schema }
+    })
   return { nextId: lock.nextId + added.length, schemas: [...lock.schemas, ...added] }
 }

@@ -34,7 +34,7 @@ export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry =
   for (const entry of current.values()) {
     const type = shortName(entry.name)
     if (!isEvent(entry.schema) || readerOf(entry) !== entry) continue
-    if (events.has(type)) throw new Fault('bad-schema', `Two domains have an event ${type}. Rename ${entry.name}: a type is one word on every log.`)
+    if (events.has(type)) throw new Fault('bad-schema', `Two domains have an event ${type}. Rename ${entry.name}.`)
     events.set(type, entry)
   }
   return {

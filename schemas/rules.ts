@@ -48,12 +48,16 @@ type Found = (rule: Rule, detail: string) => void
 const visit = (schema: Schema, weigh: (schema: Schema) => number, found: Found): void => {
   if (typeof schema === 'string') return
   if (isUnion(schema)) {
-    if (schema.length !== 2 || schema[0] !== 'null') found('nullable-only', `The union ${JSON.stringify(schema)} is not null and one other type. Use several fields.`)
+    if (schema.length !== 2 || schema[0] !== 'null') {
+      found('nullable-only', `The union ${JSON.stringify(schema)} is not null and one other type. Use several fields.`)
+    }
     return schema.forEach((branch) => visit(branch, weigh, found))
   }
   if (schema.type === 'record') return schema.fields.forEach((field) => visit(field.type, weigh, found))
   if (schema.type === 'array') {
-    if (weigh(schema.items) === 0) found('weighty-items', 'The items of an array take no bytes, so its length is all a claim. Count them in a long.')
+    if (weigh(schema.items) === 0) {
+      found('weighty-items', 'The items of an array take no bytes, so its length is all a claim. Count them in a long.')
+    }
     return visit(schema.items, weigh, found)
   }
   if (schema.type === 'map') return visit(schema.values, weigh, found)

@@ -14,8 +14,10 @@ const put = (domain: string, schema: NamedSchema, file = schema.name): void => {
   mkdirSync(new URL(`${domain}/`, root), { recursive: true })
   writeFileSync(new URL(`${domain}/${file}.avsc`, root), JSON.stringify(schema))
 }
-const versions = (): readonly string[] => listSchemas(readLock(new URL('lock.json', root))).map(({ id, name, version }) => `${id} ${name} v${version}`)
-const poured = (...fields: RecordSchema['fields']): RecordSchema => event('Poured', [{ name: 'beer', type: 'string', doc: 'Its name.' }, ...fields])
+const versions = (): readonly string[] =>
+  listSchemas(readLock(new URL('lock.json', root))).map(({ id, name, version }) => `${id} ${name} v${version}`)
+const poured = (...fields: RecordSchema['fields']): RecordSchema =>
+  event('Poured', [{ name: 'beer', type: 'string', doc: 'Its name.' }, ...fields])
 
 beforeEach(() => {
   root = pathToFileURL(`${mkdtempSync(`${tmpdir()}/schemas-`)}/`)
@@ -96,7 +98,8 @@ describe('generated types', () => {
     put('toy', poured(...kinds))
     put('toy', record('Place', [{ name: 'name', type: 'string' }]))
     generate(root)
-    expect(readFileSync(new URL('generated/toy.ts', root), 'utf8')).toBe(`// Generated from schemas/toy/*.avsc by \`npm run codegen\`. Do not edit.
+    const text = readFileSync(new URL('generated/toy.ts', root), 'utf8')
+    expect(text).toBe(`// Generated from schemas/toy/*.avsc by \`npm run codegen\`. Do not edit.
 import type { Event } from '../event.ts'
 
 /** A toy. */

@@ -22,7 +22,12 @@ const v2 = event('Poured', [
 const v1Personal = record('PouredPersonal', [{ name: 'who', type: 'string' }])
 const v2Personal = record('PouredPersonal', [{ name: 'who', type: 'string' }, { name: 'toast', type: ['null', 'string'], default: null }])
 
-const said: Event = { type: 'Poured', meta: META, data: { beer: 'stout', millilitres: 568, gone: ['x', 'y'], glass: 'pint' }, personal: { who: 'ada' } }
+const said: Event = {
+  type: 'Poured',
+  meta: META,
+  data: { beer: 'stout', millilitres: 568, gone: ['x', 'y'], glass: 'pint' },
+  personal: { who: 'ada' },
+}
 const written = (schemas: readonly RecordSchema[], what: Event): Uint8Array => openCodec({ schemas }).encode(what)
 
 describe('an event of an older version', () => {
@@ -69,7 +74,8 @@ describe('a renamed event', () => {
 
 describe('an event of a newer version', () => {
   test('is an unknown schema to those who do not have it', () => {
-    const bytes = written([v2, v2Personal], { ...said, data: { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }, personal: null })
+    const data = { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }
+    const bytes = written([v2, v2Personal], { ...said, data, personal: null })
     expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(expect.objectContaining({ code: 'unknown-schema' }))
   })
 })

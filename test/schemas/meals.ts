@@ -70,10 +70,19 @@ export const MEALS: readonly MealsEvent[] = [
   {
     type: 'TargetsChanged',
     meta,
-    data: { expectedVersion: 0, calories: 2_000_000, protein: null, carbs: 0, fat: null, displayUnit: 'kj', effectiveFromDate: '2026-11-16' },
+    data: {
+      expectedVersion: 0,
+      calories: 2_000_000, protein: null, carbs: 0, fat: null,
+      displayUnit: 'kj', effectiveFromDate: '2026-11-01',
+    },
     personal: null,
   },
-  { type: 'NutrientRegistryChanged', meta, data: { name: 'fiber', unit: 'g', goal: 30_000, removed: false, expectedVersion: null }, personal: null },
+  {
+    type: 'NutrientRegistryChanged',
+    meta,
+    data: { name: 'fiber', unit: 'g', goal: 30_000, removed: false, expectedVersion: null },
+    personal: null,
+  },
   { type: 'PatIssued', meta, data: { patId: 'p', hash: 'f00d', scopes: ['read', 'write'] }, personal: { name: 'phone' } },
   { type: 'PatRevoked', meta, data: { patId: 'p' }, personal: null },
   { type: 'PatUsed', meta, data: { patId: 'p', date: '2026-11-16' }, personal: null },
