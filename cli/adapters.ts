@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BuildTarget } from '../processors/engine/build.ts'
+import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { RebuildParts } from '../processors/engine/rebuild.ts'
 import type { Stores } from '../processors/engine/store.ts'
@@ -46,7 +47,7 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
     return kept
   }
   const { stores, building, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config.dynamodb, scratch)
-  const logs = config.kafka === undefined ? await embeddedLogs(config) : await kafkaLogs(config.kafka)
+  const logs = config.kafka === undefined ? await openEmbeddedLogs(config.data, 'write') : await kafkaLogs(config.kafka)
   const close = async (): Promise<void> => {
     await Promise.all([...scratches].map((each) => each.remove()))
     await logs.close()
@@ -55,7 +56,8 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
   return { logs, stores, scratch, building, units, close }
 }
 
-const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
+/** An empty local store in a folder of its own. */
+export const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
   const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
   const stores = lmdbStores({ folder })
@@ -67,9 +69,20 @@ const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
   return { store, remove }
 }
 
-const embeddedStores = async ({ data }: Config): Promise<Storing> => {
+/** The embedded tables. Each environment belongs to one process at a time. */
+export const openTables = async (data: string): Promise<LmdbStores> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
-  const stores = lmdbStores({ folder: join(data, 'tables') })
+  return lmdbStores({ folder: join(data, 'tables') })
+}
+
+/** `read`: beside the process that writes. */
+export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Promise<Logs> => {
+  const { lmdbLogs } = await import('../processors/adapters/lmdb/log.ts')
+  return lmdbLogs({ folder: join(data, 'log'), readOnly: mode === 'read' })
+}
+
+const embeddedStores = async ({ data }: Config): Promise<Storing> => {
+  const stores = await openTables(data)
   return { stores, building: (spec) => ({ workIn: (generation) => stores.open(spec, generation) }), units: () => null }
 }
 
@@ -91,9 +104,4 @@ const dynamoStores = async (connection: { readonly endpoint?: string }, scratch:
 const kafkaLogs = async ({ brokers, partitions, ssl, sasl, sessionMs }: KafkaConfig): Promise<Logs> => {
   const adapter = await import('../processors/adapters/kafka/logs.ts')
   return adapter.kafkaLogs({ brokers, partitions, ssl, timing: { session: sessionMs }, ...(sasl === undefined ? {} : { sasl }) })
-}
-
-const embeddedLogs = async ({ data }: Config): Promise<Logs> => {
-  const { lmdbLogs } = await import('../processors/adapters/lmdb/log.ts')
-  return lmdbLogs({ folder: join(data, 'log') })
 }

@@ -32,6 +32,7 @@ const run = async (): Promise<Exit> => {
 
 const failed = (error: unknown): Exit => {
   output.settle()
+  if (stopping.signal.aborted) return EXIT.interrupted
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
   if (isFault(error)) output.note(`${output.red('tributary:')} ${error.code}: ${error.message}`)
   else output.note(`${output.red('tributary:')} internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)

@@ -1,4 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
+import { callControl, checkpointsOf, loadStore, scanStore } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { endImport, importLines } from './operations/import.ts'
 import { listParked, retryParked, showParked } from './operations/parked.ts'
@@ -21,10 +22,10 @@ const OPERATIONS = {
   'parked-list': listParked as Operation<unknown>,
   'parked-show': showParked as Operation<unknown>,
   'parked-retry': retryParked as Operation<unknown>,
-  /** A flip or a new generation was written to the control table: look now, not in a second. */
-  'refresh': async ({ pipelines }) => {
-    for (const pipeline of pipelines.values()) await pipeline.refresh()
-  },
+  'control': callControl as Operation<unknown>,
+  'store-scan': scanStore as Operation<unknown>,
+  'store-load': loadStore as Operation<unknown>,
+  'store-checkpoints': checkpointsOf as Operation<unknown>,
 } as const satisfies Record<string, Operation<unknown>>
 
 export type OperationName = keyof typeof OPERATIONS

@@ -34,7 +34,8 @@ export const asking = async <T>(context: Context, processing: boolean, use: (ask
   })
 }
 
-const isHeld = async (config: Config): Promise<boolean> => {
+/** Whether a running server holds the data folder. */
+export const isHeld = async (config: Config): Promise<boolean> => {
   const holder = await callHolder(config.data)
   holder?.destroy()
   return holder !== undefined
@@ -46,14 +47,13 @@ const serverOf = async (config: Config): Promise<Perform> => {
   return askOver(socket)
 }
 
-/** Opens everything here for as long as `use` takes; beside a running server when there is one. */
-export const withRuntime = async <T>(context: Context, use: (runtime: Runtime) => Promise<T>, beside = false): Promise<T> => {
+/** Opens everything here for as long as `use` takes. */
+export const withRuntime = async <T>(context: Context, use: (runtime: Runtime) => Promise<T>): Promise<T> => {
   const config = configOf(context)
-  const held = beside && isEmbedded(config) && (await isHeld(config))
   const failed = (_domain: string, error: unknown): void => {
     context.output.progress(error instanceof Fault ? `${error.code}: ${error.message}` : String(error))
   }
-  const runtime = await openRuntime({ config, folder: held ? 'beside' : 'hold', watching: { failed } })
+  const runtime = await openRuntime({ config, watching: { failed } })
   try {
     return await use(runtime)
   } finally {

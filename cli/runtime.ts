@@ -30,8 +30,6 @@ export interface Runtime {
 
 export interface RuntimeOptions {
   readonly config: Config
-  /** `beside`: reads what another process holds (LMDB allows it); nothing is processed here. */
-  readonly folder: 'hold' | 'beside'
   readonly watching?: Partial<Watching>
 }
 
@@ -42,7 +40,7 @@ export const isEmbedded = ({ kafka, dynamodb }: Config): boolean => kafka === un
 
 export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   const { config } = options
-  const held = isEmbedded(config) && options.folder === 'hold' ? await holdFolder(config.data) : undefined
+  const held = isEmbedded(config) ? await holdFolder(config.data) : undefined
   try {
     return await openHeld(options, held)
   } catch (error) {
@@ -51,7 +49,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => 
   }
 }
 
-const openHeld = async ({ config, watching, folder }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
+const openHeld = async ({ config, watching }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
   const clock = systemClock
   const metrics = createMetrics(clock.now)
   const adapters = await openAdapters(config)
@@ -65,7 +63,7 @@ const openHeld = async ({ config, watching, folder }: RuntimeOptions, held: Held
     const control = createControl({ store: await adapters.stores.open(CONTROL_TABLE, 1), now: clock.now })
     const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
     const codec = openCodec()
-    const alone = isEmbedded(config) && folder === 'hold'
+    const alone = config.kafka === undefined
     for (const domain of DOMAINS) {
       const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))

@@ -1,9 +1,11 @@
 import type { Server, Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { Fault, isFault } from '../schemas/fault.ts'
 
 /** What a command says while it works: rows are its data, progress is for people. */
 export interface Says {
-  row(row: unknown): void
+  /** Resolves when there is room for more. */
+  row(row: unknown): Promise<void> | void
   progress(text: string): void
   /** Aborted when whoever asked is gone. */
   readonly signal: AbortSignal
@@ -45,21 +47,34 @@ const readRequest = (socket: Socket, heard: (request: string) => void): void => 
 }
 
 const answer = async (socket: Socket, { request, perform, signal }: { request: string; perform: Perform; signal: AbortSignal }): Promise<void> => {
-  const say = (line: Line): void => {
-    if (!socket.destroyed) socket.write(`${JSON.stringify(line)}\n`)
+  const say = (line: Line): Promise<void> | void => {
+    if (socket.destroyed || socket.write(`${toText(line)}\n`)) return
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        socket.off('drain', settle).off('close', settle)
+        resolve()
+      }
+      socket.once('drain', settle).once('close', settle)
+    })
   }
   try {
     const { name, args } = parseRequest(request)
-    const done = await perform(name, args, { row: (row) => say({ row }), progress: (progress) => say({ progress }), signal })
-    say({ done: done ?? null })
+    const done = await perform(name, args, { row: (row) => say({ row }), progress: (progress) => void say({ progress }), signal })
+    await say({ done: done ?? null })
   } catch (error) {
-    say({ fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } })
+    await say({ fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } })
   }
   socket.end()
 }
 
+/** JSON, with BigInts as `{"$bigint": digits}`. */
+const toText = (value: unknown): string => JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? { $bigint: member.toString() } : member))
+
+const fromText = (text: string): unknown =>
+  JSON.parse(text, (_, member: unknown) => (typeof member === 'object' && member !== null && '$bigint' in member ? BigInt(String(member.$bigint)) : member))
+
 const parseRequest = (text: string): { name: string; args: unknown } => {
-  const request: unknown = JSON.parse(text)
+  const request: unknown = fromText(text)
   if (typeof request === 'object' && request !== null && 'name' in request && typeof request.name === 'string') {
     return { name: request.name, args: 'args' in request ? request.args : undefined }
   }
@@ -76,20 +91,36 @@ export const askOver = (socket: Socket): Perform => (name, args, says) =>
     socket.on('data', (part: string) => {
       const lines = (rest + part).split('\n')
       rest = lines.pop() ?? ''
-      for (const text of lines) hear(JSON.parse(text) as Line, { says, resolve, reject })
+      for (const text of lines) hear(fromText(text) as Line, { says, resolve, reject })
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {
       says.signal.removeEventListener('abort', hangUp)
       // After an answer this settles nothing; before one, the server went away in the middle.
       if (says.signal.aborted) resolve(undefined)
-      else reject(new Fault('server-gone', 'The running server ended before it had answered. See its log, start it again, and repeat the command.', { retriable: true }))
+      else reject(serverGone())
     })
-    socket.write(`${JSON.stringify({ name, args })}\n`)
+    socket.write(`${toText({ name, args })}\n`)
   })
 
+/** The rows of an operation as they come; the server waits while nobody takes them. */
+export async function* streamOver(socket: Socket, name: string, args: unknown): AsyncIterable<unknown> {
+  socket.on('error', () => undefined)
+  socket.write(`${toText({ name, args })}\n`)
+  for await (const text of createInterface({ input: socket, crlfDelay: Infinity })) {
+    const line = fromText(text) as Line
+    if ('row' in line) yield line.row
+    else if ('fault' in line) throw new Fault(line.fault.code, line.fault.message)
+    else if ('done' in line) return
+  }
+  throw serverGone()
+}
+
+const serverGone = (): Fault =>
+  new Fault('server-gone', 'The running server ended before it had answered. See its log, start it again, and repeat the command.', { retriable: true })
+
 const hear = (line: Line, { says, resolve, reject }: { says: Says; resolve: (value: unknown) => void; reject: (fault: Fault) => void }): void => {
-  if ('row' in line) says.row(line.row)
+  if ('row' in line) void says.row(line.row)
   else if ('progress' in line) says.progress(line.progress)
   else if ('done' in line) resolve(line.done)
   else reject(new Fault(line.fault.code, line.fault.message))

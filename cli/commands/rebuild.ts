@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
-import { flip as flipTo, rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
+import { flip, rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { Rebuilt } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
-import { callHolder } from '../folder.ts'
-import { EXIT, saysTo } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import type { Pipeline } from '../pipeline.ts'
-import { withRuntime } from '../reach.ts'
-import { isEmbedded } from '../runtime.ts'
-import type { Runtime } from '../runtime.ts'
-import { askOver } from '../socket.ts'
+import { inWorkplaces } from '../workplace.ts'
+import type { Workplace } from '../workplace.ts'
 
 export interface RebuildOptions {
   readonly domain: string
@@ -25,47 +20,43 @@ export interface RebuildOptions {
 const FLIP_TIMEOUT_MS = 60_000
 
 /** Builds in this process, beside a running server, whose commits it never blocks. */
-export const rebuild = (context: Context, options: RebuildOptions): Promise<Exit> =>
-  withRuntime(context, async (runtime) => {
-    const pipeline = runtime.pipeline(options.domain)
-    if (options.flip && options.yes !== true) await confirm(pipeline)
-    const rebuilt = await build(context, runtime, pipeline)
-    if (options.flip) await flip(context, runtime, { pipeline, to: rebuilt.generation })
-    if (options.json === true) context.output.line(JSON.stringify({ ...rebuilt, parked: rebuilt.parked.length, flipped: options.flip }))
-    else context.output.line(`generation ${rebuilt.generation} of ${options.domain}: ${rebuilt.events} events folded, ${rebuilt.parked.length} keys parked, ${options.flip ? 'serving' : 'following, not serving'}`)
-    return rebuilt.parked.length > 0 ? EXIT.parked : EXIT.fine
-  }, true)
-
-const build = ({ output, signal }: Context, { adapters, clock }: Runtime, { domain, log, codec, control }: Pipeline): Promise<Rebuilt> =>
-  rebuildNext({
-    domain, log, codec, clock, control,
-    holder: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
-    ...adapters.building(domain.table),
-    signal,
-    progress: (events, of) => output.progress(`${domain.name}: ${events} of ${of} events folded (${of === 0 ? 100 : Math.floor((events * 100) / of)} %)`),
+export const rebuild = async (context: Context, options: RebuildOptions): Promise<Exit> => {
+  let parked = 0
+  await inWorkplaces(context, options.domain, async (workplace) => {
+    if (options.flip && options.yes !== true) await confirm(workplace)
+    const rebuilt = await build(context, workplace)
+    if (options.flip) await serve(workplace, rebuilt.generation)
+    parked = rebuilt.parked.length
+    tell(context, options, rebuilt)
   })
-
-/** The flip waits for the new generation to follow: by the running server, or else here. */
-const flip = async (context: Context, runtime: Runtime, { pipeline, to }: { pipeline: Pipeline; to: number }): Promise<void> => {
-  const config = configOf(context)
-  const server = isEmbedded(config) ? await callHolder(config.data) : undefined
-  const beside = server !== undefined && runtime.held === undefined
-  const refresh = async (): Promise<unknown> => {
-    const socket = await callHolder(config.data)
-    return socket === undefined ? undefined : askOver(socket)('refresh', {}, saysTo(context.output, context.signal, () => undefined))
-  }
-  server?.destroy()
-  if (beside) await refresh()
-  else if (runtime.held !== undefined) await pipeline.start('processor')
-  const { store } = await pipeline.generation(to)
-  await flipTo({ domain: pipeline.domain.name, control: pipeline.control, log: pipeline.log, clock: runtime.clock, to, store, timeoutMs: FLIP_TIMEOUT_MS })
-  if (beside) await refresh()
+  return parked > 0 ? EXIT.parked : EXIT.fine
 }
 
-const confirm = async ({ domain, serving }: Pipeline): Promise<void> => {
+const build = async ({ output, signal }: Context, workplace: Workplace): Promise<Rebuilt> => {
+  const { domain, log, codec, clock, control } = workplace
+  return rebuildNext({
+    domain, log, codec, clock, control, signal,
+    holder: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    ...(await workplace.building()),
+    progress: (events, of) => output.progress(`${domain.name}: ${events} of ${of} events folded (${of === 0 ? 100 : Math.floor((events * 100) / of)} %)`),
+  })
+}
+
+const serve = async (workplace: Workplace, to: number): Promise<void> => {
+  const { domain, log, clock, control } = workplace
+  await workplace.follow()
+  await flip({ domain: domain.name, control, log, clock, to, store: await workplace.store(to), timeoutMs: FLIP_TIMEOUT_MS })
+}
+
+const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {
+  if (json === true) output.line(JSON.stringify({ domain, generation, events, parked: parked.length, flipped }))
+  else output.line(`generation ${generation} of ${domain}: ${events} events folded, ${parked.length} keys parked, ${flipped ? 'serving' : 'following, not serving'}`)
+}
+
+const confirm = async ({ domain, serving }: Workplace): Promise<void> => {
   if (!process.stdin.isTTY) throw new Fault('bad-usage', 'A rebuild flips what serves when it is done. Say --yes, or --no-flip to build only.')
   const asked = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asked.question(`Build generation ${serving().generation + 1} of ${domain.name} beside generation ${serving().generation}, and serve it when it is done? [y/N] `)
+  const answer = await asked.question(`Build the next generation of ${domain.name} beside generation ${serving}, and serve it when it is done? [y/N] `)
   asked.close()
   if (!/^y(es)?$/i.test(answer.trim())) throw new Fault('bad-usage', 'Nothing was done.')
 }

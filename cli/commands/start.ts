@@ -34,7 +34,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
   }
   const roles = rolesOf(options.roles)
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
-  const runtime = await openRuntime({ config, folder: 'hold', watching: logging(logger) })
+  const runtime = await openRuntime({ config, watching: logging(logger) })
   try {
     const serving = await run(runtime, { roles, logger })
     for (const line of greeting(config, serving, roles)) context.output.line(line)

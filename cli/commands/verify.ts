@@ -5,9 +5,8 @@ import { itemsBelongTo } from '../domains.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import type { Pipeline } from '../pipeline.ts'
-import { withRuntime } from '../reach.ts'
-import type { Runtime } from '../runtime.ts'
+import { inWorkplaces } from '../workplace.ts'
+import type { Workplace } from '../workplace.ts'
 
 export interface VerifyOptions {
   readonly domain?: string | undefined
@@ -16,26 +15,24 @@ export interface VerifyOptions {
 }
 
 /** Folds in this process, beside a running server, so that nobody waits for it. */
-export const verify = (context: Context, { domain, key, json }: VerifyOptions): Promise<Exit> =>
-  withRuntime(context, async (runtime) => {
-    const pipelines = domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)]
-    let differs = false
-    for (const pipeline of pipelines) {
-      const verified = await verifyOne(context, runtime, { pipeline, key })
-      differs ||= verified.differences.length > 0
-      tell(context, { domain: pipeline.domain.name, verified, json: json === true })
-    }
-    return differs ? EXIT.differs : EXIT.fine
-  }, true)
+export const verify = async (context: Context, { domain, key, json }: VerifyOptions): Promise<Exit> => {
+  let differs = false
+  await inWorkplaces(context, domain, async (workplace) => {
+    const verified = await verifyOne(context, workplace, key)
+    differs ||= verified.differences.length > 0
+    tell(context, { domain: workplace.domain.name, verified, json: json === true })
+  })
+  return differs ? EXIT.differs : EXIT.fine
+}
 
-const verifyOne = async ({ output }: Context, { adapters, clock }: Runtime, { pipeline, key }: { pipeline: Pipeline; key: string | undefined }): Promise<Verified> => {
-  const { domain, codec, log, serving } = pipeline
-  const scratch = await adapters.scratch(domain.table)
+const verifyOne = async ({ output, signal }: Context, workplace: Workplace, key: string | undefined): Promise<Verified> => {
+  const { domain, codec, clock, log, serving } = workplace
+  const scratch = await workplace.scratch()
   try {
     return await verifyStore({
-      domain, codec, clock,
+      domain, codec, clock, signal,
       log: key === undefined ? log : onlyKey(log, key),
-      store: serving().store,
+      store: await workplace.store(serving),
       scratch: scratch.store,
       progress: (events) => output.progress(`${domain.name}: ${events} events folded`),
       ...(key === undefined ? {} : { belongs: itemsBelongTo(domain.name, key) }),
@@ -46,7 +43,7 @@ const verifyOne = async ({ output }: Context, { adapters, clock }: Runtime, { pi
 }
 
 /** The log as if it held one key only. */
-const onlyKey = (log: Log, key: string): Pick<Log, 'read'> => ({
+const onlyKey = (log: Workplace['log'], key: string): Pick<Log, 'read'> => ({
   async *read(partition, from, to = Infinity) {
     if (log.partitionOf(key) !== partition) return
     for await (const records of log.readKey(key, from)) {

@@ -34,7 +34,7 @@ export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => 
     for (const { partition, high } of await pipeline.log.watermarks()) {
       const from = next.get(partition) ?? 0
       if (high <= from) continue
-      for await (const records of pipeline.log.read(partition, from, high)) tell(pipeline, records, { args, says })
+      for await (const records of pipeline.log.read(partition, from, high)) await tell(pipeline, records, { args, says })
       next.set(partition, high)
     }
   }
@@ -47,18 +47,18 @@ const readToEnd = async (pipeline: Pipeline, args: EventsArgs, says: Says): Prom
   const sources = args.key === undefined ? marks.map(({ partition, low, high }) => log.read(partition, low, high)) : [log.readKey(args.key)]
   for (const source of sources) {
     for await (const records of source) {
-      tell(pipeline, records, { args, says })
+      await tell(pipeline, records, { args, says })
       if (says.signal.aborted) break
     }
   }
   return new Map(marks.map(({ partition, high }) => [partition, high]))
 }
 
-const tell = ({ codec }: Pipeline, records: readonly LogRecord[], { args, says }: { args: EventsArgs; says: Says }): void => {
+const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, says }: { args: EventsArgs; says: Says }): Promise<void> => {
   const { key, from = -Infinity, to = Infinity } = args
   for (const record of records) {
     if (record.timestamp < from || record.timestamp >= to || (key !== undefined && record.key !== key)) continue
-    says.row(rowOf(codec, record))
+    await says.row(rowOf(codec, record))
   }
 }
 

@@ -36,7 +36,7 @@ const rowOfParked = (domain: string, entry: StoredParked): ParkedRow => ({
 
 export const listParked: Operation<{ readonly domain?: string }> = async (runtime, { domain }, says) => {
   const pipelines = domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)]
-  for (const pipeline of pipelines) for (const entry of await parkedIn(pipeline)) says.row(rowOfParked(pipeline.domain.name, entry))
+  for (const pipeline of pipelines) for (const entry of await parkedIn(pipeline)) await says.row(rowOfParked(pipeline.domain.name, entry))
 }
 
 export const showParked: Operation<{ readonly id: string }> = async (runtime, { id }) => {

@@ -65,7 +65,7 @@ const execute = async ({ log, codec, serving }: Pipeline, event: PatIssued | Pat
 }
 
 export const listTokens: Operation<{ user?: string }> = async (runtime, { user }, says) => {
-  for (const pipeline of runtime.pipelines.values()) for await (const item of tokensIn(runtime, pipeline, user)) says.row(rowOf(item))
+  for (const pipeline of runtime.pipelines.values()) for await (const item of tokensIn(runtime, pipeline, user)) await says.row(rowOf(item))
 }
 
 async function* tokensIn({ clock }: Runtime, { serving }: Pipeline, user: string | undefined): AsyncIterable<Item> {

@@ -9,10 +9,10 @@ import type { Store } from './store.ts'
 
 export interface RebuildParts {
   readonly domain: Domain
-  readonly log: Log
+  readonly log: Pick<Log, 'read' | 'watermarks' | 'setCommitted'>
   readonly codec: Codec
   readonly clock: Clock
-  readonly control: Control
+  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon'>
   /** Who holds the lease: one rebuild of a domain at a time. */
   readonly holder: string
   /** The local store the build works in; for an embedded generation it is that generation's own. */
@@ -76,11 +76,11 @@ async function* itemsOf(store: Store) {
 
 export interface FlipParts {
   readonly domain: string
-  readonly control: Control
-  readonly log: Log
+  readonly control: Pick<Control, 'generations' | 'flip'>
+  readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
   readonly to: number
-  readonly store: Store
+  readonly store: Pick<Store, 'checkpoints'>
   readonly timeoutMs: number
 }
 
@@ -98,7 +98,7 @@ export const flip = async ({ domain, control, log, clock, to, store, timeoutMs }
   await control.flip(domain, { generation: to, from })
 }
 
-const hasPassed = async (store: Store, ends: ReadonlyMap<number, number>): Promise<boolean> => {
+const hasPassed = async (store: FlipParts['store'], ends: ReadonlyMap<number, number>): Promise<boolean> => {
   const reached = await store.checkpoints()
   return [...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)
 }

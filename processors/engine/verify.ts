@@ -18,7 +18,7 @@ export interface Verified {
 }
 
 export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends'> {
-  readonly store: Store
+  readonly store: Pick<Store, 'scan' | 'load' | 'checkpoints'>
   /** An empty local store to fold into. */
   readonly scratch: BuildTarget
   readonly clock: Clock
@@ -73,7 +73,7 @@ const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored: foun
   suspects.set(keyOf({ PK, SK }), { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) })
 }
 
-const compareBack = async (page: readonly Stored[], { store, suspects }: { store: Store; suspects: Map<string, Difference> }) => {
+const compareBack = async (page: readonly Stored[], { store, suspects }: { store: VerifyParts['store']; suspects: Map<string, Difference> }) => {
   for (let at = 0; at < page.length; at += PAGE) {
     const part = page.slice(at, at + PAGE)
     const found = await store.load(part)
@@ -81,7 +81,7 @@ const compareBack = async (page: readonly Stored[], { store, suspects }: { store
   }
 }
 
-const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scratch }: { store: Store; scratch: BuildTarget }) => {
+const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scratch }: { store: VerifyParts['store']; scratch: BuildTarget }) => {
   const again = new Map<string, Difference>()
   const keys = [...suspects.values()]
   for (let at = 0; at < keys.length; at += PAGE) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callHolder, holdFolder, prepareFolder, socketPath } from '../../cli/folder.ts'
-import { askOver, serveSocket } from '../../cli/socket.ts'
+import { askOver, serveSocket, streamOver } from '../../cli/socket.ts'
 import { Fault } from '../../schemas/fault.ts'
 
 const freshFolder = (): string => mkdtempSync(join(tmpdir(), 'tributary-'))
@@ -89,16 +89,35 @@ describe('the local socket', () => {
   test('carries rows, progress and the answer', async () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
-    serveSocket(held.server, (name, args, says) => {
+    serveSocket(held.server, async (name, args, says) => {
       says.progress('half way')
-      says.row({ name })
-      says.row({ args })
-      return Promise.resolve('answer')
+      await says.row({ name })
+      await says.row({ args })
+      return 12345678901234567890n
     })
     const seen: unknown[] = []
-    const says = { row: (row: unknown) => seen.push(row), progress: (text: string) => seen.push(text), signal: new AbortController().signal }
-    expect(await (await askFolder(folder))('greet', { text: 'žluťoučký\nkůň' }, says)).toBe('answer')
+    const says = { row: (row: unknown) => void seen.push(row), progress: (text: string) => void seen.push(text), signal: new AbortController().signal }
+    expect(await (await askFolder(folder))('greet', { text: 'žluťoučký\nkůň' }, says)).toBe(12345678901234567890n)
     expect(seen).toEqual(['half way', { name: 'greet' }, { args: { text: 'žluťoučký\nkůň' } }])
+    await held.release()
+  })
+
+  test('the server waits while nobody takes its rows', async () => {
+    const folder = freshFolder()
+    const held = await holdFolder(folder)
+    let told = 0
+    serveSocket(held.server, async (_name, _args, says) => {
+      for (; told < 2_000; told += 1) await says.row('x'.repeat(10_000))
+    })
+    const socket = await callHolder(folder)
+    if (socket === undefined) throw new Error('nobody holds the folder')
+    let taken = 0
+    for await (const row of streamOver(socket, 'flood', {})) {
+      if (taken === 0) expect(told).toBeLessThan(2_000)
+      expect(row).toHaveLength(10_000)
+      taken += 1
+    }
+    expect(taken).toBe(2_000)
     await held.release()
   })
 

@@ -1,0 +1,64 @@
+import type { Clock } from '../processors/engine/clock.ts'
+import type { Control } from '../processors/engine/control.ts'
+import type { Log } from '../processors/engine/log.ts'
+import type { RebuildParts } from '../processors/engine/rebuild.ts'
+import type { Store } from '../processors/engine/store.ts'
+import type { Domain } from '../projections/projection.ts'
+import type { Codec } from '../schemas/codec.ts'
+import { Fault } from '../schemas/fault.ts'
+import type { Scratch } from './adapters.ts'
+import { openBeside } from './beside.ts'
+import { configOf } from './context.ts'
+import type { Context } from './context.ts'
+import { DOMAINS } from './domains.ts'
+import type { Pipeline } from './pipeline.ts'
+import { isHeld, withRuntime } from './reach.ts'
+import { isEmbedded } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Where one domain's log is folded again, apart from those who serve: what `verify` and `rebuild` need. */
+export interface Workplace {
+  readonly domain: Domain
+  readonly codec: Codec
+  readonly clock: Clock
+  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'setCommitted'>
+  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'flip'>
+  /** The generation that answers now. */
+  readonly serving: number
+  store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints'>>
+  scratch(): Promise<Scratch>
+  building(): Promise<Pick<RebuildParts, 'workIn' | 'copyTo'>>
+  /** Makes sure that somebody follows the listed generations. */
+  follow(): Promise<void>
+  close(): Promise<void>
+}
+
+/** One domain after the other, all of them when none is named. */
+export const inWorkplaces = async (context: Context, name: string | undefined, use: (workplace: Workplace) => Promise<void>): Promise<void> => {
+  const config = configOf(context)
+  const domains = name === undefined ? DOMAINS : DOMAINS.filter((domain) => domain.name === name)
+  if (domains.length === 0) throw new Fault('domain-unknown', `There is no domain "${name}". There ${DOMAINS.length === 1 ? 'is' : 'are'}: ${DOMAINS.map((domain) => domain.name).join(', ')}.`)
+  if (!isEmbedded(config) || !(await isHeld(config))) {
+    return withRuntime(context, async (runtime) => {
+      for (const domain of domains) await use(workplaceIn(runtime, runtime.pipeline(domain.name)))
+    })
+  }
+  for (const domain of domains) {
+    const workplace = await openBeside(config, domain)
+    await use(workplace).finally(() => workplace.close())
+  }
+}
+
+const workplaceIn = ({ adapters, clock, held }: Runtime, pipeline: Pipeline): Workplace => {
+  const { domain, codec, log, control } = pipeline
+  return {
+    domain, codec, clock, log, control,
+    serving: pipeline.serving().generation,
+    store: async (generation) => (await pipeline.generation(generation)).store,
+    scratch: () => adapters.scratch(domain.table),
+    building: () => Promise.resolve(adapters.building(domain.table)),
+    // On services other processes follow; a folder that nobody else holds is followed here.
+    follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),
+    close: () => Promise.resolve(),
+  }
+}
