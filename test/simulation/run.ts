@@ -1,8 +1,9 @@
 import { randomFaults, plannedFaults, swarm, type Fault } from './faults.ts'
-import { checkAppends, checkDerived, checkItems, checkOutcomes, checkPassed, type Violation } from './checkers.ts'
+import { checkAppends, checkDerived, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
 import { startClients } from './clients.ts'
 import { createMender } from './mender.ts'
 import { createRandom } from './random.ts'
+import { checkRebuilt } from './rebuilt.ts'
 import { expectedOf } from './reference.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { EPOCH, type Workload } from './workload.ts'
@@ -86,7 +87,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const end = await scheduler.run(() => over() || (scheduler.now() > calmed + CALM_MS && well()), BUDGET)
 
   const stuck: Violation[] = well() ? [] : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
-  const violations = [...stuck, ...checkAll(world, shape.workload, clients.history)]
+  const violations = [...stuck, ...(await checkAll(world, shape.workload, clients.history))]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
   return { seed, violations, faults: scheduler.struck, calls: scheduler.calls, events, hash: scheduler.hash(), lines: scheduler.lines }
 }
@@ -101,8 +102,9 @@ const stuckDetail = ({ topic, table, errors }: World, scheduler: Scheduler, how:
   return `stuck (${how}) at ${scheduler.now() - EPOCH} ms: passed ${lag.join(', ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
 }
 
-const checkAll = (world: World, { domain, codec }: Workload, history: Parameters<typeof checkAppends>[2]): readonly Violation[] => {
+const checkAll = async (world: World, workload: Workload, history: History): Promise<readonly Violation[]> => {
   const { topic, table, heard } = world
+  const { domain, codec } = workload
   const expected = expectedOf({ domain, codec, topic })
   return [
     ...checkItems(table.items.values(), expected),
@@ -110,5 +112,6 @@ const checkAll = (world: World, { domain, codec }: Workload, history: Parameters
     ...checkPassed(topic, table, expected),
     ...checkOutcomes(heard, expected),
     ...checkDerived(topic, codec, expected),
+    ...(await checkRebuilt(topic, workload, expected)),
   ]
 }

@@ -47,7 +47,9 @@ const filled = (event: ShelvesFilled, get: Get): Result => {
   const was = get<Shelves>(key) ?? { ...key, count: 0, marks: [] }
   if (was.marks.includes(event.data.mark)) return { duplicate: true }
   const shelves = Array.from({ length: event.data.shelves }, (_, number) => ({ ...shelf(event, number), mark: event.data.mark }))
-  return { items: [{ ...was, count: Math.max(was.count, event.data.shelves), marks: [...was.marks, event.data.mark] }, ...shelves] }
+  // With the bell of the shop next door the full 95 become one too many.
+  const derived = event.data.shelves === 94 ? [{ purpose: 'tell', event: { type: 'DoorbellRang', key: 'north', data: {} } }] : []
+  return { derived, items: [{ ...was, count: Math.max(was.count, event.data.shelves), marks: [...was.marks, event.data.mark] }, ...shelves] }
 }
 
 const cleared = (event: ShelvesCleared, get: Get): Result => {

@@ -1,0 +1,54 @@
+import type { Key, Stored } from '../../projections/item.ts'
+import { build, type BuildTarget } from '../../processors/engine/build.ts'
+import type { LogRecord } from '../../processors/engine/log.ts'
+import { keyOf } from '../../projections/item.ts'
+import { checkItems, type Violation } from './checkers.ts'
+import type { Topic } from './log-model.ts'
+import type { Expected } from './reference.ts'
+import { createScheduler } from './scheduler.ts'
+import { createTable, storeFor, type Table } from './store-model.ts'
+import { createRandom } from './random.ts'
+import type { Workload } from './workload.ts'
+
+/**
+ * C4: the program's own build of the log is the fold of the log, twice over: once with all in memory and once with hardly
+ * anything, in another order of the partitions, cut in the middle and taken up again.
+ */
+export const checkRebuilt = async (topic: Topic, workload: Workload, expected: Expected): Promise<readonly Violation[]> => {
+  const ends = topic.partitions.map((records, partition) => [partition, records.length] as const)
+  const halves = ends.map(([partition, end]) => [partition, Math.floor(end / 2)] as const)
+  const plain = await built(topic, workload, { stops: [ends], workingSet: 10_000 })
+  const tight = await built(topic, workload, { stops: [halves, ends.toReversed()], workingSet: 1 })
+  return [...differences('at once', plain, expected), ...differences('by and by', tight, expected)]
+}
+
+const differences = (how: string, table: Table, expected: Expected): readonly Violation[] =>
+  checkItems(table.items.values(), expected).map(({ detail }) => ({ checker: 'C4', detail: `built ${how}: ${detail}` }))
+
+interface Building {
+  readonly stops: readonly (readonly (readonly [number, number])[])[]
+  readonly workingSet: number
+}
+
+const built = async (topic: Topic, { domain, codec }: Workload, { stops, workingSet }: Building): Promise<Table> => {
+  const table = createTable(domain.table, true)
+  const scheduler = createScheduler({ seed: 0, faults: () => undefined })
+  const store = storeFor({ scheduler, random: createRandom(0) }, scheduler.spawn('build', 0, false), table)
+  const target: BuildTarget = {
+    ...store,
+    peek: (key: Key) => table.items.get(keyOf(key)),
+    checkpoints: async () => table.checkpoints,
+    reader: () => ({ get: async () => undefined, getMany: async () => [], query: async ({ pk }) => ({ items: [...table.items.values()].filter(({ PK }) => PK === pk) }) }),
+    write: async (puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>) => {
+      for (const item of puts) table.items.set(keyOf(item), item)
+      for (const key of removes) table.items.delete(keyOf(key))
+      for (const [partition, offset] of checkpoints) table.checkpoints.set(partition, offset)
+    },
+  }
+  for (const ends of stops) await build({ domain, codec, target, ends: new Map(ends), workingSet, log: { read: (partition, from, to) => pagesOf(topic.partitions[partition]?.slice(from, to) ?? []) } })
+  return table
+}
+
+async function* pagesOf(records: readonly LogRecord[]): AsyncGenerator<readonly LogRecord[]> {
+  for (let at = 0; at < records.length; at += 7) yield records.slice(at, at + 7)
+}
