@@ -5,11 +5,11 @@ import type { Get, Result } from '../../projections/projection.ts'
 import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../projections/meals/day.ts'
 import { isInstant, isoOf } from '../../projections/meals/instant.ts'
 import { FORMAT_VERSION, type Draft, type GoneMealItem, type MealItem } from '../../projections/meals/items.ts'
-import { goneMealKey, isUid, mealIdOf, mealKey, uidOf } from '../../projections/meals/keys.ts'
+import { goneMealKey, isMealIdOf, mealKey, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
 import { DUPLICATE, refuse } from './refusal.ts'
-import { replaceMeal } from './replace.ts'
+import { replaceMeal, type Replacement } from './replace.ts'
 
 /** A meal comes: from the app, or from a table of an older version. */
 type Arrival = MealLogged | LegacyMealAdopted
@@ -23,15 +23,16 @@ export const mealLogged = (event: MealLogged, get: Get): Result => {
   // A day the user chose stays; one that the rule gave follows the rule of now.
   const userDate = data.dayOverridden || data.dayRuleVersion === DAY_RULE_VERSION ? data.userDate : implied
   if (userDate !== implied && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
-  const meal = newMeal(known.key, event, { userDate, createdAt: isoOf(meta.occurredAt), nutrients: admit(meta.key, data, get) })
+  const at = isoOf(meta.occurredAt)
+  const meal = newMeal(known.key, event, { userDate, createdAt: at, nutrients: admit(meta.key, data, get) })
   if (userDate !== implied) meal.dayOverridden = true
   meal.tz = data.tz
   meal.utcOffsetMinutes = data.utcOffsetMinutes
-  return enter(event, { meal, gone: known.gone }, get)
+  return enter({ user: meta.key, after: meal, at }, known.gone, get)
 }
 
 export const legacyMealAdopted = (event: LegacyMealAdopted, get: Get): Result => {
-  const { data } = event
+  const { data, meta } = event
   const known = arrive(event, get)
   if ('result' in known) return known.result
   const userDate = data.userDate ?? dayOf(data.eatenAt, 0)
@@ -39,25 +40,26 @@ export const legacyMealAdopted = (event: LegacyMealAdopted, get: Get): Result =>
   const nutrients = { extendedNutrients: amounts(data.extended), droppedNutrients: NO_AMOUNTS }
   const meal = newMeal(known.key, event, { userDate, createdAt: isoOf(data.createdAt ?? data.eatenAt), nutrients })
   if (isElsewhere(userDate, data.eatenAt, undefined)) meal.dayOverridden = true
-  return enter(event, { meal, gone: known.gone }, get)
+  return enter({ user: meta.key, after: meal, at: isoOf(meta.occurredAt) }, known.gone, get)
 }
 
 /** What makes a create good, new, or one that was heard before. */
 const arrive = (event: Arrival, get: Get): { readonly key: Key; readonly gone: GoneMealItem | undefined } | { readonly result: Result } => {
   const { data, meta } = event
   const eaten = isoOf(data.eatenAt)
-  const uid = uidOf(data.mealId)
-  if (!isInstant(data.eatenAt) || !isUid(uid) || mealIdOf(eaten, uid) !== data.mealId) {
+  if (!isInstant(data.eatenAt) || !isMealIdOf(data.mealId, eaten)) {
     return { result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`) }
   }
-  const key = mealKey(meta.key, eaten, uid)
+  const key = mealKey(meta.key, eaten, uidOf(data.mealId))
   const present = get<MealItem>(key)
   const gone = get<GoneMealItem>(goneMealKey(meta.key, data.mealId))
   if (present?.mealId === data.mealId || gone?.state === 'moved' || (gone !== undefined && gone.meal !== null)) return { result: DUPLICATE }
   if (present !== undefined) return { result: refuse('meal-key-taken', `Meal ${present.mealId} was moved to this instant and has the same uid.`) }
-  const wrong = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : [])
+  const wrong = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : NONE)
   return wrong === undefined ? { key, gone } : { result: wrong }
 }
+
+const NONE = [] as const
 
 interface Reckoned {
   readonly userDate: string
@@ -94,10 +96,9 @@ const textOf = (personal: Event<string, unknown, MealLoggedPersonal>['personal']
   personal === null || personal === FORGOTTEN ? undefined : personal
 
 /** A create whose delete came first is kept where a restore finds it, and nowhere else. */
-const enter = ({ meta }: Event, { meal, gone }: { meal: MealItem; gone: GoneMealItem | undefined }, get: Get): Result => {
-  const at = isoOf(meta.occurredAt)
-  if (gone === undefined || gone.state === 'moved') return replaceMeal({ user: meta.key, after: meal, at }, get)
+const enter = (arrival: Replacement & { after: MealItem }, gone: GoneMealItem | undefined, get: Get): Result => {
+  if (gone === undefined || gone.state === 'moved') return replaceMeal(arrival, get)
   const { PK, SK, state, deletedAt, _heard } = gone
-  const kept = _heard === undefined ? meal : { ...meal, _heard }
+  const kept = _heard === undefined ? arrival.after : { ...arrival.after, _heard }
   return { items: [{ PK, SK, state, deletedAt, meal: kept } satisfies GoneMealItem] }
 }

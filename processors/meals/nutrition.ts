@@ -20,16 +20,12 @@ export interface Admitted {
 export const NO_AMOUNTS: Amounts = Object.freeze({})
 
 /** The edge checks the same, and says it better; here it keeps every sum exact whoever wrote the event. */
-export const wrongAmounts = (macros: MacroAmounts, ...lists: readonly (readonly NutrientAmount[])[]): Result | undefined => {
+export const wrongAmounts = (macros: MacroAmounts, extended: readonly NutrientAmount[], dropped: readonly NutrientAmount[]): Result | undefined => {
   const { calories, protein, carbs, fat } = macros
   if (!isAmount(calories) || !isAmount(protein) || !isAmount(carbs) || !isAmount(fat)) {
     return refuse('nutrient-out-of-range', 'Calories, protein, carbs and fat are from 0 to 10,000,000.')
   }
-  for (const list of lists) {
-    const wrong = list.length === 0 ? undefined : wrongList(list)
-    if (wrong !== undefined) return wrong
-  }
-  return undefined
+  return wrongList(extended) ?? wrongList(dropped)
 }
 
 const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {

@@ -4,7 +4,7 @@ import { removed } from '../../projections/projection.ts'
 import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
 import { dayPointerKey, eatenOf, summaryKey } from '../../projections/meals/keys.ts'
 import { refuse } from './refusal.ts'
-import { summaryAfter } from './summary.ts'
+import { summaryAfter, type DayChange } from './summary.ts'
 
 /** A meal as it was and as it is now; one of them is absent when it comes or goes. */
 export interface Replacement {
@@ -20,29 +20,28 @@ export interface Replacement {
 /** The one way a meal changes: its item, its day's sums and the pointer from its day always change together. */
 export const replaceMeal = (replacement: Replacement, get: Get): Result => {
   const { before, after, beside } = replacement
-  const summaries = summariesAfter(replacement, get)
-  if (summaries === undefined) return refuse('day-total-out-of-range', `The sums of ${after?.userDate} would leave the range in which they are exact, or name too many nutrients.`)
   const items: Change[] = after === undefined ? [] : [after]
   if (before !== undefined && before.SK !== after?.SK) items.push(removed(before))
-  items.push(...summaries)
+  if (!sumUp(items, replacement, get)) {
+    return refuse('day-total-out-of-range', `The sums of ${after?.userDate} would leave the range in which they are exact, or name too many nutrients.`)
+  }
   if (before?.dayOverridden || after?.dayOverridden) items.push(...pointersAfter(replacement))
   if (beside !== undefined) items.push(...beside)
   return { items }
 }
 
-const summariesAfter = ({ user, before, after, at }: Replacement, get: Get): readonly DaySummaryItem[] | undefined => {
-  const items: DaySummaryItem[] = []
-  const sameDay = before?.userDate === after?.userDate
-  if (sameDay && before !== undefined && after !== undefined && sameShare(before, after)) return items
-  for (const meal of sameDay ? [after] : [before, after]) {
-    if (meal === undefined) continue
-    const key = summaryKey(user, meal.userDate)
-    const change = sameDay ? { minus: before, plus: after, at } : meal === before ? { minus: before, at } : { plus: after, at }
+/** One summary where the meal stays on its day, two where it changes it; false where a sum would not be exact. */
+const sumUp = (items: Change[], { user, before: minus, after: plus, at }: Replacement, get: Get): boolean => {
+  const sum = (day: string, change: DayChange): boolean => {
+    const key = summaryKey(user, day)
     const summary = summaryAfter(key, get<DaySummaryItem>(key), change)
-    if (summary === undefined) return undefined
-    items.push(summary)
+    if (summary !== undefined) items.push(summary)
+    return summary !== undefined
   }
-  return items
+  if (minus !== undefined && plus !== undefined && minus.userDate === plus.userDate) {
+    return sameShare(minus, plus) || sum(plus.userDate, { minus, plus, at })
+  }
+  return (minus === undefined || sum(minus.userDate, { minus, at })) && (plus === undefined || sum(plus.userDate, { plus, at }))
 }
 
 const sameShare = (a: MealItem, b: MealItem): boolean =>

@@ -1,7 +1,8 @@
 /** Instants as fixed-width text, so that text order is time order. Written for the folds: several times faster than Date's own. */
 const DAY_MS = 86_400_000
 const two = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'))
-const three = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
+const ofMinute = Array.from({ length: 1440 }, (_, n) => `T${two[Math.floor(n / 60)]}:${two[n % 60]}:`)
+const ofMilli = Array.from({ length: 1000 }, (_, n) => `.${String(n).padStart(3, '0')}Z`)
 
 /** The years that four digits can write, less one at either end for the days around them. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
@@ -14,13 +15,26 @@ export const isoOf = (at: number): string => {
   const ms = at < EARLIEST ? EARLIEST : at > LATEST ? LATEST : at
   const day = Math.floor(ms / DAY_MS)
   const rest = ms - day * DAY_MS
-  const minutes = Math.floor(rest / 60_000)
-  const seconds = Math.floor(rest / 1000)
-  return `${dateOf(day)}T${two[Math.floor(minutes / 60)]}:${two[minutes % 60]}:${two[seconds % 60]}.${three[rest % 1000]}Z`
+  const minute = Math.floor(rest / 60_000)
+  return `${dateOf(day)}${ofMinute[minute]}${two[Math.floor(rest / 1000) - minute * 60]}${ofMilli[rest % 1000]}`
 }
 
-/** The calendar date of a day counted from 1970-01-01 (civil-from-days, Howard Hinnant's algorithm). */
+/** The calendar date of a day counted from 1970-01-01. */
 export const dateOf = (day: number): string => {
+  const slot = day & (RECENT - 1)
+  const recent = recentDays[slot]
+  if (recent?.day === day) return recent.date
+  const date = civil(day)
+  recentDays[slot] = { day, date }
+  return date
+}
+
+/** A log's days are few and come again and again: the last ones are remembered. */
+const RECENT = 1024
+const recentDays: ({ readonly day: number; readonly date: string } | undefined)[] = Array.from({ length: RECENT })
+
+/** Howard Hinnant's civil-from-days. */
+const civil = (day: number): string => {
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)
   const ofEra = shifted - era * 146_097

@@ -26,11 +26,20 @@ describe('keys', () => {
       const id = keys.mealIdOf(eaten, name)
       expect(keys.mealNameOf(id)).toEqual({ eaten, uid: name })
       expect(keys.uidOf(id)).toBe(name)
+      expect(keys.isMealIdOf(id, eaten)).toBe(true)
       expect(keys.eatenOf(keys.mealSk(eaten, name))).toBe(eaten)
     })))
 
   test.each(['', 'chili', '20261116T080000000Z-', '20261116T080000000Z-a#b', `20261116T080000000Z-${'x'.repeat(65)}`, '20261116T08000000Z-u1'])('%j is no meal id', (id) =>
     expect(keys.mealNameOf(id)).toBeUndefined())
+
+  test('an id is not that of another instant, nor of a uid that is none', () => {
+    fc.assert(fc.property(instant, instant, uid, (one, other, name) => {
+      expect(keys.isMealIdOf(keys.mealIdOf(one, name), other)).toBe(one === other)
+    }))
+    expect(keys.isMealIdOf('20261116T080000000Z-', '2026-11-16T08:00:00.000Z')).toBe(false)
+    expect(keys.isMealIdOf('20261116T080000000Z_u1', '2026-11-16T08:00:00.000Z')).toBe(false)
+  })
 
   test('two different things never share a key', () => {
     const thing = fc.oneof(
