@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Position } from '../../engine/log.ts'
 import type { Incoming } from './block.ts'
@@ -25,68 +26,35 @@ export interface FlusherParts {
   readonly grown: (topic: number) => void
 }
 
-/** One transaction and one sync for all who wait. Nobody hears of success before the sync, or of anything after a failure but the failure. */
-export const createFlusher = ({ files, reopen, grown }: FlusherParts) => {
-  const tails = new Map<number, Tail>()
+/** One transaction and one sync for all who wait. Nobody hears of success before the sync; after a failure each hears whether it is there. */
+export const createFlusher = (parts: FlusherParts) => {
+  const queue = createQueue()
+  const tails = createTails(parts.files)
   const groups = new Map<string, number>()
-  let queue: Waiting[] = []
-  let bytes = 0
   let running: Promise<void> | undefined
 
-  const tailOf = (topic: number): Tail => {
-    const tail = tails.get(topic) ?? loadTail(files(), topic)
-    tails.set(topic, tail)
-    return tail
-  }
-  const high = (topic: number): number => {
-    const { first, keys } = tailOf(topic)
-    return first + keys.length
-  }
-  const take = (): Waiting[] => {
-    let size = 0
-    const count = queue.findIndex(waiting => (size += waiting.bytes) > FLUSH_BYTES)
-    const taken = count < 0 ? queue : queue.slice(0, Math.max(count, 1))
-    queue = queue.slice(taken.length)
-    return taken
-  }
   const flush = async (waiting: readonly Waiting[]): Promise<void> => {
     const offsets = new Map(groups)
-    const written = await write(files(), { waiting, offsets, tailOf })
+    const places = placesOf(waiting, tails.high)
+    const written = await write(parts.files(), { waiting, offsets, tailOf: tails.of })
     for (const [topic, tail] of written) tails.set(topic, tail)
     for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
-    for (const topic of written.keys()) grown(topic)
-  }
-  /** Whether a failed flush is on disk after all is read from the disk, never guessed. */
-  const failed = async (waiting: readonly Waiting[], error: unknown): Promise<void> => {
-    const cause = await causeOf(error)
-    const before = new Map([...new Set(waiting.map(({ topic }) => topic))].map(topic => [topic, high(topic)]))
-    const found = await reopen().then(() => undefined, (fault: unknown) => asFault(fault, 'log-unavailable', 'The log cannot be opened again.'))
-    tails.clear()
-    for (const { topic, reject } of waiting) {
-      const unknown = found !== undefined || endOf(files(), topic) > (before.get(topic) ?? 0)
-      reject(faultOf(cause, unknown))
-    }
+    for (const one of waiting) one.resolve(places.get(one) ?? [])
+    for (const topic of written.keys()) parts.grown(topic)
   }
   const run = async (): Promise<void> => {
     // Who appends in this turn of the event loop goes along.
-    await new Promise(resolve => setImmediate(resolve))
-    while (queue.length > 0 || groups.size > 0) {
-      const waiting = take()
-      const starts = new Map<Waiting, number>()
+    await turn()
+    while (!queue.isEmpty() || groups.size > 0) {
+      const waiting = queue.take()
       try {
-        const next = new Map<number, number>()
-        for (const one of waiting) {
-          const start = next.get(one.topic) ?? high(one.topic)
-          starts.set(one, start)
-          next.set(one.topic, start + one.records.length)
-        }
         await flush(waiting)
-        for (const one of waiting) one.resolve(one.records.map((_, index) => ({ partition: 0, offset: (starts.get(one) ?? 0) + index })))
       } catch (error) {
-        await failed(waiting, error)
+        await tell(waiting, { error, before: tails.high, parts })
+        tails.clear()
         if (waiting.length === 0) return
       } finally {
-        for (const one of waiting) bytes -= one.bytes
+        queue.release(waiting)
       }
     }
   }
@@ -94,26 +62,73 @@ export const createFlusher = ({ files, reopen, grown }: FlusherParts) => {
     running = undefined
   })
   return {
-    high,
-    append: (topic: number, records: readonly Incoming[], size: number): Promise<readonly Position[]> => {
-      if (bytes + size > QUEUE_BYTES) return Promise.reject(overloaded())
-      bytes += size
-      return new Promise((resolve, reject) => {
-        queue.push({ topic, records, bytes: size, resolve, reject })
+    high: tails.high,
+    append: (topic: number, records: readonly Incoming[], bytes: number): Promise<readonly Position[]> =>
+      new Promise((resolve, reject) => {
+        queue.add({ topic, records, bytes, resolve, reject })
         void start()
-      })
-    },
+      }),
     /** A group's offset, which goes to disk with the next flush. */
-    reached: (group: string, offset: number) => void groups.set(group, offset),
+    reached: (group: string, offset: number): void => void groups.set(group, offset),
     pendingOffset: (group: string): number | undefined => groups.get(group),
     settled: async (): Promise<void> => {
-      if (queue.length > 0 || groups.size > 0) await start()
+      if (!queue.isEmpty() || groups.size > 0) await start()
       else await running
     },
   }
 }
 
 export type Flusher = ReturnType<typeof createFlusher>
+
+const createQueue = () => {
+  let queue: Waiting[] = []
+  let bytes = 0
+  return {
+    isEmpty: (): boolean => queue.length === 0,
+    add: (waiting: Waiting): void => {
+      if (bytes + waiting.bytes > QUEUE_BYTES) return waiting.reject(overloaded())
+      bytes += waiting.bytes
+      queue.push(waiting)
+    },
+    take: (): Waiting[] => {
+      let size = 0
+      const over = queue.findIndex(waiting => (size += waiting.bytes) > FLUSH_BYTES)
+      const taken = over < 0 ? queue : queue.slice(0, Math.max(over, 1))
+      queue = queue.slice(taken.length)
+      return taken
+    },
+    release: (taken: readonly Waiting[]): void => {
+      for (const one of taken) bytes -= one.bytes
+    },
+  }
+}
+
+const createTails = (files: () => LogFiles) => {
+  const tails = new Map<number, Tail>()
+  const of = (topic: number): Tail => {
+    const tail = tails.get(topic) ?? loadTail(files(), topic)
+    tails.set(topic, tail)
+    return tail
+  }
+  return {
+    of,
+    high: (topic: number): number => {
+      const { first, keys } = of(topic)
+      return first + keys.length
+    },
+    set: (topic: number, tail: Tail): void => void tails.set(topic, tail),
+    clear: (): void => tails.clear(),
+  }
+}
+
+const placesOf = (waiting: readonly Waiting[], high: (topic: number) => number): ReadonlyMap<Waiting, readonly Position[]> => {
+  const next = new Map<number, number>()
+  return new Map(waiting.map(one => {
+    const first = next.get(one.topic) ?? high(one.topic)
+    next.set(one.topic, first + one.records.length)
+    return [one, one.records.map((_, index) => ({ partition: 0, offset: first + index }))]
+  }))
+}
 
 interface Flush {
   readonly waiting: readonly Waiting[]
@@ -136,11 +151,22 @@ const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Prom
   return written
 }
 
-const overloaded = (): Fault =>
-  new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })
+/** Whether a flush that failed is on disk after all is read from the disk, never guessed. */
+const tell = async (waiting: readonly Waiting[], failure: { error: unknown; before: (topic: number) => number; parts: FlusherParts }): Promise<void> => {
+  const cause = await causeOf(failure.error)
+  const before = new Map(waiting.map(({ topic }) => [topic, failure.before(topic)]))
+  const opened = await failure.parts.reopen().then(() => true, () => false)
+  for (const { topic, reject } of waiting) {
+    const perhaps = !opened || endOf(failure.parts.files(), topic) > (before.get(topic) ?? 0)
+    reject(faultOf(cause, perhaps))
+  }
+}
 
-const faultOf = (cause: unknown, unknown: boolean): Fault => {
-  if (unknown) return asFault(cause, 'append-unknown', 'The disk failed while the records were written; they may be in the log. Send them again with the same ids')
+const faultOf = (cause: unknown, perhaps: boolean): Fault => {
+  if (perhaps) return asFault(cause, 'append-unknown', 'The disk failed while records were written; they may be in the log. Send them again with the same ids')
   if (isFull(cause)) return asFault(cause, 'log-full', 'The disk is full; nothing was written. Free space and send again')
   return asFault(cause, 'log-unavailable', 'The log cannot be written; nothing was written. Check the disk')
 }
+
+const overloaded = (): Fault =>
+  new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })

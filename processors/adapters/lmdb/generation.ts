@@ -1,13 +1,11 @@
-import type { RootDatabase } from 'lmdb'
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
-import { Fault } from '../../../schemas/fault.ts'
-import type { Chunk, Span, SpanOutcome, Store, Write } from '../../engine/store.ts'
-import { asFault, causeOf, openEnvironment } from './environment.ts'
-import { createIndexer, idOf, openTables, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
-import { advance, isNothing, merged, nothing } from './pending.ts'
+import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
+import { advance, createGathering, type Gathering } from './gathering.ts'
+import { idOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
 import { createReader } from './reader.ts'
 import { refuseTooLarge } from './size.ts'
+import { checkpointsIn, openWriter, type GenerationParts } from './writer.ts'
 
 export interface LmdbStore extends Store {
   readonly peek: (key: Key) => Stored | undefined
@@ -17,18 +15,6 @@ export interface LmdbStore extends Store {
   sync(): Promise<void>
 }
 
-export interface GenerationParts {
-  readonly path: string
-  readonly spec: TableSpec
-  /** Commits resolve on disk. For tables that cannot be folded again from the log. */
-  readonly durable: boolean
-}
-
-const FORMAT = 1
-/** Milliseconds for which commits gather before they go to LMDB together: the log needs the disk more than we do. */
-const GATHER = 10
-/** Items that may wait for LMDB before commits wait too. */
-const MAX_WAITING = 20_000
 const BULK = 20_000
 const PAGE = 1_000
 
@@ -39,31 +25,36 @@ const PAGE = 1_000
  */
 export const openGeneration = (parts: GenerationParts): LmdbStore => {
   const { spec, durable } = parts
-  const generation = createWriter(parts)
-  const { find, drain } = generation
+  const writer = openWriter(parts)
+  const gathering = createGathering(writer)
+  const { find, drain } = gathering
+  const checkpoints = checkpointsIn(writer.tables())
+  let closing: Promise<void> | undefined
   const settled = async (): Promise<Tables> => {
     await drain()
-    return generation.tables()
+    return writer.tables()
   }
-  const write: LmdbStore['write'] = async (puts, removes, checkpoints) => {
+  const write: LmdbStore['write'] = async (puts, removes, reached) => {
+    const items = changesOf(spec, puts, removes)
     await drain()
-    await generation.write({ puts, removes, checkpoints })
+    for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
+    await writer.write({ items, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
   }
   return {
     peek: key => find(keyOf(key)),
     load: async keys => keys.map(key => find(keyOf(key))),
     commit: async (spans, checkpoint) => {
       refuseUnstorable(spec, spans)
-      await generation.ready()
-      const outcomes = spans.map(span => applySpan(span, generation))
+      await gathering.ready()
+      const outcomes = spans.map(span => applySpan(span, gathering))
       if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) {
-        generation.reached(checkpoint.partition, checkpoint.offset)
+        advance(checkpoints, checkpoint.partition, checkpoint.offset)
+        gathering.reached(checkpoint.partition, checkpoints.get(checkpoint.partition) ?? checkpoint.offset)
       }
-      if (durable) await drain()
-      else await generation.later()
+      await (durable ? drain() : gathering.later())
       return outcomes
     },
-    checkpoints: async () => generation.checkpoints(),
+    checkpoints: async () => new Map(checkpoints),
     bulk: async items => {
       for await (const some of inParts(items)) await write(some, [], new Map())
     },
@@ -72,127 +63,21 @@ export const openGeneration = (parts: GenerationParts): LmdbStore => {
     write,
     sync: async () => {
       await drain()
-      await generation.flushed()
+      await writer.flushed()
     },
-    close: generation.close,
-  }
-}
-
-type Writer = ReturnType<typeof createWriter>
-
-const createWriter = ({ path, spec, durable }: GenerationParts) => {
-  let opened = openAt(path, spec, durable)
-  const accepted = checkpointsIn(opened.tables)
-  let next = nothing()
-  let writing = nothing()
-  let draining: Promise<void> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let fault: Fault | undefined
-  let closing: Promise<void> | undefined
-
-  const batch = async (pending: Iterable<readonly [string, Stored | null]>, checkpoints: ReadonlyMap<number, number>): Promise<void> => {
-    const { root, tables } = opened
-    try {
-      await root.batch(() => put(tables, spec, { pending, checkpoints }))
-    } catch (error) {
-      // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
-      const cause = await causeOf(error)
-      await root.close().catch(() => undefined)
-      opened = openAt(path, spec, durable)
-      throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written. It is tried again; free disk space if it is full.`)
-    }
-  }
-  const drainAll = async (): Promise<void> => {
-    while (!isNothing(next)) {
-      writing = next
-      next = nothing()
-      try {
-        await batch(writing.items, writing.checkpoints)
-        fault = undefined
-      } catch (error) {
-        next = merged(writing, next)
-        throw fault = asFault(error, 'store-unavailable', `The table at ${path} could not be written.`)
-      } finally {
-        writing = nothing()
-      }
-    }
-  }
-  const drain = (): Promise<void> => {
-    clearTimeout(timer)
-    timer = undefined
-    draining ??= drainAll().finally(() => {
-      draining = undefined
-    })
-    return draining
-  }
-  return {
-    tables: () => opened.tables,
-    drain,
-    find: (id: string): Stored | undefined => {
-      let item = next.items.get(id)
-      if (item === undefined) item = writing.items.get(id)
-      return item === undefined ? opened.tables.items.get(id) : (item ?? undefined)
-    },
-    accept: (write: Write) => {
-      if ('put' in write) next.items.set(keyOf(write.put), tidy(write.put))
-      else next.items.set(keyOf(write.remove), null)
-    },
-    reached: (partition: number, offset: number) => {
-      advance(accepted, partition, offset)
-      advance(next.checkpoints, partition, accepted.get(partition) ?? offset)
-    },
-    checkpoints: (): ReadonlyMap<number, number> => new Map(accepted),
-    /** After a failed write nothing new is accepted until the old is written. */
-    ready: () => (fault === undefined ? undefined : drain()),
-    later: () => {
-      if (next.items.size > MAX_WAITING) return drain()
-      timer ??= setTimeout(() => void drain().catch(() => undefined), GATHER)
-      return undefined
-    },
-    write: async (change: { puts: readonly Stored[]; removes: readonly Key[]; checkpoints: ReadonlyMap<number, number> }) => {
-      for (const item of change.puts) refuseLongIndexKeys(spec.indexes, item)
-      for (const [partition, offset] of change.checkpoints) advance(accepted, partition, offset)
-      const checkpoints = new Map([...change.checkpoints.keys()].map(partition => [partition, accepted.get(partition) ?? 0]))
-      await batch(changesOf(change), checkpoints)
-    },
-    flushed: async () => void (await opened.root.flushed),
-    close: (): Promise<void> => closing ??= drain().finally(() => opened.root.close()),
+    close: () => closing ??= drain().finally(() => writer.close()),
   }
 }
 
 /** With every key checked before the batch begins: one that fails inside would leave half of it. */
-const changesOf = ({ puts, removes }: { puts: readonly Stored[]; removes: readonly Key[] }): (readonly [string, Stored | null])[] => [
-  ...puts.map(item => [idOf(item), item] as const),
-  ...removes.map(key => [idOf(key), null] as const),
-]
-
-const openAt = (path: string, spec: TableSpec, durable: boolean): { root: RootDatabase; tables: Tables } => {
-  const root = openEnvironment({ path, durable })
-  const tables = openTables(root, spec)
-  const format = tables.meta.get('format')
-  if (format === undefined) tables.meta.putSync('format', FORMAT)
-  else if (typeof format !== 'number' || format > FORMAT) {
-    void root.close()
-    throw new Fault('data-newer-version', `The table at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
+const changesOf = ({ indexes }: TableSpec, puts: readonly Stored[], removes: readonly Key[]): (readonly [string, Stored | null])[] => {
+  const changes: (readonly [string, Stored | null])[] = []
+  for (const item of puts) {
+    refuseLongIndexKeys(indexes, item)
+    changes.push([idOf(item), item])
   }
-  return { root, tables }
-}
-
-const checkpointsIn = ({ meta }: Tables): Map<number, number> => {
-  const found = new Map<number, number>()
-  for (const { key, value } of meta.getRange({ start: 'checkpoint:', end: 'checkpoint;' })) found.set(Number(String(key).slice(11)), Number(value))
-  return found
-}
-
-const put = (tables: Tables, spec: TableSpec, change: { pending: Iterable<readonly [string, Stored | null]>; checkpoints: ReadonlyMap<number, number> }): void => {
-  const index = createIndexer(tables, spec)
-  for (const [id, item] of change.pending) {
-    if (item === null) void tables.items.remove(id)
-    else void tables.items.put(id, item)
-    index(id, item ?? undefined)
-  }
-  for (const [partition, offset] of change.checkpoints) void tables.meta.put(`checkpoint:${partition}`, offset)
-  tables.saveShapes()
+  for (const key of removes) changes.push([idOf(key), null])
+  return changes
 }
 
 const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): void => {
@@ -204,16 +89,16 @@ const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): void 
   }
 }
 
-const applySpan = (span: Span, generation: Writer): SpanOutcome => {
+const applySpan = (span: Span, gathering: Gathering): SpanOutcome => {
   for (const [index, chunk] of span.entries()) {
-    const current = applyChunk(chunk, generation)
+    const current = applyChunk(chunk, gathering)
     if (current !== undefined) return { applied: index, current }
   }
   return { applied: 'all' }
 }
 
 /** Undefined when it was applied, else the items it met. */
-const applyChunk = (chunk: Chunk, { find, accept }: Writer): readonly Stored[] | undefined => {
+const applyChunk = (chunk: Chunk, { find, accept }: Gathering): readonly Stored[] | undefined => {
   const met = chunk.map(write => find(keyOf('put' in write ? write.put : write.remove)))
   const holds = chunk.every((write, index) => write.expect === (met[index]?._pos ?? null))
   if (!holds) return met.filter(item => item !== undefined)

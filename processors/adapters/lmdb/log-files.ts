@@ -77,17 +77,18 @@ const readOffset = (key: Uint8Array): number => {
   return view.readUInt32BE(key.length - 8) * 0x100000000 + view.readUInt32BE(key.length - 4)
 }
 
-export const keyEntry = (topic: number, key: Uint8Array, offset: number): Buffer => {
-  const entry = Buffer.allocUnsafe(14 + key.length)
+export const keyEntry = (topic: number, key: string, offset: number): Buffer => {
+  const size = Buffer.byteLength(key)
+  const entry = Buffer.allocUnsafe(14 + size)
   entry.writeUInt32BE(topic, 0)
-  entry.writeUInt16BE(key.length, 4)
-  entry.set(key, 6)
-  writeOffset(entry, offset, 6 + key.length)
+  entry.writeUInt16BE(size, 4)
+  entry.write(key, 6, 'utf8')
+  writeOffset(entry, offset, 6 + size)
   return entry
 }
 
 /** First offsets of the sealed blocks with records of a key, ascending. */
-export const blocksOfKey = ({ keys }: LogFiles, topic: number, key: Uint8Array): number[] =>
+export const blocksOfKey = ({ keys }: LogFiles, topic: number, key: string): number[] =>
   [...keys.getKeys({ start: keyEntry(topic, key, 0), end: keyEntry(topic, key, Number.MAX_SAFE_INTEGER) })].map(readOffset)
 
 const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`

@@ -108,6 +108,7 @@ const createTopicLog = (parts: TopicParts) => {
     setCommitted: async (group, offsets) => {
       const offset = offsets.get(0)
       if (offset === undefined) return
+      if (groups.hasMembers(group)) throw new Fault('group-active', `The group ${group} of ${topic} has members. Stop them before its offsets are set.`)
       flusher.reached(groupKey(group), offset)
       await flusher.settled()
     },

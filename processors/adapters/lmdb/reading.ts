@@ -66,12 +66,11 @@ export const readRange = async function* (source: Source, { from, to, high }: Ra
 }
 
 export const readKey = async function* (source: Source, wanted: Range & { key: string }): AsyncGenerator<readonly LogRecord[]> {
-  const key = Buffer.from(wanted.key)
-  const ofKey = { ...wanted, key }
+  const ofKey = { ...wanted, key: Buffer.from(wanted.key) }
   // Taken together, before anything else may run: what is unsealed now may be sealed when its turn comes.
   const tail = tailBlocks(source, wanted.to)
   const tailFirst = tail[0]?.first ?? wanted.to
-  const sealed = blocksOfKey(source.files(), source.number, key).filter(first => first < tailFirst)
+  const sealed = blocksOfKey(source.files(), source.number, wanted.key).filter(first => first < tailFirst)
   for (const first of sealed) {
     const block = blockWith(source, first)
     if (block.first + block.count <= wanted.from) continue

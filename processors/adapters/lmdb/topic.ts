@@ -83,5 +83,5 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
 const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks }: Tail): void => {
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))
   void files.blocks.put(blockKey(topic, first), encodeBlock(bodies, { count: keys.length, sealed: true }))
-  for (const key of new Set(keys)) void files.keys.put(keyEntry(topic, Buffer.from(key), first), NOTHING)
+  for (const key of new Set(keys)) void files.keys.put(keyEntry(topic, key, first), NOTHING)
 }
