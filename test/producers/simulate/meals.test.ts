@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { mealsTraffic, type SimulatedRequest } from '../../../producers/simulate/meals.ts'
+import { NOON, openMemoryEdge, send } from '../memory-edge.ts'
+
+const first = (count: number, seed: number): readonly SimulatedRequest[] => {
+  const traffic = mealsTraffic({ seed, users: ['demo-1', 'demo-2', 'demo-3'], now: NOON })
+  return Array.from({ length: count }, () => traffic.next().value)
+}
+
+test('the same seed gives the same traffic, another seed another', () => {
+  expect(first(200, 1)).toEqual(first(200, 1))
+  expect(first(200, 1)).not.toEqual(first(200, 2))
+})
+
+test('the edge takes all of it, and every kind of request is in it', async () => {
+  const edge = await openMemoryEdge()
+  const tokens = new Map<string, string>()
+  for (const user of ['demo-1', 'demo-2', 'demo-3']) tokens.set(user, await edge.token(user))
+  for (const { user, method, path, headers, body } of first(1_000, 7)) {
+    const { status, text } = await send(edge.app, { method, url: path, token: tokens.get(user) ?? '', headers, body })
+    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${text}`)
+  }
+  const types = new Set(edge.events.map(({ type }) => type))
+  expect([...types].sort()).toEqual(['MealCorrected', 'MealDeleted', 'MealLogged', 'MealRestored', 'NutrientRegistryChanged', 'PatIssued', 'PatUsed', 'TargetsChanged'])
+  expect(new Set([...edge.outcomes.values()].map(({ kind }) => kind))).toEqual(new Set(['applied']))
+})
