@@ -46,7 +46,11 @@ export const startLoad = ({ url, tokens, lanes }: LoadOptions): Load => {
     while (running) {
       const key = String(next++)
       await post(key, url())
-      if (unknown.has(key)) await delay(5)
+      // No answer: the server may be down. The same key again, as a careful client does it.
+      while (running && unknown.has(key)) {
+        await delay(100)
+        await post(key, url())
+      }
     }
   }
   const lanesRunning = Promise.all(Array.from({ length: lanes }, lane))

@@ -1,0 +1,91 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { ESLint } from 'eslint'
+import { beforeAll, describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const eslint = new ESLint({ cwd: root })
+
+const firstFileOf = (folder: string): string => {
+  const name = readdirSync(join(root, folder)).find((entry) => entry.endsWith('.ts'))
+  if (name === undefined) throw new Error(`${folder} has no source file to plant a violation in`)
+  return `${folder}/${name}`
+}
+
+/** The rules that fire when `code` stands in place of an existing file. */
+const rulesFor = async (file: string, code: string): Promise<readonly (string | null)[]> => {
+  const [result] = await eslint.lintText(code, { filePath: join(root, file) })
+  return (result?.messages ?? []).map((message) => message.ruleId ?? message.message)
+}
+
+const fold = firstFileOf('processors/meals')
+
+// The first look loads the compiler and the whole program.
+beforeAll(() => rulesFor('schemas/fault.ts', 'export const warm = 1\n'), 300_000)
+
+describe('the import law', () => {
+  test.each([
+    ['schemas/fault.ts', '../projections/item.ts', 'schemas see no projections'],
+    ['projections/item.ts', '../processors/engine/log.ts', 'projections see no engine'],
+    ['processors/engine/log.ts', `../meals/${fold.split('/').at(-1)}`, 'the engine sees no domain'],
+    [fold, '../engine/log.ts', 'a domain sees no engine'],
+    ['processors/engine/log.ts', `../adapters/lmdb/${firstFileOf('processors/adapters/lmdb').split('/').at(-1)}`, 'the engine sees no adapter'],
+    [firstFileOf('producers'), '../processors/engine/store.ts', 'producers see the log port only'],
+    [firstFileOf('producers'), '../cli/config.ts', 'nobody below sees the command line'],
+    [firstFileOf('processors/adapters/lmdb'), '../../../cli/config.ts', 'adapters see no entry point'],
+  ])('%s importing %s is refused: %s', async (file, target) => {
+    expect(await rulesFor(file, `import * as seen from '${target}'\nexport const kept = seen\n`)).toContain('import-x/no-restricted-paths')
+  })
+
+  test('what the law allows passes', async () => {
+    expect(await rulesFor(fold, "import type { Item } from '../../projections/item.ts'\nexport type Kept = Item\n")).toEqual([])
+    expect(await rulesFor(firstFileOf('producers'), "import type { Log } from '../processors/engine/log.ts'\nexport type Kept = Log\n")).toEqual([])
+  })
+})
+
+describe('folds and projections are pure', () => {
+  test.each([
+    ['Date.now()', 'no-restricted-properties'],
+    ['new Date()', 'no-restricted-syntax'],
+    ['Math.random()', 'no-restricted-properties'],
+    ['crypto.randomUUID()', 'no-restricted-globals'],
+    ['process.env', 'no-restricted-globals'],
+    ['fetch("http://localhost")', 'no-restricted-globals'],
+    ['setTimeout(() => 1, 1)', 'no-restricted-globals'],
+  ])('%s is refused', async (code, rule) => {
+    for (const file of [fold, 'projections/item.ts']) expect(await rulesFor(file, `export const planted = ${code}\n`)).toContain(rule)
+  })
+
+  test.each(["import { readFileSync } from 'node:fs'", "import { v4 as planted } from 'uuid'"])('%s is refused', async (code) => {
+    const name = code.includes('uuid') ? 'planted' : 'readFileSync'
+    for (const file of [fold, 'projections/item.ts']) {
+      expect(await rulesFor(file, `${code}\nexport const kept = ${name}\n`)).toContain('no-restricted-imports')
+    }
+  })
+
+  test('time from the event, and names made of it, pass', async () => {
+    const code = "import { v5 } from 'uuid'\nexport const kept = (at: number) => v5(new Date(at).toISOString(), v5.URL)\n"
+    expect(await rulesFor(fold, code)).toEqual([])
+  })
+})
+
+describe('the house rules', () => {
+  test('a source file over 300 lines is refused', async () => {
+    expect(await rulesFor('processors/engine/log.ts', 'export const a = 1\n'.replace('a', 'a0') + '// .\n'.repeat(301))).toContain('max-lines')
+  })
+
+  test('a function over 60 lines is refused', async () => {
+    expect(await rulesFor('processors/engine/log.ts', `export const long = () => {\n${'  void 0\n'.repeat(61)}}\n`)).toContain('max-lines-per-function')
+  })
+
+  test('any, a promise nobody awaits, and a double cast are refused', async () => {
+    expect(await rulesFor('processors/engine/log.ts', 'export const loose = (value: any) => value as string\n')).toContain('@typescript-eslint/no-explicit-any')
+    expect(await rulesFor('processors/engine/log.ts', 'export const loose = () => { Promise.resolve(1) }\n')).toContain('@typescript-eslint/no-floating-promises')
+    expect(await rulesFor('processors/engine/log.ts', 'export const loose = 1 as unknown as string\n')).toContain('no-restricted-syntax')
+  })
+
+  test('a comment cannot switch a rule off', async () => {
+    const code = '// eslint-disable-next-line @typescript-eslint/no-explicit-any\nexport const loose = (value: any) => value as string\n'
+    expect(await rulesFor('processors/engine/log.ts', code)).toContain('@typescript-eslint/no-explicit-any')
+  })
+})
