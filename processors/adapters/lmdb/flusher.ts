@@ -32,6 +32,7 @@ export const createFlusher = (parts: FlusherParts) => {
   const tails = createTails(parts.files)
   const groups = new Map<string, number>()
   let running: Promise<void> | undefined
+  let asked = false
 
   const flush = async (waiting: readonly Waiting[]): Promise<void> => {
     const offsets = new Map(groups)
@@ -42,25 +43,30 @@ export const createFlusher = (parts: FlusherParts) => {
     for (const one of waiting) one.resolve(places.get(one) ?? [])
     for (const topic of written.keys()) parts.grown(topic)
   }
+  const step = async (waiting: readonly Waiting[]): Promise<void> => {
+    try {
+      await flush(waiting)
+    } catch (error) {
+      await tell(waiting, { error, before: tails.high, parts })
+      tails.clear()
+    } finally {
+      queue.release(waiting)
+    }
+  }
   const run = async (): Promise<void> => {
     // Who appends in this turn of the event loop goes along.
     await turn()
-    while (!queue.isEmpty() || groups.size > 0) {
-      const waiting = queue.take()
-      try {
-        await flush(waiting)
-      } catch (error) {
-        await tell(waiting, { error, before: tails.high, parts })
-        tails.clear()
-        if (waiting.length === 0) return
-      } finally {
-        queue.release(waiting)
+    try {
+      while (!queue.isEmpty() || asked) {
+        asked = false
+        await step(queue.take())
       }
+    } finally {
+      // In the same breath as the look at the queue: who comes later starts anew.
+      running = undefined
     }
   }
-  const start = (): Promise<void> => running ??= run().finally(() => {
-    running = undefined
-  })
+  const start = (): Promise<void> => running ??= run()
   return {
     high: tails.high,
     append: (topic: number, records: readonly Incoming[], bytes: number): Promise<readonly Position[]> =>
@@ -71,8 +77,10 @@ export const createFlusher = (parts: FlusherParts) => {
     /** A group's offset, which goes to disk with the next flush. */
     reached: (group: string, offset: number): void => void groups.set(group, offset),
     pendingOffset: (group: string): number | undefined => groups.get(group),
+    /** Everything up to here is on disk, offsets of groups too, or was told why not. */
     settled: async (): Promise<void> => {
-      if (!queue.isEmpty() || groups.size > 0) await start()
+      asked ||= groups.size > 0
+      if (asked) await start()
       else await running
     },
   }

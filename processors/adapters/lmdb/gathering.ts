@@ -38,30 +38,35 @@ export const createGathering = (writer: Writer) => {
   let timer: NodeJS.Timeout | undefined
   let fault: Fault | undefined
 
+  const isIdle = (): boolean => next.items.size === 0 && next.checkpoints.size === 0
+  const writeNext = async (): Promise<void> => {
+    writing = next
+    next = nothing()
+    try {
+      await writer.write(writing)
+      fault = undefined
+    } catch (error) {
+      next = merged(writing, next)
+      fault = asFault(error, 'store-unavailable', 'The table could not be written')
+      throw fault
+    } finally {
+      writing = nothing()
+    }
+  }
   const drainAll = async (): Promise<void> => {
-    while (next.items.size > 0 || next.checkpoints.size > 0) {
-      writing = next
-      next = nothing()
-      try {
-        await writer.write(writing)
-        fault = undefined
-      } catch (error) {
-        next = merged(writing, next)
-        fault = asFault(error, 'store-unavailable', 'The table could not be written')
-        throw fault
-      } finally {
-        writing = nothing()
-      }
+    try {
+      while (!isIdle()) await writeNext()
+    } finally {
+      // In the same breath as the look at what is next: who comes later starts anew.
+      draining = undefined
     }
   }
   /** Everything accepted so far is in LMDB. */
-  const drain = (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    draining ??= drainAll().finally(() => {
-      draining = undefined
-    })
-    return draining
+    if (draining === undefined && !isIdle()) draining = drainAll()
+    await draining
   }
   return {
     drain,
