@@ -9,7 +9,7 @@ export function groupRules({ fresh }: LogSubject): void {
     const log = await fresh()
     await log.append([...numbered('a', 10), ...numbered('b', 10)])
     const [one, other] = [listener(), listener()]
-    const subscriptions = await Promise.all([log.subscribe('one', one), log.subscribe('other', other)])
+    const subscriptions = await Promise.all([log.subscribe(`${log.topic}.one`, one), log.subscribe(`${log.topic}.other`, other)])
     await Promise.all([one.saw(20), other.saw(20)])
     await Promise.all(subscriptions.map((subscription) => subscription.stop()))
     expect(places(one)).toEqual(places(other))
@@ -20,9 +20,9 @@ export function groupRules({ fresh }: LogSubject): void {
     const { partitions } = await log.identity()
     const shared = sharedStart()
     const [one, other] = [listener(shared), listener(shared)]
-    const first = await log.subscribe('g', one)
+    const first = await log.subscribe(`${log.topic}.g`, one)
     await expect.poll(() => one.held.size, { timeout: 25_000 }).toBe(partitions)
-    const second = await log.subscribe('g', other)
+    const second = await log.subscribe(`${log.topic}.g`, other)
     await expect.poll(() => settled([one, other], partitions), { timeout: 25_000 }).toBe(true)
     await log.append(Array.from({ length: 60 }, (_, index) => record(`key-${index}`, `${index}`)))
     await expect.poll(() => one.seen.length + other.seen.length, { timeout: 25_000 }).toBe(60)
@@ -37,12 +37,12 @@ export function groupRules({ fresh }: LogSubject): void {
   test('the offsets of a group follow what it has taken', async () => {
     const log = await fresh()
     const partition = log.partitionOf('k')
-    expect(await log.committed('nobody')).toEqual(new Map())
+    expect(await log.committed(`${log.topic}.nobody`)).toEqual(new Map())
     await log.append(numbered('k', 6))
     const heard = listener()
-    const subscription = await log.subscribe('g', heard)
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
     await heard.saw(6)
-    await expect.poll(async () => (await log.committed('g')).get(partition), { timeout: 25_000 }).toBe(6)
+    await expect.poll(async () => (await log.committed(`${log.topic}.g`)).get(partition), { timeout: 25_000 }).toBe(6)
     await subscription.stop()
   })
 
@@ -50,10 +50,10 @@ export function groupRules({ fresh }: LogSubject): void {
     const log = await fresh()
     await log.append(numbered('k', 6))
     const partition = log.partitionOf('k')
-    await log.setCommitted('h', new Map([[partition, 4]]))
-    expect((await log.committed('h')).get(partition)).toBe(4)
-    await log.setCommitted('h', new Map([[partition, 2]]))
-    expect((await log.committed('h')).get(partition)).toBe(2)
+    await log.setCommitted(`${log.topic}.h`, new Map([[partition, 4]]))
+    expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(4)
+    await log.setCommitted(`${log.topic}.h`, new Map([[partition, 2]]))
+    expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(2)
   })
 }
 

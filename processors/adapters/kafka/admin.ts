@@ -20,7 +20,7 @@ export interface LogAdmin {
 
 const DEFAULT_MAX_RECORD_BYTES = 1_048_588
 const CREATE_TRIES = 100
-const TRIES = 4
+const TRIES = 6
 const TOPIC = 2
 
 export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
@@ -57,7 +57,7 @@ type Use = <T>(what: string, work: (admin: Admin) => Promise<T>) => Promise<T>
 function keptAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
   let kept: Promise<Admin> | undefined
   const connect = async (): Promise<Admin> => {
-    const admin = createClient(settings).admin()
+    const admin = createClient(settings).admin({ retry: { retries: 0 } })
     await admin.connect().catch(async (error: unknown) => {
       await admin.disconnect().catch(() => {})
       throw error

@@ -33,6 +33,7 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
   const lanes = new Map<number, { lane: Lane; writer: Writer }>()
   const maxBytes = maxRecordBytes - BATCH_OVERHEAD
   let queued = 0
+  let closed = false
   const laneOf = (partition: number): Lane => {
     const found = lanes.get(partition)
     if (found) return found.lane
@@ -42,7 +43,7 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     return lane
   }
   const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
-    if (closing.signal.aborted) throw unavailable(`Nothing is appended to ${topic}`, new Error('the log is closed'))
+    if (closed) throw unavailable(`Nothing is appended to ${topic}`, new Error('the log is closed'))
     const parts = records.map((record, index) => partOf(record, index, partitionOf(record.key)))
     const largest = Math.max(0, ...parts.map(({ bytes }) => bytes))
     if (largest > maxBytes) throw tooLarge(topic, largest, maxRecordBytes)
@@ -59,6 +60,7 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     return settle(call)
   }
   const close = async (): Promise<void> => {
+    closed = true
     await Promise.all([...lanes.values()].map(({ lane }) => within(clock, timing.append, lane.drained())))
     closing.abort()
     await Promise.all([...lanes.values()].map(({ writer }) => writer.close().catch(() => {})))

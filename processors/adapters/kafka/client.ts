@@ -8,6 +8,8 @@ export type OnProduce = () => void
 
 const KEEP_ALIVE_MS = 60_000
 const PRODUCE = 0
+/** Joining waits for the other members. */
+const PATIENT = [11, 14]
 
 /** A client of its own for each use: clients share state between consumers of a group. */
 export function createClient(settings: Settings, onProduce: OnProduce = () => {}): Kafka {
@@ -15,8 +17,8 @@ export function createClient(settings: Settings, onProduce: OnProduce = () => {}
   return new Kafka({
     brokers: [...brokers], clientId, ...(ssl ? { ssl } : {}), ...(sasl ? { sasl: login(sasl) } : {}),
     connectionTimeout: timing.request, requestTimeout: timing.request,
-    retry: { retries: 3, initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
-    socketFactory: (args) => watched(openSocket(args), onProduce),
+    retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
+    socketFactory: (args) => watched(openSocket(args), { onProduce, patience: timing.request * 0.9 }),
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => write(logger, entry),
   })
@@ -30,18 +32,32 @@ function openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket 
   return socket.setKeepAlive(true, KEEP_ALIVE_MS)
 }
 
-function watched(socket: Socket, onProduce: OnProduce): Socket {
+/**
+ * Hangs up on a broker that does not answer. The client by itself only gives up the request: it goes on asking the same
+ * broker, even who leads now, as long as the connection stands.
+ */
+function watched(socket: Socket, { onProduce, patience }: { onProduce: OnProduce; patience: number }): Socket {
   const write: Socket['write'] = socket.write.bind(socket)
+  let timer: NodeJS.Timeout | undefined
+  let joining = false
+  const answered = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    joining = false
+  }
   socket.write = (chunk: Uint8Array | string, ...rest: []): boolean => {
-    if (isProduce(chunk)) onProduce()
+    const kind = kindOf(chunk)
+    if (kind === PRODUCE) onProduce()
+    joining ||= PATIENT.includes(kind)
+    if (!joining) timer ??= setTimeout(() => socket.destroy(new Error('the broker does not answer')), patience).unref()
     return write(chunk, ...rest)
   }
-  return socket
+  return socket.on('data', answered).once('close', answered)
 }
 
 /** A request is written whole: four bytes of length, then the number of its kind. */
-const isProduce = (chunk: Uint8Array | string): boolean =>
-  typeof chunk !== 'string' && chunk.length >= 6 && Buffer.from(chunk.buffer, chunk.byteOffset, 6).readInt16BE(4) === PRODUCE
+const kindOf = (chunk: Uint8Array | string): number =>
+  typeof chunk !== 'string' && chunk.length >= 6 ? Buffer.from(chunk.buffer, chunk.byteOffset, 6).readInt16BE(4) : -1
 
 /** The client's own lines are for those who debug it: it calls an error what it then mends. */
 function write(logger: KafkaLogger, { namespace, label, log: { message, timestamp: _, logger: __, stack: ___, ...fields } }: LogEntry): void {

@@ -27,20 +27,25 @@ export function createMetadata(settings: Settings): Metadata {
     let failure: unknown
     for (let tried = 0; tried < settings.brokers.length; tried++) {
       try {
-        return await openLink(settings.brokers[first % settings.brokers.length] ?? '', settings)
+        return await openLink(settings.brokers[first++ % settings.brokers.length] ?? '', settings)
       } catch (error) {
         if (isFault(error)) throw error
         failure = error
-        first++
       }
     }
     throw unavailable(`No broker of ${settings.brokers.join(', ')} answers`, failure)
   }
+  /** The link as it stands, or one to the next broker; callers that find it broken together open one. */
   const current = async (): Promise<Link> => {
-    const held = await link?.catch(() => undefined)
-    if (held?.open()) return held
-    link = connect()
-    return link
+    for (;;) {
+      const mine = (link ??= connect())
+      const held = await mine.catch((error: unknown) => {
+        if (link === mine) link = undefined
+        throw error
+      })
+      if (held.open()) return held
+      if (link === mine) link = undefined
+    }
   }
   const ask = async (name: string): Promise<Buffer> => (await current()).ask({ ...REQUEST, body: topicRequest(name) })
   return {
@@ -48,7 +53,6 @@ export function createMetadata(settings: Settings): Metadata {
       // The broker at the other end may just have died: the next one knows as well.
       const answer = await ask(name).catch((error: unknown) => {
         if (isFault(error)) throw error
-        first++
         return ask(name)
       }).catch((error: unknown) => {
         throw isFault(error) ? error : unavailable(`Kafka does not tell about topic ${name}`, error)

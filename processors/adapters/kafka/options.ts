@@ -55,7 +55,7 @@ export interface Timing {
 export type Settings = Required<Omit<KafkaOptions, 'sasl' | 'timing'>> & { readonly sasl?: SaslOptions; readonly timing: Timing }
 
 const TIMING: Timing = {
-  request: 5_000, append: 15_000, session: 30_000, heartbeat: 3_000, rebalance: 60_000,
+  request: 5_000, append: 15_000, session: 15_000, heartbeat: 2_000, rebalance: 60_000,
   fetchWait: 200, check: 5_000, stall: 20_000, retry: 250, retryMax: 10_000,
 }
 

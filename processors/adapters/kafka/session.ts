@@ -26,6 +26,7 @@ export interface Session {
 }
 
 const MAX_BYTES_PER_PARTITION = 1 << 20
+const METADATA_MAX_AGE_MS = 5_000
 
 export function openSession(plan: SessionPlan): Session {
   const { settings, topic, group } = plan
@@ -64,9 +65,11 @@ function createConsumer(settings: Settings, group: string): Consumer {
   return createClient(settings).consumer({
     groupId: group, sessionTimeout: session, heartbeatInterval: heartbeat, rebalanceTimeout: rebalance,
     maxBytesPerPartition: MAX_BYTES_PER_PARTITION, minBytes: 1, maxWaitTimeInMs: fetchWait,
-    allowAutoTopicCreation: false, metadataMaxAge: 30_000,
+    // A leader that hangs answers nothing that would make the client look again who leads; age does.
+    allowAutoTopicCreation: false, metadataMaxAge: METADATA_MAX_AGE_MS,
+    // Patient, since a member that gives up cannot leave, and its ghost holds the group up for a whole session.
     // Whether it starts again is decided in one place, and not by the client in some of the cases.
-    retry: { retries: 4, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
+    retry: { retries: 10, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
   })
 }
 

@@ -79,7 +79,15 @@ const METADATA_MAX_AGE_MS = 3_000
 
 /** An idempotent producer for one partition. `verify` throws when the topic is not the one kept. */
 export const openProducer = (settings: Settings, topic: string, verify: () => Promise<unknown>): OpenProducer => async () => {
-  await verify()
+  const { clock, timing } = settings
+  let verifiedAt = -Infinity
+  const verifyNowAndThen = async (): Promise<void> => {
+    const now = clock.now()
+    if (now - verifiedAt < timing.check) return
+    await verify()
+    verifiedAt = now
+  }
+  await verifyNowAndThen()
   let requests = 0
   // A leader that hangs answers nothing that would make the client look again who leads; age does.
   const producer: Producer = createClient(settings, () => { requests++ }).producer({
@@ -94,7 +102,10 @@ export const openProducer = (settings: Settings, topic: string, verify: () => Pr
     throw error
   }
   return {
-    send: (messages) => producer.send({ topic, acks: -1, timeout: settings.timing.request, messages }),
+    async send(messages) {
+      await verifyNowAndThen()
+      return producer.send({ topic, acks: -1, timeout: timing.request, messages })
+    },
     requests: () => requests,
     close: () => producer.disconnect().catch(() => {}),
   }

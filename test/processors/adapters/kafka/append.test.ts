@@ -1,0 +1,170 @@
+import type { Message, RecordMetadata } from 'kafkajs'
+import { describe, expect, test } from 'vitest'
+import { createAppender, type Appender } from '../../../../processors/adapters/kafka/append.ts'
+import { settingsOf, type KafkaOptions } from '../../../../processors/adapters/kafka/options.ts'
+import type { ProducerPort } from '../../../../processors/adapters/kafka/writer.ts'
+import { isFault } from '../../../../schemas/fault.ts'
+import { record } from '../../../contracts/log.ts'
+
+type Answer = (messages: Message[], offset: number) => Promise<RecordMetadata[]>
+
+/** Time passes only by being slept through. */
+function virtualClock() {
+  let now = 1_000
+  return { now: () => now, sleep: async (ms: number) => { now += ms } }
+}
+
+const acknowledged = (partition: number, offset: number): RecordMetadata[] =>
+  [{ topicName: 'events', partition, errorCode: 0, baseOffset: String(offset) }]
+const protocolError = (type: string): Error => Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: false })
+
+/** A partition that keeps what is written, behind producers that answer as told: the nth send by the nth answer, then all well. */
+function setup({ answers = [], options = {}, partitions = 1, opening }: { answers?: Answer[]; options?: Partial<KafkaOptions>; partitions?: number; opening?: () => Promise<void> }) {
+  const written = Array.from({ length: partitions }, (): string[] => [])
+  const sends: { producer: number; values: string[] }[] = []
+  let producers = 0
+  const openProducer = async (partition: number): Promise<ProducerPort> => {
+    await opening?.()
+    const producer = ++producers
+    let requests = 0
+    return {
+      requests: () => requests,
+      close: async () => {},
+      async send(messages) {
+        requests++
+        const values = messages.map(({ value }) => String(value))
+        sends.push({ producer, values })
+        const log = written[partition] ?? []
+        const offset = log.length
+        const answer = answers.shift()
+        if (answer) return answer(messages, offset)
+        log.push(...values)
+        return acknowledged(partition, offset)
+      },
+    }
+  }
+  const settings = settingsOf({ brokers: ['nowhere:1'], clock: virtualClock(), ...options })
+  const appender = createAppender({ topic: 'events', settings, partitionOf: (key) => Number(key) % partitions, openProducer, maxRecordBytes: 10_000 })
+  return { appender, written, sends, producers: () => producers }
+}
+
+const faultOf = async (appender: Appender, ...records: ReturnType<typeof record>[]): Promise<string> =>
+  appender.append(records).then(() => 'no fault', (error: unknown) => (isFault(error) ? `${error.code}${error.retriable ? ' (retriable)' : ''}` : String(error)))
+
+describe('appending to Kafka', () => {
+  test('records that wait go together, in order, and one request is under way at a time', async () => {
+    const { appender, sends } = setup({})
+    const calls = Array.from({ length: 5 }, (_, index) => appender.append([record('0', `${index}`)]))
+    const positions = (await Promise.all(calls)).flat()
+    expect(positions.map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4])
+    expect(sends.map(({ values }) => values)).toEqual([['0', '1', '2', '3', '4']])
+  })
+
+  test('a send carries one partition only', async () => {
+    const { appender, sends } = setup({ partitions: 3 })
+    await appender.append(['0', '1', '2', '3'].map((key) => record(key, `of ${key}`)))
+    expect(sends.map(({ values }) => values)).toEqual([['of 0', 'of 3'], ['of 1'], ['of 2']])
+  })
+
+  test('a producer stuck on its sequence is replaced, and the records are written once', async () => {
+    const stuck: Answer = async () => { throw protocolError('OUT_OF_ORDER_SEQUENCE_NUMBER') }
+    const { appender, written, producers } = setup({ answers: [stuck] })
+    expect(await appender.append([record('0', 'a')])).toEqual([{ partition: 0, offset: 0 }])
+    expect(written[0]).toEqual(['a'])
+    expect(producers()).toBe(2)
+  })
+
+  test('a connection that breaks is tried again by the same producer, which the broker recognises', async () => {
+    const broken: Answer = async () => { throw new Error('closed connection') }
+    const { appender, sends } = setup({ answers: [broken] })
+    await appender.append([record('0', 'a')])
+    expect(sends).toEqual([{ producer: 1, values: ['a'] }, { producer: 1, values: ['a'] }])
+  })
+
+  test('what is not known to be written is said so, and nothing else goes through that producer', async () => {
+    const hanging: Answer = async () => { throw new Error('request timed out') }
+    const { appender, sends } = setup({ answers: Array.from({ length: 100 }, () => hanging), options: { timing: { append: 3_000 } } })
+    expect(await faultOf(appender, record('0', 'perhaps'))).toBe('append-unknown')
+    const tried = sends.length
+    expect(sends.every(({ producer }) => producer === 1)).toBe(true)
+    expect(await faultOf(appender, record('0', 'next'))).toBe('append-unknown')
+    expect(sends.slice(tried).every(({ producer }) => producer === 2)).toBe(true)
+  })
+
+  test('a sequence that breaks after an unknown try is unknown, not written twice', async () => {
+    const lostAnswer: Answer = async () => { throw new Error('closed connection') }
+    const stuck: Answer = async () => { throw protocolError('OUT_OF_ORDER_SEQUENCE_NUMBER') }
+    const { appender, written } = setup({ answers: [lostAnswer, stuck] })
+    expect(await faultOf(appender, record('0', 'a'))).toBe('append-unknown')
+    expect(written[0]).toEqual([])
+  })
+
+  test.each<[string, Answer]>([
+    ['no partition', async () => []],
+    ['another partition', async (_, offset) => acknowledged(7, offset)],
+    ['no offset', async () => [{ topicName: 'events', partition: 0, errorCode: 0 }]],
+    ['an error', async (_, offset) => [{ topicName: 'events', partition: 0, errorCode: 3, baseOffset: String(offset) }]],
+  ])('an answer that names %s is no acknowledgement', async (_, answer) => {
+    const { appender } = setup({ answers: Array.from({ length: 100 }, () => answer), options: { timing: { append: 2_000 } } })
+    expect(await faultOf(appender, record('0', 'a'))).toBe('append-unknown')
+  })
+
+  test('an answer with an offset from before is the answer to other records', async () => {
+    const { appender } = setup({ options: { timing: { append: 2_000 } }, answers: [
+      async () => acknowledged(0, 5), ...Array.from({ length: 100 }, (): Answer => async () => acknowledged(0, 5)),
+    ] })
+    expect(await appender.append([record('0', 'a')])).toEqual([{ partition: 0, offset: 5 }])
+    expect(await faultOf(appender, record('0', 'b'))).toBe('append-unknown')
+  })
+
+  test('while no broker can be reached nothing is written, and it is said so', async () => {
+    let down = true
+    const opening = async () => { if (down) throw new Error('connect ECONNREFUSED') }
+    const { appender, written } = setup({ opening, options: { timing: { append: 2_000 } } })
+    expect(await faultOf(appender, record('0', 'a'))).toBe('log-unavailable (retriable)')
+    down = false
+    expect(await faultOf(appender, record('0', 'b'))).toBe('no fault')
+    expect(written[0]).toEqual(['b'])
+  })
+
+  test('a record too large is refused before anything of its request is written', async () => {
+    const { appender, written } = setup({})
+    expect(await faultOf(appender, record('0', 'small'), record('0', 'x'.repeat(20_000)))).toBe('record-too-large')
+    expect(written[0]).toEqual([])
+  })
+
+  test('a request that the broker finds too large is sent record by record', async () => {
+    const tooLarge: Answer = async () => { throw protocolError('MESSAGE_TOO_LARGE') }
+    const { appender, written } = setup({ answers: [tooLarge, tooLarge] })
+    const results = await Promise.all([faultOf(appender, record('0', 'first')), faultOf(appender, record('0', 'second'))])
+    expect(results).toEqual(['record-too-large', 'no fault'])
+    expect(written[0]).toEqual(['second'])
+  })
+
+  test('more than may wait is refused, and nothing of it is written', async () => {
+    const { appender, written } = setup({ options: { maxQueuedBytes: 1_000 } })
+    const first = appender.append([record('0', 'x'.repeat(800))])
+    expect(await faultOf(appender, record('0', 'y'.repeat(800)))).toBe('log-overloaded (retriable)')
+    await first
+    expect(await faultOf(appender, record('0', 'z'))).toBe('no fault')
+    expect(written[0]?.map((value) => value[0])).toEqual(['x', 'z'])
+  })
+
+  test('what follows a failed part of the same append is not written', async () => {
+    const refused: Answer = async () => { throw protocolError('MESSAGE_TOO_LARGE') }
+    const { appender, written } = setup({ answers: [refused] })
+    const lots = [record('0', 'a'.repeat(6_000)), record('0', 'b'.repeat(6_000))]
+    expect(await faultOf(appender, ...lots)).toBe('record-too-large')
+    expect(written[0]).toEqual([])
+  })
+
+  test('a closed log refuses, after what was under way', async () => {
+    const patient = { now: () => 0, sleep: (_: number, signal?: AbortSignal) => new Promise<void>((resolve) => { signal?.addEventListener('abort', () => resolve()) }) }
+    const { appender, written } = setup({ options: { clock: patient } })
+    const last = appender.append([record('0', 'a')])
+    await appender.close()
+    expect(await last).toHaveLength(1)
+    expect(written[0]).toEqual(['a'])
+    expect(await faultOf(appender, record('0', 'b'))).toBe('log-unavailable (retriable)')
+  })
+})

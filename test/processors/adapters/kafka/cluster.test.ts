@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { Kafka, logLevel } from 'kafkajs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
+import type { Log, Logs } from '../../../../processors/engine/log.ts'
+import { all, record } from '../../../contracts/log.ts'
+import { listener, text } from '../../../contracts/listener.ts'
+import { describeWith } from '../../../services/available.ts'
+import { kafkaAvailable, startKafka, type KafkaHandle } from '../../../services/kafka.ts'
+
+/** Three brokers, each record on three, two of them needed: what an acknowledgement must survive. */
+describeWith('Kafka when leaders move', kafkaAvailable(), () => {
+  let kafka: KafkaHandle
+  let logs: Logs
+  beforeAll(async () => {
+    kafka = await startKafka({ nodes: 3 })
+    logs = kafkaLogs({ brokers: kafka.brokers, timing: { request: 3_000, session: 6_000 } })
+  })
+  afterAll(async () => {
+    await logs?.close()
+    await kafka?.stop()
+  })
+
+  const partitionsOf = async (topic: string) => {
+    const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin()
+    try {
+      await admin.connect()
+      return (await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]?.partitions ?? []
+    } finally {
+      await admin.disconnect()
+    }
+  }
+
+  /** Appends one record after another in several lines until told to stop; gives what was acknowledged, and what is not known. */
+  const load = (log: Log, lines: number) => {
+    const acknowledged = new Map<string, string>()
+    const unknown = new Set<string>()
+    let going = true
+    const line = async (number: number): Promise<void> => {
+      for (let count = 0; going; count++) {
+        const value = `${number}/${count}`
+        const keys = Array.from({ length: 6 }, (_, index) => `key-${number}-${index}`)
+        const positions = await log.append(keys.map((key) => record(key, value))).catch(() => undefined)
+        keys.forEach((key, index) => {
+          if (positions) acknowledged.set(`${key}=${value}`, `${positions[index]?.partition}:${positions[index]?.offset}`)
+          else unknown.add(`${key}=${value}`)
+        })
+      }
+    }
+    const running = Promise.all(Array.from({ length: lines }, (_, number) => line(number)))
+    return { acknowledged, unknown, stop: async () => { going = false; await running } }
+  }
+
+  const readAll = async (log: Log): Promise<Map<string, string[]>> => {
+    const found = new Map<string, string[]>()
+    for (const { partition, low } of await log.watermarks()) {
+      for (const one of await all(log.read(partition, low))) {
+        const name = `${one.key}=${text(one)}`
+        found.set(name, [...(found.get(name) ?? []), `${one.partition}:${one.offset}`])
+      }
+    }
+    return found
+  }
+
+  test('nothing acknowledged is lost or doubled when a broker restarts and a leader hangs and dies under load; a subscriber gets it all', async () => {
+    const log = await logs.open(`moving-${randomUUID()}`)
+    await log.append(Array.from({ length: 60 }, (_, index) => record(`warm-${index}`, 'warm')))
+    const heard = listener({ start: (marks) => heard.seen.filter(({ partition }) => partition === marks.partition).length })
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    await heard.saw(60)
+    const { acknowledged, unknown, stop } = load(log, 3)
+    const more = (count: number) => expect.poll(() => acknowledged.size, { timeout: 60_000, interval: 20 }).toBeGreaterThan(acknowledged.size + count)
+    await more(300)
+
+    await kafka.node(2).stop()
+    await more(300)
+    await kafka.node(2).start()
+    await expect.poll(async () => (await partitionsOf(log.topic)).every(({ isr }) => isr.length === 3), { timeout: 60_000 }).toBe(true)
+
+    const hanging = kafka.node(0)
+    const led = (await partitionsOf(log.topic)).filter(({ leader }) => leader === hanging.id).map(({ partitionId }) => partitionId)
+    expect(led).not.toEqual([])
+    hanging.pause()
+    await more(300)
+    await hanging.kill()
+    await more(300)
+    await stop()
+
+    const found = await readAll(log)
+    const lost = [...acknowledged].filter(([name, place]) => !found.get(name)?.includes(place))
+    expect(lost).toEqual([])
+    expect([...found].filter(([name, places]) => places.length > 1 && !unknown.has(name))).toEqual([])
+    await heard.saw([...found.values()].flat().length)
+    await subscription.stop()
+    expect(heard.overlap()).toBe(1)
+    expect(heard.seen).toHaveLength([...found.values()].flat().length)
+  }, 180_000)
+})
