@@ -46,8 +46,9 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
   return { refresh, running: () => running, heal, stop }
 }
 
-const follow = ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, outcomes }: Followed): Promise<Running> => {
-  const { domain, codec, clock, watching } = parts
+const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, outcomes }: Followed): Promise<Running> => {
+  const { domain, stores, codec, clock, watching } = parts
+  await stores.enableTtl?.(domain.table, generation)
   return startProcessor({
     domain, generation, log, store, codec, clock,
     heard: (passed) => {

@@ -49,6 +49,8 @@ export interface Stores {
   /** Opens a generation's table and creates it when absent. */
   open(spec: TableSpec, generation: number): Promise<Store>
   drop(spec: TableSpec, generation: number): Promise<void>
+  /** The generation follows the log now, so what has expired may be removed for good, where the store does that. */
+  enableTtl?(spec: TableSpec, generation: number): Promise<void>
   close(): Promise<void>
 }
 
