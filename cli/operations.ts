@@ -22,6 +22,7 @@ const OPERATIONS = {
   'parked-list': listParked as Operation<unknown>,
   'parked-show': showParked as Operation<unknown>,
   'parked-retry': retryParked as Operation<unknown>,
+  'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
   'control': callControl as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,

@@ -23,6 +23,8 @@ export interface Runtime {
   readonly metrics: Metrics
   /** The data folder's lock and socket, where something is embedded and this process holds it. */
   readonly held: Held | undefined
+  /** Where this process listens, once it does. */
+  readonly where: { http?: string; admin?: string }
   pipeline(domain: string): Pipeline
   /** Finishes what is under way, then closes in an order that loses nothing. Concurrent calls share one promise. */
   close(): Promise<void>
@@ -75,6 +77,7 @@ const openHeld = async ({ config, watching }: RuntimeOptions, held: Held | undef
   let closing: Promise<void> | undefined
   return {
     config, clock, adapters, pipelines, metrics, held,
+    where: {},
     pipeline: (domain) => known(pipelines, domain),
     close: () => (closing ??= closeAll()),
   }

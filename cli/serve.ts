@@ -36,21 +36,19 @@ const READY_LAG_EVENTS = 10_000
 const READY_CHECK_MS = 2_000
 
 export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Parts): Promise<Serving> => {
-  let stopping = false
-  const notReady = async (): Promise<string | undefined> => (stopping ? 'stopping' : unready(runtime, processor))
+  let state: 'starting' | 'serving' | 'stopping' = 'starting'
   const admin = createAdmin({
-    notReady,
+    notReady: async () => (state === 'serving' ? unready(runtime, processor) : state),
     metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => standingOf(pipeline, runtime.clock.now())))),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
+  const adminUrl = await listenAdmin(admin, runtime.config.admin)
   const app = edge ? edgeOf(runtime, logger) : undefined
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
-  const adminUrl = await listenAdmin(admin, runtime.config.admin).catch(async (error: unknown) => {
-    await app?.close()
-    throw error
-  })
+  state = 'serving'
+  Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }) })
   const stop = async (): Promise<void> => {
-    stopping = true
+    state = 'stopping'
     await app?.close()
     admin.closeAllConnections()
     await new Promise((done) => admin.close(done))

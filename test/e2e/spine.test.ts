@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
@@ -60,6 +62,37 @@ describe('from a request to a day summary, embedded', () => {
     const token = await newToken(env, 'dan')
     const server = await startServer(env)
     expect((await client(server.url, token).post('/v1/meals', meal(3))).status).toBe(201)
+  })
+
+  test('the demo feeds the real edge, and what it said equals its fold', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    expect(await run(['demo'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('no-server') })
+    const server = await startServer(env)
+    const told = JSON.parse(await tell(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as { requests: number; failed: number; statuses: Record<string, number> }
+    expect(told).toMatchObject({ requests: 120, failed: 0 })
+    expect(told.statuses['400'] ?? 0).toBe(0)
+    expect(await run(['verify', '--key', 'demo-1-1'], env)).toMatchObject({ code: 0 })
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('rows of an older table become events, and the same file again changes nothing', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const file = join(freshFolder(), 'old.ndjson')
+    const rows = [
+      { PK: 'USER#old', SK: 'MEAL#2024-03-01T12:00:00.000Z#a1', MealSummary: 'Soup', Calories: 300, Protein: 10, Carbs: 20, Fat: 5, UserDate: '2024-03-01' },
+      { Item: { PK: { S: 'USER#old' }, SK: { S: 'MEAL#2024-03-01T18:00:00.000Z#a2' }, mealSummary: { S: 'Stew' }, calories: { N: '500.5' }, protein: { N: '30' }, carbs: { N: '40' }, fat: { N: '15' }, userDate: { S: '2024-03-01' } } },
+      { PK: 'USER#old', SK: 'SUMMARY#2024-03-01', totalCalories: 1 },
+    ]
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    expect(JSON.parse(await tell(['import', 'meals', file, '--json'], env))).toMatchObject({ rows: 3, derived: 1, unreadable: [], visible: true })
+    const server = await startServer(env)
+    const old = client(server.url, await newToken(env, 'old'))
+    const before = await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')
+    expect(before.body['items']).toMatchObject([{ totalCalories: 800.5, mealCount: 2 }])
+    await tell(['import', 'meals', file], env)
+    expect((await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')).body).toEqual(before.body)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
   test('a rebuild beside a running server is served when it is done', async () => {
