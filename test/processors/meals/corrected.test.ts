@@ -94,6 +94,13 @@ describe('MealCorrected', () => {
     given(logged(), first, corrected({ calories: 200_000 })).when(first).thenDuplicate()
   })
 
+  test('a meal remembers the last 64 of its corrections, so its item stays small', () => {
+    const many = Array.from({ length: 70 }, (_, n) => corrected({ calories: n * 1000 }))
+    const { items } = given(logged(), ...many).when(corrected())
+    expect(items[MEAL]?.['_heard']).toHaveLength(64)
+    given(logged(), ...many).when(many[10] ?? corrected()).thenDuplicate()
+  })
+
   test('ignored when late: another revision than expected is refused, and the answer names the current one', () => {
     const stale = corrected({ expectedRevision: 1, calories: 1 })
     given(logged(), corrected({ calories: 2000 })).when(stale).thenRefused('revision-conflict', /at revision 2, not 1/)

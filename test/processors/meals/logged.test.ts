@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FORGOTTEN } from '../../../schemas/event.ts'
 import { contents, given, tableOf } from './given.ts'
-import { at, BREAKFAST, chili, deleted, GONE, ID, idOf, logged, MEAL, nutrientChanged, SUMMARY } from './said.ts'
+import { at, BREAKFAST, chili, corrected, deleted, GONE, ID, idOf, logged, MEAL, nutrientChanged, SUMMARY } from './said.ts'
 
 describe('MealLogged', () => {
   test('M2 M18: a meal is one camelCase item of format version 4 under its instant and uid', () => {
@@ -35,6 +35,9 @@ describe('MealLogged', () => {
   test('twice is harmless, with whatever it says the second time', () => given(logged()).when(logged({ calories: 1_000 })).thenDuplicate())
 
   test('M-l: ignored when it comes again after the meal was deleted', () => given(logged(), deleted()).when(logged()).thenDuplicate())
+
+  test('M-l: ignored when it comes again after the meal was moved', () =>
+    given(logged(), corrected({ eatenAt: at('2026-11-16T12:30:00.000Z') })).when(logged()).thenDuplicate())
 
   test('M-l: ignored by readers when its delete came first, and kept for a restore', () =>
     given(deleted()).when(logged()).then({ [MEAL]: null, [SUMMARY]: null, [GONE]: { state: 'deleted', meal: { mealId: ID, calories: 500 } } }))
