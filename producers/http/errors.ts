@@ -6,7 +6,7 @@ import { violationsProblem, type Violation } from './validation.ts'
 /** Every error ends here, as problem+json. What nobody foresaw is logged and answered without its details. */
 export const answerError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const problem = problemOf(error, request)
-  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error, code: problem.code }, 'request failed')
+  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error, code: problem.code, reqId: request.id }, 'request failed')
   return sendProblem(reply, problem)
 }
 

@@ -43,7 +43,9 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   const app: FastifyInstance = fastify({
     ...(deps.logger ? { loggerInstance: deps.logger } : { logger: false }),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => deps.ids.uuidv7(),
+    genReqId: requestIds(deps.ids),
+    // One line for a request that failed names its id; a logger for every request would cost more than its routing.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 10_000,
     connectionTimeout: 30_000,
@@ -65,6 +67,13 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   app.register(addDocs)
   app.register((scope) => refuseOtherMethods(scope, methods))
   return app
+}
+
+/** Unique like a UUID, at the price of a counter. */
+const requestIds = ({ uuidv7 }: Ids): (() => string) => {
+  const prefix = uuidv7()
+  let count = 0
+  return () => `${prefix}.${(count += 1).toString(36)}`
 }
 
 const readJsonOnly = (app: FastifyInstance): void => {

@@ -23,15 +23,16 @@ export const decideDay = (meal: { eatenAt: number; tz: string; userDate?: string
   return { utcOffsetMinutes, userDate: day, dayOverridden: day !== implied, dayRuleVersion: DAY_RULE_VERSION }
 }
 
+const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
+
 /** Minutes by which the wall clock in an IANA zone is ahead of UTC at an instant; undefined where there is no such zone. */
 export const utcOffsetOf = (instant: number, tz: string): number | undefined => {
   const formatter = formatterOf(tz)
   if (formatter === undefined) return undefined
-  const wall: Record<string, number> = {}
-  for (const { type, value } of formatter.formatToParts(instant)) wall[type] = Number(value)
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = wall
-  const asIfUtc = Date.UTC(year, month - 1, day, hour, minute, second)
-  return Math.round((asIfUtc - Math.floor(instant / 1000) * 1000) / 60_000)
+  // Asking for the offset costs a third of taking the wall clock apart.
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = OFFSET.exec(formatter.format(instant)) ?? []
+  const ahead = Number(hours) * 60 + Number(minutes) + Number(seconds) / 60
+  return Math.round(sign === '-' ? 0 - ahead : ahead)
 }
 
 export const isZone = (tz: string): boolean => formatterOf(tz) !== undefined
@@ -51,9 +52,8 @@ const formatterOf = (tz: string): Intl.DateTimeFormat | undefined => {
 }
 
 const newFormatter = (timeZone: string): Intl.DateTimeFormat | undefined => {
-  const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const
   try {
-    return new Intl.DateTimeFormat('en-US', { ...numeric, timeZone, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' })
+    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', calendar: 'gregory', numberingSystem: 'latn' })
   } catch {
     return undefined
   }
