@@ -26,6 +26,8 @@ export interface BuildParts {
   readonly progress?: (events: number) => void
   /** Items kept in memory before they are flushed. */
   readonly workingSet?: number
+  /** Only these keys, as one of several workers over the same log; the checkpoints are then for whoever gathers them. */
+  readonly share?: (key: string | null) => boolean
 }
 
 export interface Built {
@@ -38,9 +40,10 @@ export interface Built {
  * no conditions, no skipping, nothing sent. Items and checkpoints are flushed together, so a build can go on where it was cut.
  */
 export const build = async (parts: BuildParts): Promise<Built> => {
-  const { log, target, ends, signal } = parts
-  const working = createWorkingSet(target, parts.workingSet ?? 50_000)
+  const { log, target, ends, signal, share } = parts
   const checkpoints = new Map(await target.checkpoints())
+  const working = createWorkingSet(target, { limit: parts.workingSet ?? 50_000, fresh: checkpoints.size === 0 })
+  const flush = () => working.flush(share === undefined ? checkpoints : new Map())
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
@@ -48,16 +51,16 @@ export const build = async (parts: BuildParts): Promise<Built> => {
     for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos)
     const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
-      for (const record of records) folder(record)
+      for (const record of records) if (share === undefined || share(record.key)) folder(record)
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(events)
-      if (working.isFull()) await working.flush(checkpoints)
+      if (working.isFull()) await flush()
       signal?.throwIfAborted()
     }
     checkpoints.set(partition, end)
   }
-  await working.flush(checkpoints)
+  await flush()
   await working.settled()
   return { events, parked }
 }
