@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../services/available.ts'
+import type { Available } from '../services/available.ts'
+import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
+import type { DynamoDb } from '../services/dynamodb.ts'
+import { kafkaAvailable, startKafka } from '../services/kafka.ts'
+import type { KafkaHandle } from '../services/kafka.ts'
+import { expectedDays, startLoad } from './load.ts'
+import type { Load } from './load.ts'
+import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
+import type { Env, Server } from './program.ts'
+
+const SESSION_MS = 6_000
+const available = (): Available => {
+  const kafka = kafkaAvailable()
+  return kafka.ok ? dynamodbAvailable() : kafka
+}
+
+describeWith('on Kafka and DynamoDB Local, with two processor processes', available(), () => {
+  let kafka: KafkaHandle
+  let dynamodb: DynamoDb
+  beforeAll(async () => {
+    kafka = await startKafka()
+    dynamodb = await startDynamoDb()
+  }, 300_000)
+  afterAll(async () => {
+    await dynamodb.stop()
+    await kafka.stop()
+  })
+  const services = (): Env => ({
+    TRIBUTARY_DATA: freshFolder(),
+    TRIBUTARY_KAFKA: kafka.brokers.join(','),
+    TRIBUTARY_KAFKA_PARTITIONS: '4',
+    TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS),
+    TRIBUTARY_DYNAMODB: dynamodb.endpoint,
+  })
+
+  test('one killed and one paused past its session: nothing acknowledged is lost, nothing is doubled, and every item equals its fold', async () => {
+    const env = services()
+    const edge = await startServer(env, ['--roles', 'edge'])
+    const first = await startServer(env, ['--roles', 'processor,sender'])
+    const second = await startServer(env, ['--roles', 'processor,sender'])
+    const tokens: string[] = []
+    for (const user of ['ann', 'bob', 'cyd', 'dan', 'eve', 'fay']) tokens.push(await newToken(env, user))
+    const load = startLoad({ url: () => edge.url, tokens, lanes: 6 })
+    await progress(load, edge, 40)
+
+    first.kill('SIGKILL')
+    await first.ended
+    await progress(load, edge, 40)
+    const third = await startServer(env, ['--roles', 'processor,sender'])
+    await progress(load, edge, 40)
+
+    second.kill('SIGSTOP')
+    // Others take its partitions only when its session is over: progress on every key proves that it is.
+    await progressOnEveryKey(load, edge, tokens.length)
+    second.kill('SIGCONT')
+    await progress(load, edge, 60)
+    await load.stop()
+    await load.settle(() => edge.url)
+    expect(load.unexpected).toEqual([])
+
+    for (const [user, expected] of expectedDays(load, { tokens }).entries()) {
+      const asked = await client(edge.url, tokens[user] ?? '').get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+      const [day] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
+      expect({ meals: day?.mealCount, milliCalories: Math.round((day?.totalCalories ?? 0) * 1000) }).toEqual(expected)
+    }
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ domain: 'meals', lagEvents: 0, parked: 0 })
+    expect(await Promise.all([edge.stop(), second.stop(), third.stop()])).toEqual([0, 0, 0])
+  }, 300_000)
+
+  test('a rebuild is followed by the running processors, and then served', async () => {
+    const env = services()
+    const server = await startServer(env)
+    const gil = client(server.url, await newToken(env, 'gil'))
+    for (let index = 0; index < 5; index += 1) expect((await gil.post('/v1/meals', { mealSummary: `M ${index}`, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: index, protein: 0, carbs: 0, fat: 0 })).status).toBe(201)
+    const before = await gil.get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+    const { generation } = JSON.parse(await tell(['rebuild', 'meals', '--yes', '--json'], env)) as { generation: number }
+    await until(async () => ((await (await fetch(`${server.admin}/v1/tables`)).json()) as { meals: { generation: number } }).meals.generation === generation, () => server.stderr())
+    expect((await gil.get('/v1/summaries?from=2026-11-16&to=2026-11-16')).body).toEqual(before.body)
+    expect((await gil.post('/v1/meals', { mealSummary: 'after', eatenAt: '2026-11-17T12:00:00Z', tz: 'UTC', calories: 1, protein: 0, carbs: 0, fat: 0 })).status).toBe(201)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await server.stop()).toBe(0)
+  }, 180_000)
+
+  test('Kafka that goes away in the middle is told, and comes back without a restart of ours', async () => {
+    const env = services()
+    const server = await startServer(env)
+    const token = await newToken(env, 'hal')
+    const load = startLoad({ url: () => server.url, tokens: [token], lanes: 2 })
+    await progress(load, server, 10)
+    await kafka.node(0).kill()
+    await until(async () => (await fetch(`${server.admin}/readyz`)).status === 503, () => 'it went on being ready without a log')
+    await kafka.node(0).start()
+    await progress(load, server, 20)
+    await until(async () => (await fetch(`${server.admin}/readyz`)).ok, () => `not ready again: ${server.stderr()}`)
+    await load.stop()
+    await load.settle(() => server.url)
+    expect(load.unexpected).toEqual([])
+    const asked = await client(server.url, token).get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+    expect(asked.body['items']).toMatchObject([{ mealCount: load.acked.size }])
+    expect(await server.stop()).toBe(0)
+  }, 240_000)
+})
+
+const progress = (load: Load, { stderr }: Server, acks: number): Promise<void> => {
+  const enough = load.acked.size + acks
+  return until(() => Promise.resolve(load.acked.size >= enough), () => `no progress at ${load.acked.size}; ${load.unexpected.join('; ')}; ${stderr()}`, 120_000)
+}
+
+const progressOnEveryKey = (load: Load, { stderr }: Server, users: number): Promise<void> => {
+  const before = load.acked.size
+  const progressed = (): boolean => {
+    const since = [...load.acked.keys()].slice(before).map((key) => Number(key) % users)
+    return new Set(since).size === users && since.length > 60
+  }
+  return until(() => Promise.resolve(progressed()), () => `some keys stand still: ${stderr()}`, 120_000)
+}
