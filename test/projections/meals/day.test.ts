@@ -40,6 +40,17 @@ describe('the 4 AM rule', () => {
     ['UTC', '1969-12-31T23:59:59.999Z', 0],
   ])('M-b: the offset of %s at %s is %i minutes', (tz, instant, minutes) => expect(utcOffsetOf(at(instant), tz)).toBe(minutes))
 
+  test('M-b: in every zone the offset is what its wall clock shows', () => {
+    const seasons = ['1975-01-01T00:00:00.000Z', '2026-01-15T12:34:56.789Z', '2026-07-15T23:59:59.999Z'].map(at)
+    for (const timeZone of Intl.supportedValuesOf('timeZone')) {
+      const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+      for (const instant of seasons) {
+        const wall = at(`${clock.format(instant).replace(' ', 'T')}Z`)
+        expect(utcOffsetOf(instant, timeZone), timeZone).toBe(Math.round((wall - Math.floor(instant / 1000) * 1000) / 60_000))
+      }
+    }
+  })
+
   test('M-b: a zone that is none is told from one that is', () => {
     expect(['Europe/Berlin', 'utc', 'Mars/Olympus', '+05:30', '', 'x'.repeat(100), 'Europe/Berlin\u0000'].map(isZone)).toEqual([true, true, false, false, false, false, false])
     expect(decideDay({ eatenAt: 0, tz: 'Mars/Olympus' })).toEqual({ refused: 'tz-unknown' })
