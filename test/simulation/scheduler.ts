@@ -116,7 +116,7 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
     if (operation.refused) kinds.push('refuse')
     if (operation.unknown) kinds.push('lose', 'partial', 'late')
     if (process.mortal) kinds.push(...MORTAL)
-    const fault = faults({ call, process: process.id, number: process.calls, kinds })
+    const fault = faults({ call, process: process.id, number: process.calls, port: operation.port, kinds })
     if (process.mortal) calls.push(call)
     if (fault) struck.push(fault)
     note(`${call} ${operation.port}${fault ? ` ${fault.kind}` : ''}`)

@@ -16,7 +16,9 @@ export type ShelvesFilled = Said<'ShelvesFilled', { shelves: number; mark: strin
 export type ShelvesCleared = Said<'ShelvesCleared', object>
 export type DoorbellRang = Said<'DoorbellRang', object>
 export type PuzzleFound = Said<'PuzzleFound', { size: number }>
-export type ShopEvent = CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
+export type SignHung = Said<'SignHung', { sign: number }>
+export type SignTaken = Said<'SignTaken', { sign: number }>
+export type ShopEvent = SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
 
 type Stock = Item & { readonly crates: number; readonly receipts: number }
 type Shelves = Item & { readonly count: number; readonly marks: readonly string[] }
@@ -60,6 +62,19 @@ const cleared = (event: ShelvesCleared, get: Get): Result => {
   return { items: [{ ...was, count: 0 }, ...shelves.filter((one) => get(one) !== undefined).map(removed)] }
 }
 
+/** A sign is hung once and taken down once: hanging writes nothing but the sign itself, which is gone when it was taken. */
+const hung = (event: SignHung, get: Get): Result => {
+  const sign = { PK: pk(event), SK: `SIGN#${event.data.sign}` }
+  const gone = get({ PK: pk(event), SK: `GONE#SIGN#${event.data.sign}` })
+  return get(sign) || gone ? { duplicate: true } : { items: [{ ...sign, at: event.meta.occurredAt }] }
+}
+
+const taken = (event: SignTaken, get: Get): Result => {
+  const sign = get({ PK: pk(event), SK: `SIGN#${event.data.sign}` })
+  if (sign === undefined) return { refusal: { code: 'no-such-sign', detail: `Sign ${event.data.sign} does not hang.` } }
+  return { items: [removed(sign), { PK: pk(event), SK: `GONE#SIGN#${event.data.sign}` }] }
+}
+
 const rang = (event: CratesBought | DoorbellRang, get: Get): Result => {
   const key = { PK: pk(event), SK: 'BELL' }
   const was = get<Bell>(key) ?? { ...key, rings: 0, bought: 0, lastAt: 0 }
@@ -78,12 +93,14 @@ export const toyDomain = (release: Release): Domain => ({
   table: { name: 'shops', ttl: 'ttl', indexes: [] },
   foldVersion: 1,
   projections: [
-    projection<CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | PuzzleFound>('stock', {
+    projection<Exclude<ShopEvent, DoorbellRang>>('stock', {
       CratesBought: (event, get) => stocked(event, get, { count: event.data.count, receipt: event.meta.eventId }),
       CratesReceived: (event, get) => stocked(event, get, { count: event.data.count, receipt: event.meta.eventId }),
       CratesSent: sent,
       ShelvesFilled: filled,
       ShelvesCleared: cleared,
+      SignHung: hung,
+      SignTaken: taken,
       PuzzleFound: (event, get) => {
         if (!release.solves) throw new Error('this release cannot fold puzzles')
         return stocked(event, get, { count: 0, receipt: event.meta.eventId })

@@ -23,12 +23,13 @@ export const toyWorkload = (random: Random, length: number): Workload => {
 const said = (random: Random, keys: readonly string[], puzzles: boolean): Said => {
   const key = random.pick(keys)
   const draw = random.next()
-  if (draw < 0.25) return { type: 'CratesBought', key, data: { count: random.between(1, 9) } }
-  if (draw < 0.5) return { type: 'CratesSent', key, data: { to: random.pick(keys), count: random.between(1, 9) }, request: requestOf(random) }
-  if (draw < 0.6) return { type: 'ShelvesFilled', key, data: { shelves: random.pick([3, 30, 60, 94, 95, 120]), mark: String(random.between(1, 6)) } }
-  if (draw < 0.7) return { type: 'ShelvesCleared', key, data: {} }
-  if (draw < 0.73 && puzzles) return { type: 'PuzzleFound', key, data: { size: 1 } }
-  if (draw < 0.76) return { type: 'NobodyFoldsThis', key, data: {} }
+  if (draw < 0.2) return { type: 'CratesBought', key, data: { count: random.between(1, 9) } }
+  if (draw < 0.4) return { type: 'CratesSent', key, data: { to: random.pick(keys), count: random.between(1, 9) }, request: requestOf(random) }
+  if (draw < 0.47) return { type: 'ShelvesFilled', key, data: { shelves: random.pick([3, 30, 60, 94, 95, 120]), mark: String(random.between(1, 6)) } }
+  if (draw < 0.54) return { type: 'ShelvesCleared', key, data: {} }
+  if (draw < 0.57 && puzzles) return { type: 'PuzzleFound', key, data: { size: 1 } }
+  if (draw < 0.6) return { type: 'NobodyFoldsThis', key, data: {} }
+  if (draw < 0.87) return { type: random.pick(['SignHung', 'SignTaken']), key, data: { sign: random.between(1, 6) } }
   return { type: 'DoorbellRang', key, data: {} }
 }
 

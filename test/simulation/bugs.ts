@@ -1,0 +1,101 @@
+import { keyOf } from '../../projections/item.ts'
+import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
+import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
+import type { Bug, BugContext } from './world.ts'
+
+/**
+ * Mistakes that somebody could make, planted on purpose: a harness that does not notice them proves nothing.
+ * Each breaks one promise of a port, as its adapter or the engine around it might.
+ */
+const storing = (change: (store: Store, context: BugContext) => Partial<Store>): Bug => ({
+  store: (store, context) => ({ ...store, ...change(store, context) }),
+})
+
+const keyOfWrite = (write: Write) => keyOf('put' in write ? write.put : write.remove)
+
+const writing = (change: (write: Write, context: BugContext) => readonly Write[]): Bug => storing((store, context) => ({
+  commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0)), checkpoint),
+}))
+
+const subscribing = (change: (subscriber: Subscriber, context: BugContext) => Partial<Subscriber>): Bug => ({
+  log: (log, context): Log => ({
+    ...log,
+    subscribe: (group, subscriber) => log.subscribe(group, { ...subscriber, ...change(subscriber, context) }),
+  }),
+})
+
+const delivering = (change: (records: readonly LogRecord[], context: BugContext) => readonly LogRecord[]): Bug =>
+  subscribing((subscriber, context) => ({ batch: (records, lease) => subscriber.batch(change(records, context), lease) }))
+
+const allApplied = (spans: readonly unknown[]): readonly SpanOutcome[] => spans.map(() => ({ applied: 'all' }))
+
+const current = (write: Write, { table }: BugContext): Write => {
+  const found = table.items.get(keyOfWrite(write))
+  if ('put' in write) return { ...write, expect: found?._pos ?? null }
+  return found ? { ...write, expect: found._pos } : write
+}
+
+export const BUGS: Readonly<Record<string, Bug>> = {
+  'conditions are not checked': writing((write, context) => [current(write, context)]),
+  'the checkpoint is written before the items': storing((store) => ({
+    commit: async (spans, checkpoint) => {
+      if (checkpoint) await store.commit([], checkpoint)
+      return store.commit(spans)
+    },
+  })),
+  'the checkpoint is one too far': storing((store, { topic }) => ({
+    commit: (spans, checkpoint) => {
+      const end = checkpoint ? (topic.partitions[checkpoint.partition]?.length ?? 0) : 0
+      return store.commit(spans, checkpoint && { ...checkpoint, offset: Math.min(end, checkpoint.offset + 1) })
+    },
+  })),
+  'the checkpoint is written though a span failed': storing((store) => ({
+    commit: async (spans, checkpoint) => {
+      const outcomes = await store.commit(spans, checkpoint)
+      if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
+      return outcomes
+    },
+  })),
+  'a lost answer is taken for success': storing((store) => ({
+    commit: (spans, checkpoint) => store.commit(spans, checkpoint).catch(() => allApplied(spans)),
+  })),
+  'a failed condition is taken for success': storing((store) => ({
+    commit: async (spans, checkpoint) => allApplied(await store.commit(spans, checkpoint)),
+  })),
+  'a commit is not all or nothing': storing((store) => ({
+    commit: async (spans, checkpoint) => {
+      const torn = spans.map((span) => span.flatMap((chunk): readonly Chunk[] => chunk.map((write) => [write])))
+      return store.commit(torn, checkpoint)
+    },
+  })),
+  'a removal leaves no trace': writing((write) => {
+    if (!('put' in write) || write.put['_removed'] !== true) return [write]
+    return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
+  }),
+  'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
+  'the outbox is not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTBOX#') ? [] : [write])),
+  'markers of refusals are not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTCOME#') ? [] : [write])),
+  'an item says the wrong position': writing((write) => ('put' in write && !write.put.PK.includes('#0') ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }] : [write])),
+  'a record is lost on its way': delivering((records, { random }) => (records.length > 1 && random.chance(0.05) ? records.slice(0, -1) : records)),
+  'a record is lost and the batch says nothing': delivering((records, { random }) => (records.length > 2 && random.chance(0.2) ? [...records.slice(0, 1), ...records.slice(2)] : records)),
+  'records of a batch come out of order': delivering((records) => records.toReversed()),
+  'a partition begins one too late': subscribing((subscriber) => ({
+    assigned: async (marks) => Math.min(marks.high, (await subscriber.assigned(marks)) + 1),
+  })),
+  'an append is acknowledged and not kept': {
+    log: (log, { random }) => ({
+      ...log,
+      append: async (records) => (random.chance(0.5) ? records.map(({ key }) => ({ partition: log.partitionOf(key), offset: 0 })) : log.append(records)),
+    }),
+  },
+  'money is rounded on the way': writing((write) => {
+    const crates = 'put' in write ? write.put['crates'] : undefined
+    return 'put' in write && typeof crates === 'number' ? [{ ...write, put: { ...write.put, crates: crates - (crates % 2) } }] : [write]
+  }),
+  'the newest write of a span is dropped': storing((store) => ({
+    commit: async (spans, checkpoint) => {
+      const outcomes = await store.commit(spans.map((span) => (span.length > 1 ? span.slice(0, -1) : span)), checkpoint)
+      return outcomes
+    },
+  })),
+}

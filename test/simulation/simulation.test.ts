@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { BUGS } from './bugs.ts'
+import { runSeed } from './run.ts'
+import { exhaust, simulate, told } from './simulate.ts'
+
+const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? 2_000)
+const MINUTES = 60_000
+
+describe('random seeds', () => {
+  const PARTS = 4
+  for (let part = 0; part < PARTS; part++) {
+    test(`seeds with crashes, redelivery, zombies, throttling and lost answers keep every promise (part ${part + 1} of ${PARTS})`, async () => {
+      const each = Math.ceil(SEEDS / PARTS)
+      const { seeds, failures } = await simulate({ seeds: each, first: 1 + part * each })
+      expect(failures.map(told).join('\n')).toBe('')
+      expect(seeds).toBe(each)
+    }, 30 * MINUTES)
+  }
+})
+
+describe('a single fault at every port call', () => {
+  test.for([
+    ['toy', 8], ['toy', 21], ['meals', 8], ['meals', 13],
+  ] as const)('%s, seed %i: every node dies, sleeps, or is not answered, once at each call it makes', { timeout: 30 * MINUTES }, async ([domain, seed]) => {
+    const { runs, failed } = await exhaust(seed, { domain })
+    expect(failed.map(({ faults, violations }) => [faults, violations[0]])).toEqual([])
+    expect(runs).toBeGreaterThan(100)
+  })
+})
+
+describe('determinism', () => {
+  test('the same seed does the same, step by step', async () => {
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      const [one, two] = [await runSeed(seed, { record: true }), await runSeed(seed, { record: true })]
+      expect(two.lines).toEqual(one.lines)
+      expect(two.hash).toBe(one.hash)
+    }
+  })
+
+  test('the faults of a run, taken as a plan, give the same run', async () => {
+    for (const seed of [11, 12, 13, 14, 15, 16]) {
+      const drawn = await runSeed(seed)
+      expect((await runSeed(seed, { plan: drawn.faults })).hash).toBe(drawn.hash)
+    }
+  })
+
+  test('other seeds do other things', async () => {
+    const hashes = await Promise.all([1, 2, 3, 4, 5].map(async (seed) => (await runSeed(seed)).hash))
+    expect(new Set(hashes).size).toBe(5)
+  })
+})
+
+describe('planted bugs', () => {
+  test.for(Object.keys(BUGS))('it is noticed when %s', { timeout: 10 * MINUTES }, async (name) => {
+    const { failures, seeds } = await simulate({ seeds: 600, most: 1, bug: BUGS[name] ?? {} })
+    expect(failures, `not noticed in ${seeds} seeds`).toHaveLength(1)
+    expect(failures[0]?.repro).toMatch(/^npx tributary simulate --seed \d+$/)
+  })
+})
