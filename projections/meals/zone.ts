@@ -30,7 +30,9 @@ export const utcOffsetOf = (instant: number, tz: string): number | undefined => 
   const formatter = formatterOf(tz)
   if (formatter === undefined) return undefined
   // Asking for the offset costs a third of taking the wall clock apart.
-  const [, sign, hours = '0', minutes = '0', seconds = '0'] = OFFSET.exec(formatter.format(instant)) ?? []
+  const shown = OFFSET.exec(formatter.format(instant))
+  if (shown === null) return undefined
+  const [, sign, hours = '0', minutes = '0', seconds = '0'] = shown
   const ahead = Number(hours) * 60 + Number(minutes) + Number(seconds) / 60
   return Math.round(sign === '-' ? 0 - ahead : ahead)
 }
