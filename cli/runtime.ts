@@ -1,5 +1,6 @@
 import type { Clock } from '../processors/engine/clock.ts'
 import { CONTROL_TABLE, createControl, LEDGER_TABLE } from '../processors/engine/control.ts'
+import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
 import { openAdapters } from './adapters.ts'
@@ -33,6 +34,7 @@ export interface Runtime {
 export interface RuntimeOptions {
   readonly config: Config
   readonly watching?: Partial<Watching>
+  readonly domains?: readonly Domain[]
 }
 
 /** How often to look for what other processes did, where there may be any. */
@@ -51,7 +53,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => 
   }
 }
 
-const openHeld = async ({ config, watching }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
+const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
   const clock = systemClock
   const metrics = createMetrics(clock.now)
   const adapters = await openAdapters(config)
@@ -66,7 +68,7 @@ const openHeld = async ({ config, watching }: RuntimeOptions, held: Held | undef
     const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
     const codec = openCodec()
     const alone = config.kafka === undefined
-    for (const domain of DOMAINS) {
+    for (const domain of domains) {
       const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }

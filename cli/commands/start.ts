@@ -14,6 +14,7 @@ import type { Runtime } from '../runtime.ts'
 import { openEdge } from '../serve.ts'
 import type { Serving } from '../serve.ts'
 import { serveSocket } from '../socket.ts'
+import { upgrade } from '../upgrade.ts'
 
 const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
@@ -36,6 +37,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
   const runtime = await openRuntime({ config, watching: logging(logger) })
   try {
+    for (const pipeline of runtime.pipelines.values()) await upgrade(runtime, pipeline, context)
     const serving = await run(runtime, { roles, logger })
     for (const line of greeting(config, serving, roles)) context.output.line(line)
     await untilAborted(context.signal)

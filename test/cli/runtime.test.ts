@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../cli/config.ts'
+import { createPerform } from '../../cli/operations.ts'
+import { createOutput } from '../../cli/output.ts'
+import { openRuntime } from '../../cli/runtime.ts'
+import type { Runtime, RuntimeOptions } from '../../cli/runtime.ts'
+import { standingOf } from '../../cli/standing.ts'
+import { upgrade } from '../../cli/upgrade.ts'
+import { meals } from '../../processors/meals/domain.ts'
+
+const freshConfig = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return readConfig({ TRIBUTARY_DATA: folder })
+}
+
+const notes: string[] = []
+const output = createOutput({ out: { write: () => true }, err: { write: (text) => notes.push(text) }, color: false, now: () => 0 })
+
+const withRuntime = async <T>(options: RuntimeOptions, use: (runtime: Runtime) => Promise<T>): Promise<T> => {
+  const runtime = await openRuntime(options)
+  return use(runtime).finally(() => runtime.close())
+}
+const says = () => {
+  const rows: unknown[] = []
+  return { rows, row: (row: unknown) => void rows.push(row), progress: () => undefined, signal: new AbortController().signal }
+}
+const token = (runtime: Runtime, user: string) => createPerform(runtime)('token-create', { user, domain: 'meals', scopes: 'read', name: 'n' }, says()) as Promise<{ id: string }>
+
+describe('the runtime', () => {
+  test('newer folds build their own generation before they serve, embedded', async () => {
+    const config = freshConfig()
+    const made = await withRuntime({ config }, async (runtime) => {
+      await runtime.pipeline('meals').start('processor')
+      return token(runtime, 'ann')
+    })
+    const newer = [{ ...meals, foldVersion: meals.foldVersion + 1 }]
+    await withRuntime({ config, domains: newer }, async (runtime) => {
+      const pipeline = runtime.pipeline('meals')
+      await upgrade(runtime, pipeline, { output })
+      expect(pipeline.serving().generation).toBe(2)
+      const told = says()
+      await createPerform(runtime)('token-list', {}, told)
+      expect(told.rows).toMatchObject([{ id: made.id, user: 'ann' }])
+      await token(runtime, 'bob')
+      expect(await standingOf(pipeline, 0)).toMatchObject({ generation: 2, lagEvents: 0 })
+    })
+    await withRuntime({ config, domains: newer }, async (runtime) => {
+      await upgrade(runtime, runtime.pipeline('meals'), { output })
+      expect(runtime.pipeline('meals').serving().generation).toBe(2)
+    })
+    await withRuntime({ config }, async (runtime) => {
+      await expect(upgrade(runtime, runtime.pipeline('meals'), { output })).rejects.toMatchObject({ code: 'folds-newer' })
+    })
+  })
+
+  test('an event nobody can read parks alone, is listed and shown, and the rest goes on', async () => {
+    await withRuntime({ config: freshConfig() }, async (runtime) => {
+      const pipeline = runtime.pipeline('meals')
+      await pipeline.start('processor')
+      await pipeline.log.append([{ key: 'bad', value: Buffer.from('nonsense') }])
+      await token(runtime, 'ann')
+      const told = says()
+      await createPerform(runtime)('parked-list', {}, told)
+      expect(told.rows).toMatchObject([{ domain: 'meals', key: 'bad', code: 'not-wire-format' }])
+      const [{ id }] = told.rows as [{ id: string }]
+      expect(await createPerform(runtime)('parked-show', { id }, says())).toMatchObject({ id, bytes: Buffer.from('nonsense').toString('hex'), record: { fault: { code: 'not-wire-format' } } })
+      expect(await createPerform(runtime)('parked-retry', { all: true }, says())).toEqual({ asked: 1, healed: 0 })
+      await createPerform(runtime)('parked-list', {}, told)
+      expect(told.rows).toHaveLength(2)
+    })
+  })
+
+  test('an operation that nobody knows is told as such', async () => {
+    await withRuntime({ config: freshConfig() }, async (runtime) => {
+      expect(() => createPerform(runtime)('dance', {}, says())).toThrow(expect.objectContaining({ code: 'operation-unknown' }))
+    })
+  })
+})
