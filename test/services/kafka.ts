@@ -20,6 +20,10 @@ export interface KafkaOptions {
   nodes?: 1 | 3
   /** Lines of server.properties, on top of ours. */
   properties?: Record<string, string | number>
+  /** Further listeners by their protocol, at ports of 127.0.0.1; for one node. */
+  listeners?: Partial<Record<'SASL_PLAINTEXT' | 'SASL_SSL', number>>
+  /** Further arguments of the storage format, such as users. */
+  format?: string[]
   /** Left running when this process ends; whoever shares it stops it. */
   detached?: boolean
   /** Where its data lies; a fresh temporary folder is made in it. */
@@ -37,7 +41,7 @@ const PROGRAM: JavaProgram = {
 export const kafkaAvailable = (): Available => jarsAvailable(PROGRAM)
 
 export async function startKafka(options: KafkaOptions = {}): Promise<KafkaHandle> {
-  const { nodes: count = 1, properties = {}, detached = false, under = tmpdir() } = options
+  const { nodes: count = 1, properties = {}, listeners = {}, detached = false, under = tmpdir() } = options
   const jars = fetchJars(PROGRAM)
   const folder = mkdtempSync(join(under, 'tributary-kafka-'))
   const ports = await Promise.all(Array.from({ length: count }, async () => ({ client: await freePort(), controller: await freePort() })))
@@ -46,9 +50,9 @@ export async function startKafka(options: KafkaOptions = {}): Promise<KafkaHandl
   const nodes = ports.map(({ client, controller }, index) => {
     const data = join(folder, `data-${index + 1}`)
     const config = join(folder, `server-${index + 1}.properties`)
-    const settings = { ...serverProperties({ id: index + 1, client, controller, voters, data, count }), ...properties }
+    const settings = { ...serverProperties({ id: index + 1, client, controller, voters, data, count, listeners }), ...properties }
     writeFileSync(config, Object.entries(settings).map(([name, value]) => `${name}=${value}\n`).join(''))
-    if (index === 0) format(jars, config, cluster)
+    if (index === 0) format(jars, config, ['-t', cluster, ...(options.format ?? [])])
     else formatLike(join(folder, 'data-1'), data, { id: index + 1, cluster })
     return createNode({ id: index + 1, port: client, jars, config, output: join(folder, `node-${index + 1}.log`), detached })
   })
@@ -75,17 +79,17 @@ export const sharedKafka = (): Promise<{ brokers: string[] }> =>
     return { state: { brokers: handle.brokers }, pids: [handle.node(0).pid()] }
   })
 
-interface NodeSettings { id: number; client: number; controller: number; voters: string; data: string; count: number }
+interface NodeSettings { id: number; client: number; controller: number; voters: string; data: string; count: number; listeners: Partial<Record<string, number>> }
 
-function serverProperties({ id, client, controller, voters, data, count }: NodeSettings): Record<string, string | number> {
+function serverProperties({ id, client, controller, voters, data, count, listeners }: NodeSettings): Record<string, string | number> {
   const copies = Math.min(3, count)
   const inSync = Math.max(1, copies - 1)
+  const forClients = Object.entries({ PLAINTEXT: client, ...listeners }).map(([name, port]) => `${name}://127.0.0.1:${port}`).join(',')
   return {
     'process.roles': 'broker,controller', 'node.id': id, 'controller.quorum.voters': voters,
-    'listeners': `PLAINTEXT://127.0.0.1:${client},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${client}`,
+    'listeners': `${forClients},CONTROLLER://127.0.0.1:${controller}`, 'advertised.listeners': forClients,
     'controller.listener.names': 'CONTROLLER', 'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL',
     'log.dirs': data, 'auto.create.topics.enable': 'false', 'num.partitions': 1,
     'default.replication.factor': copies, 'min.insync.replicas': inSync,
     'offsets.topic.replication.factor': copies, 'offsets.topic.num.partitions': 5,
@@ -99,9 +103,9 @@ function serverProperties({ id, client, controller, voters, data, count }: NodeS
   }
 }
 
-function format(jars: string, config: string, cluster: string): void {
+function format(jars: string, config: string, how: string[]): void {
   const quiet = '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'
-  const run = spawnSync('java', ['-Xmx128m', '-XX:TieredStopAtLevel=1', quiet, '-cp', join(jars, '*'), 'kafka.tools.StorageTool', 'format', '-t', cluster, '-c', config], { encoding: 'utf8' })
+  const run = spawnSync('java', ['-Xmx128m', '-XX:TieredStopAtLevel=1', quiet, '-cp', join(jars, '*'), 'kafka.tools.StorageTool', 'format', '-c', config, ...how], { encoding: 'utf8' })
   if (run.status !== 0) throw new Error(`Kafka could not format its storage: ${run.stdout}${run.stderr}`)
 }
 

@@ -16,6 +16,8 @@ export interface SessionPlan {
   /** Reads this partition and leaves the others alone. */
   readonly only?: number | undefined
   readonly moved?: ((next: number) => void) | undefined
+  /** For tests: a consumer that fails in ways that brokers do not. */
+  readonly consumerOf?: ((settings: Settings, group: string) => Consumer) | undefined
   joined(): void
 }
 
@@ -30,7 +32,7 @@ const METADATA_MAX_AGE_MS = 5_000
 
 export function openSession(plan: SessionPlan): Session {
   const { settings, topic, group } = plan
-  const consumer = createConsumer(settings, group)
+  const consumer = (plan.consumerOf ?? createConsumer)(settings, group)
   const holds = createHolds(plan, consumer)
   let end: (error: unknown) => void = () => {}
   const over = new Promise<unknown>((resolve) => { end = resolve })
@@ -60,7 +62,7 @@ export function openSession(plan: SessionPlan): Session {
   }
 }
 
-function createConsumer(settings: Settings, group: string): Consumer {
+export function createConsumer(settings: Settings, group: string): Consumer {
   const { session, heartbeat, rebalance, fetchWait } = settings.timing
   return createClient(settings).consumer({
     groupId: group, sessionTimeout: session, heartbeatInterval: heartbeat, rebalanceTimeout: rebalance,

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
+import type { Lease, Logs } from '../../../../processors/engine/log.ts'
+import { listener } from '../../../contracts/listener.ts'
+import { numbered, record } from '../../../contracts/log.ts'
+import { describeWith } from '../../../services/available.ts'
+import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
+
+describeWith('membership of a Kafka group', kafkaAvailable(), () => {
+  let logs: Logs
+  beforeAll(async () => {
+    const { brokers } = await sharedKafka()
+    logs = kafkaLogs({ brokers, partitions: 2, timing: { session: 6_000, heartbeat: 500, rebalance: 2_000, check: 500 } })
+  })
+  afterAll(async () => { await logs?.close() })
+
+  test('who keeps a batch past the rebalance loses its lease, and neither commits nor takes more; the other gets the records', async () => {
+    const log = await logs.open(`revoked-${randomUUID()}`)
+    const group = `${log.topic}.g`
+    const partition = log.partitionOf('k')
+    await log.append(numbered('k', 3))
+    let release = (): void => {}
+    const gate = new Promise<void>((resolve) => { release = resolve })
+    let held: Lease | undefined
+    const zombie = listener({
+      during: async (_, lease) => {
+        if (held) return
+        held = lease
+        await gate
+      },
+    })
+    const first = await log.subscribe(group, zombie)
+    await expect.poll(() => held?.held(), { timeout: 25_000 }).toBe(true)
+
+    const heir = listener()
+    const second = await log.subscribe(group, heir)
+    await heir.saw(3)
+    await expect.poll(() => held?.held(), { timeout: 25_000 }).toBe(false)
+    expect(zombie.held.has(partition)).toBe(false)
+    await log.append(numbered('k', 4, 'later '))
+    await heir.saw(7)
+    await expect.poll(async () => (await log.committed(group)).get(partition), { timeout: 25_000 }).toBe(7)
+    expect(zombie.seen).toEqual([])
+
+    const startsBefore = zombie.starts.length
+    release()
+    await expect.poll(() => zombie.starts.length, { timeout: 25_000 }).toBeGreaterThan(startsBefore)
+    expect((await log.committed(group)).get(partition)).toBe(7)
+    expect(zombie.overlap()).toBe(1)
+    await Promise.all([first.stop(), second.stop()])
+    expect((await log.committed(group)).get(partition)).toBe(7)
+  })
+
+  test('a batch that takes longer than the session keeps its lease by heartbeats', async () => {
+    const log = await logs.open(`long-${randomUUID()}`)
+    await log.append([record('k', 'slow')])
+    const began = Date.now()
+    let kept = false
+    const heard = listener({
+      during: async (_, lease) => {
+        await expect.poll(() => Date.now() - began, { timeout: 15_000 }).toBeGreaterThan(7_500)
+        kept = lease.held()
+      },
+    })
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    await heard.saw(1)
+    await subscription.stop()
+    expect(kept).toBe(true)
+    expect(heard.starts.filter(({ partition }) => partition === log.partitionOf('k'))).toHaveLength(1)
+    expect((await log.committed(`${log.topic}.g`)).get(log.partitionOf('k'))).toBe(1)
+  })
+
+  test('a process that stood still past its session knows that its lease may be gone, before anyone tells it', async () => {
+    const log = await logs.open(`still-${randomUUID()}`)
+    const partition = log.partitionOf('k')
+    await log.append([record('k', 'once')])
+    const answers: boolean[] = []
+    const heard = listener({
+      during: (_, lease) => {
+        if (answers.length === 0) standStill(6_500)
+        answers.push(lease.held())
+      },
+    })
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    await expect.poll(async () => (await log.committed(`${log.topic}.g`)).get(partition), { timeout: 25_000 }).toBe(1)
+    await subscription.stop()
+    expect(answers[0]).toBe(false)
+    expect(answers.at(-1)).toBe(true)
+    expect(heard.texts()).toEqual(answers.map(() => 'once'))
+  })
+})
+
+/** As a stopped process does: no timer runs, no answer is read. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
