@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { docsPage, type OpenApi } from './docs-page.ts'
 
@@ -15,6 +15,21 @@ export const openapi = ({ version }: { version: string }): NonNullable<FastifyDy
   },
   components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' } } },
 })
+
+const text = (description: string) => ({ type: 'string', description })
+
+const after = { 'Tributary-After': text('The Tributary-Event of an earlier answer: this one then never shows less.') }
+const commanding = {
+  'Idempotency-Key': text('The same key and body again gives the same answer; another body is refused.'),
+  'Prefer': text('respond-async: 202 as soon as the event is in the log.'),
+}
+
+/** Adds to the document the headers that every route reads for itself, and that no schema checks. */
+export const described = <S extends FastifySchema>({ schema, url, route: { method } }: { schema: S; url: string; route: { method: string | string[] } }): { schema: S; url: string } => {
+  if (!schema?.security) return { schema, url }
+  const properties = method === 'GET' || method === 'HEAD' ? after : { ...after, ...commanding }
+  return { schema: { ...schema, headers: { type: 'object', properties } }, url }
+}
 
 /** `GET /openapi.json` and `GET /docs`, rendered when first asked for. */
 export const addDocs = async (scope: FastifyInstance): Promise<void> => {

@@ -37,11 +37,13 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   const { clock, limits } = deps
   const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota })
 
-  scope.addHook('onRequest', async (request) => {
+  scope.addHook('onRequest', async (request, reply) => {
     request.receivedAt = clock.now()
+    reply.header('cache-control', 'no-store')
+    const caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
     const after = afterOf(request.headers)
-    if (after) await mustHaveReached(domain, after, limits.waitMs)
-    request.caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
+    // What was waited for is seen by who serves after the wait.
+    request.caller = after ? { ...caller, ...(await reachedBy(domain, after, limits.waitMs)) } : caller
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -50,8 +52,8 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
-const mustHaveReached = async (domain: DomainEdge, after: Position, waitMs: number): Promise<void> => {
-  if (await domain.reached(after, waitMs)) return
+const reachedBy = async (domain: DomainEdge, after: Position, waitMs: number): Promise<Answering> => {
+  if (await domain.reached(after, waitMs)) return domain.questions()
   throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
@@ -82,7 +84,7 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,
     ...(route.method === 'GET' ? {} : { body: route.body }),
-    response: { [route.method === 'GET' ? 200 : route.status]: route.result, ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), default: problemSchema },
+    response: { [route.method === 'GET' ? 200 : route.status]: route.result, ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), default: { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } } },
   }
   scope.route({
     method: route.method,

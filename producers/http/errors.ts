@@ -67,6 +67,7 @@ const FAULTS: Readonly<Record<string, number>> = {
   'record-too-large': 413,
   'log-unavailable': 503,
   'log-full': 503,
+  'log-overloaded': 503,
   'append-unknown': 503,
   'store-throttled': 503,
   'store-unavailable': 503,

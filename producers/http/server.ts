@@ -2,7 +2,8 @@ import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Ids } from '../ids.ts'
 import type { Quota } from './auth.ts'
-import { addDocs, openapi } from './docs.ts'
+import { answerBroken } from './broken.ts'
+import { addDocs, described, openapi } from './docs.ts'
 import { registerDomain, type DomainEdge } from './domain.ts'
 import { answerError, sendProblem } from './errors.ts'
 import { parseBody } from './json.ts'
@@ -50,6 +51,9 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
     requestTimeout: 10_000,
     connectionTimeout: 30_000,
     routerOptions: { maxParamLength: 512 },
+    // Who is connected while we close is still answered; new connections are not taken.
+    return503OnClosing: false,
+    clientErrorHandler: answerBroken,
     // Coercing, defaulting or dropping would append what nobody said.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true, allowUnionTypes: true } },
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
@@ -62,7 +66,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   readJsonOnly(app)
   if (deps.report) reportAnswers(app, deps.report)
   const methods = rememberMethods(app)
-  app.register(swagger, { openapi: openapi(deps) })
+  app.register(swagger, { openapi: openapi(deps), transform: described })
   for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
   app.register(addDocs)
   app.register((scope) => refuseOtherMethods(scope, methods))

@@ -104,6 +104,26 @@ describe('waiting for the fold', () => {
     expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'pending' } })
   })
 
+  test('a command behind a parked event is answered 202 and says so', async () => {
+    const { edge, post } = await open()
+    edge.pause()
+    edge.outcomes.set(edge.events.length, { kind: 'parked', reason: 'unknown-schema' })
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked' } })
+  })
+
+  test('a token made without waiting shows its secret at once', async () => {
+    const { edge, token } = await open()
+    const made = await send(edge.app, { method: 'POST', url: '/v1/tokens', token, body: { name: 'a', scopes: ['read'] }, headers: { prefer: 'respond-async' } })
+    expect(made).toMatchObject({ status: 202, body: { token: expect.stringMatching(/^trib_meals_/) } })
+    expect(await send(edge.app, { url: '/v1/targets', token: made.body.token })).toMatchObject({ status: 200 })
+  })
+
+  test('who has no token is not waited for', async () => {
+    const { edge } = await open()
+    edge.pause()
+    expect(await send(edge.app, { url: '/v1/targets', headers: { 'tributary-after': '0:99:x' } })).toMatchObject({ status: 401 })
+  })
+
   test('a question without Tributary-After does not wait', async () => {
     const { edge, token } = await open()
     edge.pause()

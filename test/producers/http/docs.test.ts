@@ -29,3 +29,15 @@ test('GET /docs is one page without scripts', async () => {
   expect(text).toContain('/v1/meals/{id}/restore')
   expect(text).not.toContain('<script')
 })
+
+test('the document names the headers that commands and questions read, and the form of errors', async () => {
+  const { app } = await openMemoryEdge()
+  const { body } = await send(app, { url: '/openapi.json' })
+  expect(body.paths['/v1/meals']).toMatchObject({
+    get: { parameters: expect.arrayContaining([expect.objectContaining({ in: 'header', name: 'Tributary-After' })]) },
+    post: {
+      parameters: expect.arrayContaining([expect.objectContaining({ in: 'header', name: 'Idempotency-Key' })]),
+      responses: { default: { content: { 'application/problem+json': { schema: { type: 'object' } } } } },
+    },
+  })
+})

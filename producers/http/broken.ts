@@ -1,0 +1,27 @@
+import type { Socket } from 'node:net'
+import { Problem, problemBody } from './problem.ts'
+
+/** Answers a connection on which no request could be read: there is no request yet, only a socket. */
+export const answerBroken = (error: Error & { readonly code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, code, detail } = BROKEN[error.code ?? ''] ?? UNREADABLE
+  const body = JSON.stringify(problemBody(new Problem(status, code, detail)))
+  const head = [`HTTP/1.1 ${status} ${status}`, 'content-type: application/problem+json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+interface Answer {
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+}
+
+const UNREADABLE: Answer = { status: 400, code: 'bad-request', detail: 'The request could not be read: check its line, headers and body.' }
+
+const BROKEN: Readonly<Record<string, Answer>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive: send it at once.' },
+  HPE_HEADER_OVERFLOW: { status: 431, code: 'headers-too-large', detail: 'The headers are larger than 16 KiB: send less in them.' },
+}
