@@ -11,7 +11,7 @@ export type Stored = Item & { readonly _pos: number }
 export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
 
 /**
- * What a removed item leaves where others write too: its position, so that a removal as well shows who came before whom.
+ * What a removed item leaves: its position, so that a removal as well shows which events were applied, and before whom.
  * Readers do not see it, and the table's TTL collects it.
  */
 export const isTrace = (item: Item): boolean => item['_removed'] === true

@@ -14,7 +14,7 @@ export interface KeySpan {
 
 /** Items as they are known: absent is `undefined`, not yet loaded is `MISSING`. */
 export interface Known {
-  /** Nobody else can write: a removal needs to leave no trace. */
+  /** Nobody else can write: what is known stays so. */
   readonly alone: boolean
   find(id: string, key: Key): Stored | undefined | typeof MISSING
 }
@@ -93,7 +93,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       const before = newest >= one.offset
       outcomes.push(before ? undefined : outcome)
       if (before) continue
-      chunks.add(touched, { offset: one.offset, trace: known.alone ? undefined : { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
+      chunks.add(touched, { offset: one.offset, trace: { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
       sends ||= changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
     } catch (error) {
       if (misses.length > 0) continue
@@ -107,8 +107,8 @@ type Touched = readonly { readonly change: Change; readonly entry: Entry }[]
 
 interface Mark {
   readonly offset: number
-  /** What a removed item leaves beside its position; undefined where it leaves nothing. */
-  readonly trace: { readonly [ttl: string]: number } | undefined
+  /** What a removed item leaves beside its position. */
+  readonly trace: { readonly [ttl: string]: number }
 }
 
 /** Longer than any writer can lag behind and still be heard. */
@@ -151,7 +151,7 @@ const createChunks = () => {
 }
 
 const traceOf = (key: Key, { offset, trace }: Mark): Stored | undefined =>
-  trace && leavesTrace(key) ? ({ PK: key.PK, SK: key.SK, _removed: true, ...trace, _pos: offset } as Stored) : undefined
+  leavesTrace(key) ? ({ PK: key.PK, SK: key.SK, _removed: true, ...trace, _pos: offset } as Stored) : undefined
 
 const writeOf = ({ key, now, expect }: Entry): Write | undefined => {
   if (now !== undefined) return { put: now, expect }

@@ -1,6 +1,7 @@
 import { randomFaults, plannedFaults, swarm, type Fault } from './faults.ts'
 import { checkAppends, checkDerived, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
 import { startClients } from './clients.ts'
+import { startDoorman } from './doorman.ts'
 import { createMender } from './mender.ts'
 import { createRandom } from './random.ts'
 import { checkRebuilt } from './rebuilt.ts'
@@ -73,6 +74,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const world = createWorld({ seed, scheduler, ...shape, ...(options.bug ? { bug: options.bug } : {}) })
   const clients = startClients(world, scheduler, shape.workload.clients)
   const mender = createMender(world, scheduler, shape.workload)
+  const atTheDoor = startDoorman(world, scheduler, shape.workload)
   world.start()
 
   const settled = () => clients.done() && isCaughtUp(world)
@@ -87,7 +89,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const end = await scheduler.run(() => over() || (scheduler.now() > calmed + CALM_MS && well()), BUDGET)
 
   const stuck: Violation[] = well() ? [] : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
-  const violations = [...stuck, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed }))]
+  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed }))]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
   return { seed, violations, faults: scheduler.struck, calls: scheduler.calls, events, hash: scheduler.hash(), lines: scheduler.lines }
 }
@@ -112,6 +114,6 @@ const checkAll = async ({ world, workload, history, seed }: { world: World; work
     ...checkPassed(topic, table, expected),
     ...checkOutcomes(heard, expected),
     ...checkDerived(topic, codec, expected),
-    ...(seed % 3 === 0 ? await checkRebuilt(topic, workload, expected) : []),
+    ...(seed % 5 === 0 ? await checkRebuilt(topic, workload, expected) : []),
   ]
 }

@@ -12,7 +12,7 @@ export interface Table {
   readonly items: Map<string, Stored>
   readonly checkpoints: Map<number, number>
   /** What an index that has not caught up still shows. */
-  lagging: Map<string, Stored>
+  readonly lagging: Map<string, Stored>
   /** One process writes everything at once and reads without waiting, as LMDB does; else chunk by chunk, as DynamoDB does. */
   readonly embedded: boolean
 }
@@ -35,6 +35,10 @@ const holds = (table: Table, write: Write): boolean => {
 }
 
 const write = (table: Table, one: Write) => {
+  const id = keyOf('put' in one ? one.put : one.remove)
+  const before = table.items.get(id)
+  // An index that lags shows each item as it was before its last change.
+  if (before) table.lagging.set(id, before)
   if ('put' in one) table.items.set(keyOf(one.put), one.put)
   else table.items.delete(keyOf(one.remove))
 }

@@ -6,6 +6,7 @@ import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { Random } from './random.ts'
 import { createSpeaker, dealt, type Said, type Workload } from './workload.ts'
+import { hashOf, TOKENS } from './doorman.ts'
 import { requestOf } from './workload-toy.ts'
 
 const USERS = ['anna', 'ben', 'chloe']
@@ -31,7 +32,7 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
     const user = random.pick(users)
     events.push(speaker.say({ ...said({ random, user, meals: logged.get(user) ?? [], now: speaker.now() }), request: requestOf(random) }))
   }
-  return { domain: meals, codec, clients: dealt(random, codec, { events, keys: users }), sends: false }
+  return { domain: meals, codec, clients: dealt(random, codec, { events, keys: users }), sends: false, users }
 }
 
 const said = (diary: Diary): Omit<Said, 'request'> => {
@@ -107,9 +108,9 @@ const targets = ({ random, user: key, now }: Diary): Said => {
 }
 
 const token = ({ random, user: key, now }: Diary): Said => {
-  const patId = `p${random.between(1, 3)}`
+  const patId = random.pick(TOKENS)
   const draw = random.next()
-  if (draw < 0.4) return { type: 'PatIssued', key, data: { patId, hash: `${key}-${patId}`.padEnd(64, '0'), scopes: ['read'] }, personal: { name: 'phone' } }
+  if (draw < 0.4) return { type: 'PatIssued', key, data: { patId, hash: hashOf(key, patId), scopes: ['read'] }, personal: { name: 'phone' } }
   if (draw < 0.7) return { type: 'PatRevoked', key, data: { patId } }
   return { type: 'PatUsed', key, data: { patId, date: utcDateOf(now) } }
 }

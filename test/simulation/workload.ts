@@ -19,6 +19,8 @@ export interface Workload {
   readonly clients: readonly (readonly Send[])[]
   /** The folds want events said for other keys, so that somebody has to send them. */
   readonly sends: boolean
+  /** Whose tokens are tried; none where there are no tokens. */
+  readonly users: readonly string[]
   /** Brings the release that folds what the one before could not; absent where nothing can be mended. */
   readonly mend?: () => void
 }
