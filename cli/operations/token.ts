@@ -5,7 +5,7 @@ import { envelope } from '../../producers/http/envelope.ts'
 import { mintToken, SCOPES } from '../../producers/pat.ts'
 import type { Scope } from '../../producers/pat.ts'
 import { TOKENS, userPartition } from '../../projections/meals/keys.ts'
-import type { Item } from '../../projections/item.ts'
+import { isTrace, type Item } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { PatIssued, PatRevoked } from '../../schemas/generated/meals.ts'
 import type { Operation } from '../operations.ts'
@@ -71,7 +71,7 @@ export const listTokens: Operation<{ user?: string }> = async (runtime, { user }
 async function* tokensIn({ clock }: Runtime, { serving }: Pipeline, user: string | undefined): AsyncIterable<Item> {
   const { store } = serving()
   if (user === undefined) {
-    for await (const page of store.scan()) yield* page.filter(({ PK, SK }) => PK.startsWith(userPartition('')) && SK.startsWith(TOKENS))
+    for await (const page of store.scan()) yield* page.filter((item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(TOKENS) && !isTrace(item))
     return
   }
   const reader = store.reader(clock.now)
