@@ -6,7 +6,9 @@ import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { RebuildParts } from '../processors/engine/rebuild.ts'
 import type { Stores } from '../processors/engine/store.ts'
+import type { Domain } from '../projections/projection.ts'
 import type { TableSpec } from '../projections/table.ts'
+import { shareBuild } from './build-workers.ts'
 import type { Config, KafkaConfig } from './config.ts'
 
 export interface Scratch {
@@ -21,7 +23,7 @@ export interface Adapters {
   /** An empty local store to fold into, thrown away afterwards. */
   scratch(spec: TableSpec): Promise<Scratch>
   /** Where the next generation is built, and where it belongs if that is elsewhere. */
-  building(spec: TableSpec): Pick<RebuildParts, 'workIn' | 'copyTo'>
+  building(domain: Domain): Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>
   /** Write units spent by this process on a generation, where the store has a price. */
   units(spec: TableSpec, generation: number): number | null
   close(): Promise<void>
@@ -83,7 +85,8 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
 
 const embeddedStores = async ({ data }: Config): Promise<Storing> => {
   const stores = await openTables(data)
-  return { stores, building: (spec) => ({ workIn: (generation) => stores.open(spec, generation) }), units: () => null }
+  const building: Adapters['building'] = (domain) => ({ workIn: (generation) => stores.open(domain.table, generation), share: shareBuild({ data }, domain) })
+  return { stores, building, units: () => null }
 }
 
 const dynamoStores = async (connection: { readonly endpoint?: string }, scratch: Adapters['scratch']): Promise<Storing> => {
@@ -96,7 +99,7 @@ const dynamoStores = async (connection: { readonly endpoint?: string }, scratch:
   })
   return {
     stores,
-    building: (spec) => ({ workIn: async () => (await scratch(spec)).store, copyTo: (generation) => stores.open(spec, generation) }),
+    building: ({ table }) => ({ workIn: async () => (await scratch(table)).store, copyTo: (generation) => stores.open(table, generation) }),
     units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,
   }
 }

@@ -7,6 +7,7 @@ import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
 import { makeScratch, openEmbeddedLogs, openTables } from './adapters.ts'
+import { shareBuild } from './build-workers.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { callHolder } from './folder.ts'
@@ -45,7 +46,7 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     // Nobody else opens the new generation's files until it is listed as following.
     building: async () => {
       const tables = await openTables(config.data)
-      return { workIn: (number) => tables.open(domain.table, number) }
+      return { workIn: (number) => tables.open(domain.table, number), share: shareBuild({ data: config.data }, domain) }
     },
     follow: () => Promise.resolve(),
   }

@@ -12,7 +12,7 @@ import type { Listen } from './config.ts'
 import { EDGES } from './domains.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Runtime } from './runtime.ts'
-import { standingOf, statusOf } from './standing.ts'
+import { lagsOf, standingOf, statusOf } from './standing.ts'
 import { version } from './version.ts'
 
 export interface Serving {
@@ -92,7 +92,7 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number
 const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<string | undefined> => {
-    const { lagEvents } = await standingOf(pipeline, clock.now())
+    const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
     return processor && lagEvents > READY_LAG_EVENTS ? `${pipeline.domain.name} is catching up: ${lagEvents} events behind` : undefined
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => ['the log or the store does not answer'])

@@ -15,15 +15,22 @@ export interface Status extends Standing {
   readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
 }
 
-export const standingOf = async ({ domain, log, serving }: Pipeline, now: number): Promise<Standing> => {
-  const { generation, store } = serving()
-  const [marks, checkpoints] = await Promise.all([log.watermarks(), store.checkpoints()])
-  const lags = marks.map(({ partition, high, low }) => ({ partition, next: Math.max(checkpoints.get(partition) ?? 0, low), high }))
-  const lagEvents = lags.reduce((sum, { next, high }) => sum + Math.max(0, high - next), 0)
-  const behind = lags.filter(({ next, high }) => next < high)
-  const oldest = await Promise.all(behind.map(({ partition, next }) => timeOf(log, partition, next)))
+export const standingOf = async (pipeline: Pipeline, now: number): Promise<Standing> => {
+  const { domain, log, serving } = pipeline
+  const lags = await lagsOf(pipeline)
+  const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
-  return { domain: domain.name, generation, lagEvents, lagSeconds, parked: (await parkedIn({ log, serving })).length }
+  const parked = (await parkedIn({ log, serving })).length
+  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked }
+}
+
+/** By partition: what the serving generation's items are behind the log. */
+export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly { readonly partition: number; readonly next: number; readonly lag: number }[]> => {
+  const [marks, checkpoints] = await Promise.all([log.watermarks(), serving().store.checkpoints()])
+  return marks.map(({ partition, low, high }) => {
+    const next = Math.max(checkpoints.get(partition) ?? 0, low)
+    return { partition, next, lag: Math.max(0, high - next) }
+  })
 }
 
 const timeOf = async (log: Pipeline['log'], partition: number, offset: number): Promise<number> => {

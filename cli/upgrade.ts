@@ -30,7 +30,7 @@ const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { o
   const { generation, events } = await rebuild({
     domain, log, codec, clock, control,
     holder: `start:${process.pid}`,
-    ...adapters.building(domain.table),
+    ...adapters.building(domain),
     progress: (done, of) => output.progress(`${domain.name}: ${done} of ${of} events folded`),
   })
   await pipeline.start('processor')

@@ -27,7 +27,7 @@ export interface Workplace {
   readonly serving: number
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints'>>
   scratch(): Promise<Scratch>
-  building(): Promise<Pick<RebuildParts, 'workIn' | 'copyTo'>>
+  building(): Promise<Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>>
   /** Makes sure that somebody follows the listed generations. */
   follow(): Promise<void>
   close(): Promise<void>
@@ -56,7 +56,7 @@ const workplaceIn = ({ adapters, clock, held }: Runtime, pipeline: Pipeline): Wo
     serving: pipeline.serving().generation,
     store: async (generation) => (await pipeline.generation(generation)).store,
     scratch: () => adapters.scratch(domain.table),
-    building: () => Promise.resolve(adapters.building(domain.table)),
+    building: () => Promise.resolve(adapters.building(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.
     follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),
     close: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
 import { Fault } from '../../schemas/fault.ts'
+import { systemClock } from '../clock.ts'
 import { printConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
@@ -18,6 +19,7 @@ import { upgrade } from '../upgrade.ts'
 
 const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
+const STOP_MS = 25_000
 /** Named by the interface, and nothing of this version needs them. */
 const IDLE: readonly Role[] = ['live', 'fetcher']
 const HANDS = ['processor', 'sender', 'timers'] as const satisfies readonly Role[]
@@ -42,12 +44,22 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     for (const line of greeting(config, serving, roles)) context.output.line(line)
     await untilAborted(context.signal)
     logger.info('stopping: no new requests, finishing what is under way')
-    await serving.stop()
-  } finally {
-    await runtime.close()
+    await within(STOP_MS, serving.stop().then(() => runtime.close()))
+  } catch (error) {
+    await within(STOP_MS, runtime.close()).catch((late: unknown) => logger.warn(String(late)))
+    throw error
   }
   logger.info('stopped')
   return EXIT.fine
+}
+
+/** What is not finished by then is not lost: it was not acknowledged, or it comes again. */
+const within = async (ms: number, work: Promise<void>): Promise<void> => {
+  const done = new AbortController()
+  const late = systemClock.sleep(ms, done.signal).then(() => {
+    if (!done.signal.aborted) throw new Fault('stop-too-slow', `Not everything could be finished within ${ms / 1000} s. Nothing acknowledged is lost; see the log for what did not answer.`)
+  })
+  await Promise.race([work, late]).finally(() => done.abort())
 }
 
 const rolesOf = (text: string | undefined): ReadonlySet<Role> => {

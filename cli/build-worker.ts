@@ -1,0 +1,32 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { build } from '../processors/engine/build.ts'
+import { openCodec } from '../schemas/codec.ts'
+import { openEmbeddedLogs, openTables } from './adapters.ts'
+import type { Said, Share } from './build-workers.ts'
+import { DOMAINS } from './domains.ts'
+
+/** Folds the keys of one share, in a thread of its own. Keys of different shares never meet in an item (law 4). */
+const { data, domain: name, generation, ends, index, of } = workerData as Share
+const domain = DOMAINS.find((each) => each.name === name)
+if (domain === undefined) throw new Error(`there is no domain ${name}`)
+const say = (said: Said) => parentPort?.postMessage(said)
+
+const shareOf = (key: string | null): number => {
+  let hash = 7
+  for (let at = 0; key !== null && at < key.length; at += 1) hash = (Math.imul(hash, 31) + key.charCodeAt(at)) >>> 0
+  return hash % of
+}
+
+const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data)]
+const [log, target] = [await logs.open(domain.topic), await tables.open(domain.table, generation)]
+const { events, parked } = await build({
+  domain, log, target,
+  codec: openCodec(),
+  ends: new Map(ends),
+  share: (key) => shareOf(key) === index,
+  progress: (done) => say({ kind: 'progress', events: done }),
+})
+await tables.close()
+await logs.close()
+say({ kind: 'progress', events })
+say({ kind: 'done', parked })

@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Built } from '../processors/engine/build.ts'
+import type { Parked } from '../processors/engine/parking.ts'
+import type { BuildWork } from '../processors/engine/rebuild.ts'
+import type { Domain } from '../projections/projection.ts'
+import { openTables } from './adapters.ts'
+
+/** One worker's part of a build. */
+export interface Share extends Place {
+  readonly domain: string
+  readonly generation: number
+  readonly ends: readonly (readonly [number, number])[]
+  readonly index: number
+  readonly of: number
+}
+
+export type Said =
+  | { readonly kind: 'progress'; readonly events: number }
+  | { readonly kind: 'done'; readonly parked: readonly Parked[] }
+
+/** The folder that holds both the embedded log and the tables. */
+export interface Place {
+  readonly data: string
+}
+
+/** Below this a worker's start costs more than it saves. */
+const WORTH_SHARING = 100_000
+const MOST_WORKERS = 4
+/** A larger nursery: most of what a fold makes is flushed before it would be moved a second time. */
+const NURSERY_MB = 64
+
+/** Builds an embedded generation with as many workers as there are cores, each folding its share of the keys. */
+export const shareBuild = (place: Place, domain: Domain) => async (work: BuildWork): Promise<Built | undefined> => {
+  const total = [...work.ends.values()].reduce((sum, end) => sum + end, 0)
+  const workers = Math.min(availableParallelism(), MOST_WORKERS)
+  return total < WORTH_SHARING || workers === 1 ? undefined : buildShared(place, domain, { ...work, workers })
+}
+
+const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
+  const { generation, ends, workers } = work
+  const done = Array.from({ length: workers }, () => 0)
+  const shares = done.map((_, index) => ({ ...place, domain: domain.name, generation, ends: [...ends], index, of: workers }))
+  const parked = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
+    done[share.index] = events
+    // Every worker reads the whole log; the slowest tells how far the build is.
+    work.progress(Math.min(...done))
+  })))
+  const tables = await openTables(place.data)
+  await (await tables.open(domain.table, generation)).write([], [], ends)
+  await tables.close()
+  return { events: Math.max(...done), parked: parked.flat() }
+}
+
+const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<readonly Parked[]> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./build-worker.js', import.meta.url), { workerData: share, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } })
+    const stop = () => void worker.terminate().then(() => reject(signal?.reason as Error))
+    signal?.addEventListener('abort', stop, { once: true })
+    worker.on('message', (said: Said) => {
+      if (said.kind === 'progress') return progress(said.events)
+      signal?.removeEventListener('abort', stop)
+      resolve(said.parked)
+    })
+    worker.once('error', reject)
+  })

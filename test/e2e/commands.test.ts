@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, test } from 'vitest'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { meals } from '../../processors/meals/domain.ts'
+import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+
+const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
+
+/** A record by another producer, put on the log before anybody of ours looks. */
+const plant = async (folder: string, key: string, value: Uint8Array): Promise<void> => {
+  const logs = lmdbLogs({ folder: join(folder, 'log') })
+  await (await logs.open(meals.topic)).append([{ key, value }])
+  await logs.close()
+}
+
+describe('commands', () => {
+  test('events follows the log until it is interrupted, and ends with 130', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const ann = client(server.url, await newToken(env, 'ann'))
+    const following = spawn(process.execPath, [program, 'events', '--follow', '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const types: string[] = []
+    const posted = (async () => {
+      for await (const line of createInterface({ input: following.stdout })) {
+        types.push((JSON.parse(line) as { type: string }).type)
+        if (types.length === 1) await ann.post('/v1/meals', meal(1))
+        if (types.includes('MealLogged')) return
+      }
+    })()
+    await posted
+    following.kill('SIGINT')
+    expect(await once(following, 'exit')).toEqual([130, null])
+    expect(types.slice(0, 2)).toEqual(['PatIssued', 'MealLogged'])
+  })
+
+  test('events of a time, of a key, and of neither', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await newToken(env, 'ann')
+    await newToken(env, 'bob')
+    const count = async (...args: string[]): Promise<number> => (await tell(['events', '--json', ...args], env)).split('\n').filter((line) => line !== '').length
+    expect(await count()).toBe(2)
+    expect(await count('--key', 'bob')).toBe(1)
+    expect(await count('--key', 'nobody')).toBe(0)
+    expect(await count('--from', '2000-01-01', '--to', '2001-01-01T00:00:00Z')).toBe(0)
+    expect(await count('--from', '2000-01-01')).toBe(2)
+  })
+
+  test('what cannot be folded is parked and told: exit 4, the metric, and the rest is served', async () => {
+    const folder = freshFolder()
+    const env = { TRIBUTARY_DATA: folder }
+    await plant(folder, 'ann', Buffer.from([0, 0, 0, 0, 99, 1, 2, 3]))
+    const server = await startServer(env)
+    const bob = client(server.url, await newToken(env, 'bob'))
+    expect((await bob.post('/v1/meals', meal(1))).status).toBe(201)
+    const parked = await run(['parked', 'meals', '--json'], env)
+    expect(parked.code).toBe(4)
+    const { id, code } = JSON.parse(parked.stdout) as { id: string; code: string }
+    expect(code).toBe('unknown-schema')
+    expect(await run(['parked', 'show', id], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('0000000063010203') })
+    expect(await run(['parked', 'retry', id], env)).toMatchObject({ code: 4 })
+    expect(await run(['status'], env)).toMatchObject({ code: 4 })
+    expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('pipeline_dlq_size{domain="meals"} 1')
+    expect(await run(['doctor'], env)).toMatchObject({ code: 1, stdout: expect.stringContaining('parked') })
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+  })
+
+  test('schemas, simulate and doctor find nothing wrong with what is right', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    expect(await run(['schemas', 'check'], env)).toMatchObject({ code: 0 })
+    expect((await tell(['schemas', 'show', '--json'], env)).split('\n').map((line) => (JSON.parse(line) as { name: string }).name)).toContain('tributary.meals.MealLogged')
+    expect(await run(['simulate', '--seeds', '3', '--json'], env)).toMatchObject({ code: 0, stdout: expect.stringMatching(/"seeds":3/) })
+    expect(await run(['doctor'], env)).toMatchObject({ code: 0 })
+    expect(await run(['doctor'], { ...env, TRIBUTARY_KAFKA: '127.0.0.1:1' })).toMatchObject({ code: 1, stdout: expect.stringContaining('BAD  Kafka 127.0.0.1:1') })
+    expect(await run(['doctor'], { ...env, TRIBUTARY_HTTP: 'x' })).toMatchObject({ code: 1, stdout: expect.stringContaining('bad-config') })
+  }, 60_000)
+
+  test('the admin port tells life, readiness, metrics and tables, and nothing else', async () => {
+    const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
+    const status = async (path: string): Promise<number> => (await fetch(`${server.admin}${path}`)).status
+    expect(await Promise.all(['/livez', '/readyz', '/metrics', '/v1/tables', '/', '/v1/meals'].map(status))).toEqual([200, 200, 200, 200, 404, 404])
+    const metrics = await (await fetch(`${server.admin}/metrics`)).text()
+    for (const name of ['build_info', 'pipeline_events_appended_total', 'pipeline_projection_lag_events', 'pipeline_projection_lag_seconds', 'pipeline_projection_conflicts_total', 'pipeline_dlq_size']) {
+      expect(metrics).toContain(`# TYPE ${name} `)
+    }
+    expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 } })
+  })
+
+  test('a drifted item is found: exit 3, and which it is', async () => {
+    const folder = freshFolder()
+    const env = { TRIBUTARY_DATA: folder }
+    await newToken(env, 'ann')
+    const { lmdbStores } = await import('../../processors/adapters/lmdb/store.ts')
+    const stores = lmdbStores({ folder: join(folder, 'tables') })
+    const store = await stores.open(meals.table, 1)
+    await store.bulk([{ PK: 'USER#ann', SK: 'SUMMARY#2026-11-16', totalCalories: 1, _pos: 0 }])
+    await stores.close()
+    expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 3, stdout: expect.stringContaining('extra USER#ann SUMMARY#2026-11-16') })
+    expect(await run(['verify', 'meals', '--key', 'ann'], env)).toMatchObject({ code: 3 })
+    expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
+    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
+    expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0 })
+  }, 60_000)
+})
