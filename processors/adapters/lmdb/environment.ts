@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, statfsSync } from 'node:fs'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 
 /** Reserved address space, not disk. The file grows with what is written, and past this lmdb-js maps more. */
 const MAP_SIZE = 2 ** 36
 const MAX_READERS = 126
+const MAX_DATABASES = 32
 
 export type LmdbKey = string | Uint8Array
 
@@ -20,22 +21,21 @@ export const utf8Keys = {
 
 export interface EnvironmentOptions {
   readonly path: string
-  /** True: a commit resolves when it is on disk. False: when it is visible, and the sync follows in the background. */
-  readonly durable: boolean
   readonly readOnly?: boolean
-  readonly maxDbs?: number
 }
 
 /**
- * `durable` turns overlappingSync off. With it on, LMDB makes a commit visible, then syncs, and tells through `flushed`; but a sync that
- * fails is only printed by lmdb-js, and `flushed` never settles. With it off, data and meta page are synced inside the commit, and a failure
- * rejects the commit itself. With it on, a meta page is marked as unsynced until its sync is done, and after a power loss LMDB opens at the
- * last synced one: nothing torn, some commits back.
+ * A commit resolves when it is on disk: overlappingSync is off. With it on, LMDB makes a commit visible, then syncs, and tells through
+ * `flushed`; but a sync that fails is only printed by lmdb-js, and `flushed` (and a later `close`) never settles. With it off, pages and meta
+ * page are synced inside the commit, on a thread of LMDB's own, and whatever fails rejects that commit.
+ * eventTurnBatching is off because it makes a second promise for each batch, which nobody can catch when the commit fails.
  */
-export const openEnvironment = ({ path, durable, readOnly = false, maxDbs = 16 }: EnvironmentOptions): RootDatabase => {
+export const openEnvironment = ({ path, readOnly = false }: EnvironmentOptions): RootDatabase => {
   try {
     if (!readOnly) mkdirSync(path, { recursive: true })
-    return open(path, { mapSize: MAP_SIZE, maxDbs, maxReaders: MAX_READERS, overlappingSync: !durable && !readOnly, readOnly, noSubdir: false })
+    return open(path, {
+      mapSize: MAP_SIZE, maxDbs: MAX_DATABASES, maxReaders: MAX_READERS, overlappingSync: false, eventTurnBatching: false, readOnly, noSubdir: false,
+    })
   } catch (error) {
     throw new Fault('data-unreadable', `The LMDB environment at ${path} cannot be opened: ${String(error)}. Check its permissions and the disk.`, { cause: error })
   }
@@ -61,7 +61,9 @@ const present = <D>(database: D | undefined, name: string): D => {
   return database
 }
 
-const FULL = new Set([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, -30792 /* MDB_MAP_FULL */])
+/** With less than this, a write that failed is put down to the full disk. */
+const ROOM = 8 * 1024 * 1024
+const FULL = new Set<number>([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, -30792 /* MDB_MAP_FULL */])
 
 /** What lmdb-js rejects a commit with hides the cause in a second promise, which must be taken up or it counts as unhandled. */
 export const causeOf = async (error: unknown): Promise<unknown> => {
@@ -69,12 +71,16 @@ export const causeOf = async (error: unknown): Promise<unknown> => {
   return Promise.resolve(error.commitError).then(() => error, (cause: unknown) => cause)
 }
 
-const codeOf = (error: unknown): number | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : undefined
-
-export const isFull = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return (code !== undefined && FULL.has(code)) || /No space left|MAP_FULL|quota exceeded/i.test(String(error))
+/** LMDB tells a write that the disk took only in part as an I/O error, so the room that is left decides. */
+export const isFull = (error: unknown, path: string): boolean => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (typeof code === 'number' && FULL.has(code)) return true
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize < ROOM
+  } catch {
+    return false
+  }
 }
 
 export const asFault = (error: unknown, code: string, message: string): Fault =>

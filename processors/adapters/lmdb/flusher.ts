@@ -166,15 +166,16 @@ const tell = async (waiting: readonly Waiting[], failure: { error: unknown; befo
   const opened = await failure.parts.reopen().then(() => true, () => false)
   for (const { topic, reject } of waiting) {
     const perhaps = !opened || endOf(failure.parts.files(), topic) > (before.get(topic) ?? 0)
-    reject(faultOf(cause, perhaps))
+    reject(perhaps ? unknown(cause) : refused(cause, failure.parts.files().path))
   }
 }
 
-const faultOf = (cause: unknown, perhaps: boolean): Fault => {
-  if (perhaps) return asFault(cause, 'append-unknown', 'The disk failed while records were written; they may be in the log. Send them again with the same ids')
-  if (isFull(cause)) return asFault(cause, 'log-full', 'The disk is full; nothing was written. Free space and send again')
-  return asFault(cause, 'log-unavailable', 'The log cannot be written; nothing was written. Check the disk')
-}
+const unknown = (cause: unknown): Fault =>
+  asFault(cause, 'append-unknown', 'The disk failed while records were written; they may be in the log. Send them again with the same ids')
+
+const refused = (cause: unknown, path: string): Fault => isFull(cause, path)
+  ? asFault(cause, 'log-full', `The disk of ${path} is full; nothing was written. Free space and send again`)
+  : asFault(cause, 'log-unavailable', `The log at ${path} cannot be written; nothing was written. Check the disk`)
 
 const overloaded = (): Fault =>
   new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })

@@ -1,15 +1,16 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
-import { advance, createGathering, type Gathering } from './gathering.ts'
+import { createGathering, type Gathering } from './gathering.ts'
 import { idOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
+import { advance } from './pending.ts'
 import { createReader } from './reader.ts'
 import { refuseTooLarge } from './size.ts'
 import { checkpointsIn, openWriter, type GenerationParts } from './writer.ts'
 
 export interface LmdbStore extends Store {
   readonly peek: (key: Key) => Stored | undefined
-  /** Unconditional, all in one transaction, visible when it resolves; the disk follows in the background. Fastest when sorted by key. */
+  /** Unconditional, all in one transaction, on disk when it resolves, by another thread meanwhile. Fastest when sorted by key. */
   write(puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>): Promise<void>
   /** Resolves when everything accepted so far is on disk. */
   sync(): Promise<void>
@@ -21,13 +22,19 @@ const PAGE = 1_000
 /**
  * One generation of a table. A commit is decided at once, in memory, against everything accepted before it, and goes to LMDB with its
  * neighbours a moment later, in one transaction with their checkpoints, written by a thread of LMDB's own. What a `kill -9` takes away is
- * therefore a whole number of commits together with their checkpoint, and the log brings them again.
+ * therefore a whole number of commits together with their checkpoint, and the log brings them again. Commits to a `durable` table, which the
+ * log cannot bring again, resolve on disk.
  */
-export const openGeneration = (parts: GenerationParts): LmdbStore => {
-  const { spec, durable } = parts
+export const openGeneration = ({ durable, ...parts }: GenerationParts & { readonly durable: boolean }): LmdbStore => {
+  const { spec } = parts
   const writer = openWriter(parts)
   const gathering = createGathering(writer)
-  const { find, drain } = gathering
+  const { drain, overlay } = gathering
+  const find: Find = key => {
+    const id = keyOf(key)
+    const item = overlay.find(id)
+    return item === undefined ? writer.tables().items.get(id) : (item ?? undefined)
+  }
   const checkpoints = checkpointsIn(writer.tables())
   let closing: Promise<void> | undefined
   const settled = async (): Promise<Tables> => {
@@ -41,17 +48,17 @@ export const openGeneration = (parts: GenerationParts): LmdbStore => {
     await writer.write({ items, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
   }
   return {
-    peek: key => find(keyOf(key)),
-    load: async keys => keys.map(key => find(keyOf(key))),
+    peek: find,
+    load: async keys => keys.map(find),
     commit: async (spans, checkpoint) => {
-      refuseUnstorable(spec, spans)
+      const bytes = refuseUnstorable(spec, spans)
       await gathering.ready()
-      const outcomes = spans.map(span => applySpan(span, gathering))
+      const outcomes = spans.map(span => applySpan(span, find, gathering.accept))
       if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) {
         advance(checkpoints, checkpoint.partition, checkpoint.offset)
         gathering.reached(checkpoint.partition, checkpoints.get(checkpoint.partition) ?? checkpoint.offset)
       }
-      await (durable ? drain() : gathering.later())
+      await (durable ? drain() : gathering.later(bytes))
       return outcomes
     },
     checkpoints: async () => new Map(checkpoints),
@@ -59,12 +66,9 @@ export const openGeneration = (parts: GenerationParts): LmdbStore => {
       for await (const some of inParts(items)) await write(some, [], new Map())
     },
     scan: () => scan(settled),
-    reader: now => createReader({ spec, now, find: key => find(keyOf(key)), settled }),
+    reader: now => createReader({ spec, now, find, tables: writer.tables, overlay }),
     write,
-    sync: async () => {
-      await drain()
-      await writer.flushed()
-    },
+    sync: drain,
     close: () => closing ??= drain().finally(() => writer.close()),
   }
 }
@@ -80,26 +84,31 @@ const changesOf = ({ indexes }: TableSpec, puts: readonly Stored[], removes: rea
   return changes
 }
 
-const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): void => {
+/** Gives about the size of all that is to be written. */
+const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): number => {
+  let bytes = 0
   for (const write of spans.flat(2)) {
     idOf('put' in write ? write.put : write.remove)
     if (!('put' in write)) continue
-    refuseTooLarge(write.put)
+    bytes += refuseTooLarge(write.put)
     refuseLongIndexKeys(indexes, write.put)
   }
+  return bytes
 }
 
-const applySpan = (span: Span, gathering: Gathering): SpanOutcome => {
+type Find = (key: Key) => Stored | undefined
+
+const applySpan = (span: Span, find: Find, accept: Gathering['accept']): SpanOutcome => {
   for (const [index, chunk] of span.entries()) {
-    const current = applyChunk(chunk, gathering)
+    const current = applyChunk(chunk, find, accept)
     if (current !== undefined) return { applied: index, current }
   }
   return { applied: 'all' }
 }
 
 /** Undefined when it was applied, else the items it met. */
-const applyChunk = (chunk: Chunk, { find, accept }: Gathering): readonly Stored[] | undefined => {
-  const met = chunk.map(write => find(keyOf('put' in write ? write.put : write.remove)))
+const applyChunk = (chunk: Chunk, find: Find, accept: Gathering['accept']): readonly Stored[] | undefined => {
+  const met = chunk.map(write => find('put' in write ? write.put : write.remove))
   const holds = chunk.every((write, index) => write.expect === (met[index]?._pos ?? null))
   if (!holds) return met.filter(item => item !== undefined)
   for (const write of chunk) accept(write)

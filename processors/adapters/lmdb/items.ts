@@ -53,14 +53,20 @@ const shapesFrom = (kept: unknown): string[][] =>
 
 const membershipOf = (indexes: readonly IndexSpec[], item: Item): Membership | undefined => {
   let found: { [index: string]: string } | undefined
-  for (const { name, pk, sk } of indexes) {
-    const partition = item[pk]
-    const sort = item[sk]
-    if (typeof partition !== 'string' || typeof sort !== 'string') continue
+  for (const index of indexes) {
+    const key = indexKeyOf(index, item)
+    if (key === undefined) continue
     found ??= {}
-    found[name] = `${partition}\u0000${sort}\u0000${keyOf(item)}`
+    found[index.name] = key
   }
   return found
+}
+
+/** Where an item lies in an index; undefined when it is not in it. */
+export const indexKeyOf = ({ pk, sk }: IndexSpec, item: Item): string | undefined => {
+  const partition = item[pk]
+  const sort = item[sk]
+  return typeof partition === 'string' && typeof sort === 'string' ? `${partition}\u0000${sort}\u0000${keyOf(item)}` : undefined
 }
 
 /** Keeps the indexes in step with one batch of writes. Call inside the batch, before or after the item itself. */

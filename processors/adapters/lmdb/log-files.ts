@@ -25,7 +25,7 @@ export interface TopicEntry {
 const FORMAT = 1
 
 export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
-  const root = openEnvironment({ path, durable: true, readOnly })
+  const root = openEnvironment({ path, readOnly })
   try {
     const meta = openDatabase<unknown>(root, 'meta', { useRecords: false, mapsAsObjects: true })
     if (!readOnly && meta.get('format') === undefined) {

@@ -27,7 +27,9 @@ export const spanOf = (query: Query): Span => {
 
 export const isEmpty = ({ low, high }: Span): boolean => Buffer.compare(Buffer.from(low), high) >= 0
 
-const within = (key: string, { low, high }: Span): boolean => {
+export const bytewise = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+export const within = (key: string, { low, high }: Span): boolean => {
   const bytes = Buffer.from(key)
   return Buffer.compare(bytes, Buffer.from(low)) >= 0 && Buffer.compare(bytes, high) < 0
 }

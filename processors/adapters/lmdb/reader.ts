@@ -1,27 +1,25 @@
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { IndexSpec, Page, Query, Reader, TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { project, type Tables } from './items.ts'
-import { cursorAt, isEmpty, keyOfCursor, spanOf } from './range.ts'
+import { indexKeyOf, project, type Tables } from './items.ts'
+import type { Overlay } from './pending.ts'
+import { bytewise, cursorAt, isEmpty, keyOfCursor, spanOf, within, type Span } from './range.ts'
 
 export interface ReaderParts {
   readonly spec: TableSpec
   readonly now: () => number
   readonly find: (key: Key) => Stored | undefined
-  /** The tables, once everything accepted so far is visible in them. */
-  readonly settled: () => Promise<Tables>
+  readonly tables: () => Tables
+  readonly overlay: Overlay
 }
 
 export const createReader = (parts: ReaderParts): Reader => {
-  const { spec, now, find } = parts
+  const { spec, now, find, overlay } = parts
   const live = (item: Stored | undefined): Item | undefined => (item === undefined || isExpired(item, spec.ttl, now()) ? undefined : item)
   return {
     get: async key => live(find(key)),
     getMany: async keys => keys.map(key => live(find(key))),
-    query: async query => {
-      const index = indexOf(spec, query)
-      return answer({ query, index, tables: await parts.settled(), live })
-    },
+    query: async query => answer({ query, index: indexOf(spec, query), tables: parts.tables(), overlay }, live),
   }
 }
 
@@ -36,14 +34,21 @@ interface Asked {
   readonly query: Query
   readonly index: IndexSpec | undefined
   readonly tables: Tables
-  readonly live: (item: Stored | undefined) => Item | undefined
+  readonly overlay: Overlay
+}
+
+/** An item and the LMDB key at which the query meets it. */
+interface Met {
+  readonly key: string
+  readonly item: Stored | undefined
 }
 
 /** Reads one live item more than asked for, so that a cursor is given only where something follows. */
-const answer = ({ query, index, tables, live }: Asked): Page => {
+const answer = (asked: Asked, live: (item: Stored | undefined) => Item | undefined): Page => {
+  const { query, index } = asked
   const items: Item[] = []
   let last = ''
-  for (const { key, item } of index === undefined ? walkTable(query, tables) : walkIndex(query, index, tables)) {
+  for (const { key, item } of walk(asked)) {
     const found = live(item)
     if (found === undefined) continue
     if (items.length === query.limit) return { items, cursor: cursorAt(query, last) }
@@ -53,28 +58,46 @@ const answer = ({ query, index, tables, live }: Asked): Page => {
   return { items }
 }
 
-const walkTable = function* (query: Query, { items }: Tables): Generator<{ key: string; item: Stored | undefined }> {
-  const options = rangeOf(query)
-  if (options === undefined) return
-  for (const { key, value } of items.getRange(options)) yield { key: String(key), item: value }
-}
-
-const walkIndex = function* (query: Query, { name }: IndexSpec, tables: Tables): Generator<{ key: string; item: Stored | undefined }> {
-  const options = rangeOf(query)
-  const entries = tables.indexes.get(name)
-  if (options === undefined || entries === undefined) return
-  for (const entry of entries.getKeys(options)) {
-    const key = String(entry)
-    const [, , PK = '', SK = ''] = key.split('\u0000')
-    yield { key, item: tables.items.get(keyOf({ PK, SK })) }
-  }
-}
-
-const rangeOf = (query: Query) => {
+/** What LMDB holds and what lies over it, as one sequence. */
+const walk = function* (asked: Asked): Generator<Met> {
+  const { query, overlay } = asked
   const span = spanOf(query)
   const from = query.cursor === undefined ? undefined : keyOfCursor(query, query.cursor, span)
-  if (isEmpty(span)) return undefined
-  return query.reverse === true
+  if (isEmpty(span)) return
+  const fresh = freshIn(asked, span, from)
+  let next = 0
+  for (const { key, id, item } of storedIn(asked, span, from)) {
+    if (overlay.find(id) !== undefined) continue
+    for (let one = fresh[next]; one !== undefined && follows(query, key, one.key); one = fresh[++next]) yield one
+    yield { key, item }
+  }
+  yield* fresh.slice(next)
+}
+
+const follows = ({ reverse }: Query, key: string, before: string): boolean => (reverse === true ? bytewise(key, before) < 0 : bytewise(key, before) > 0)
+
+const freshIn = ({ query, index, overlay }: Asked, span: Span, from: string | undefined): Met[] => {
+  const found: Met[] = []
+  for (const [id, item] of overlay.entries()) {
+    const key = item === null ? undefined : index === undefined ? id : indexKeyOf(index, item)
+    if (item === null || key === undefined || !key.startsWith(`${query.pk}\u0000`) || !within(key, span)) continue
+    if (from === undefined || follows(query, key, from)) found.push({ key, item })
+  }
+  return found.sort((a, b) => (follows(query, a.key, b.key) ? 1 : -1))
+}
+
+const storedIn = function* ({ query, index, tables }: Asked, span: Span, from: string | undefined): Generator<Met & { id: string }> {
+  const range = query.reverse === true
     ? { start: from ?? span.high, end: span.low, exclusiveStart: true, inclusiveEnd: true, reverse: true }
     : { start: from ?? span.low, end: span.high, exclusiveStart: from !== undefined }
+  if (index === undefined) {
+    for (const { key, value } of tables.items.getRange(range)) yield { key: String(key), id: String(key), item: value }
+    return
+  }
+  for (const entry of tables.indexes.get(index.name)?.getKeys(range) ?? []) {
+    const key = String(entry)
+    const [, , PK = '', SK = ''] = key.split('\u0000')
+    const id = keyOf({ PK, SK })
+    yield { key, id, item: tables.items.get(id) }
+  }
 }

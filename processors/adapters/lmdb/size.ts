@@ -12,10 +12,12 @@ const sizeOf = (value: Value | undefined, bytesOf: (text: string) => number): nu
   return sum
 }
 
-export const refuseTooLarge = (item: Stored): void => {
+/** Gives about the size of an item. */
+export const refuseTooLarge = (item: Stored): number => {
+  const units = sizeOf(item, text => text.length)
   // A UTF-16 unit is at most three bytes of UTF-8, so most items need no second look.
-  if (sizeOf(item, text => text.length) * 3 <= MAX_ITEM_BYTES) return
+  if (units * 3 <= MAX_ITEM_BYTES) return units
   const bytes = sizeOf(item, text => Buffer.byteLength(text))
-  if (bytes <= MAX_ITEM_BYTES) return
+  if (bytes <= MAX_ITEM_BYTES) return bytes
   throw new Fault('item-too-large', `The item ${item.PK} ${item.SK} has ${bytes} bytes; an item may have ${MAX_ITEM_BYTES}. Fold less into one item.`)
 }

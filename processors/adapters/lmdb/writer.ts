@@ -8,8 +8,6 @@ import { createIndexer, openTables, type Tables } from './items.ts'
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
-  /** Commits resolve on disk. For tables that cannot be folded again from the log. */
-  readonly durable: boolean
 }
 
 export interface Changes {
@@ -21,9 +19,8 @@ export interface Changes {
 /** A generation's environment, and the one way to write to it: all or nothing, in one transaction. */
 export interface Writer {
   tables(): Tables
-  /** Visible when it resolves, and on disk if the table is durable. After a failure nothing of it is there. Fault: `store-unavailable`. */
+  /** Visible and on disk when it resolves. Fault: `store-unavailable`, and then nothing of it is there. */
   write(changes: Changes): Promise<void>
-  flushed(): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,15 +43,12 @@ export const openWriter = (parts: GenerationParts): Writer => {
         throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written; it is tried again. Free disk space if it is full`)
       }
     },
-    flushed: async () => {
-      await opened.root.flushed
-    },
     close: () => opened.root.close(),
   }
 }
 
-const openAt = ({ path, spec, durable }: GenerationParts): { root: RootDatabase; tables: Tables } => {
-  const root = openEnvironment({ path, durable })
+const openAt = ({ path, spec }: GenerationParts): { root: RootDatabase; tables: Tables } => {
+  const root = openEnvironment({ path })
   const tables = openTables(root, spec)
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)

@@ -1,0 +1,34 @@
+// Run by durability.test.ts as a child: appends, folds what it appended into a store, and prints what was acknowledged, until it is killed.
+import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
+import { counters, fold } from './counting.ts'
+
+const [folder = '', seed = '1'] = process.argv.slice(2)
+let state = Number(seed)
+/** Below `bound`, from the seed. */
+const random = (bound: number): number => {
+  state = (Math.imul(state, 1103515245) + 12345) >>> 0
+  return (state >>> 8) % bound
+}
+
+const log = await lmdbLogs({ folder: `${folder}/log` }).open('events')
+const store = await lmdbStores({ folder: `${folder}/tables` }).open(counters, 1)
+await log.subscribe('counting', {
+  assigned: async () => (await store.checkpoints()).get(0) ?? 0,
+  batch: records => fold(store, records),
+  revoked: () => undefined,
+  failed: error => console.error(error),
+})
+
+const append = async (writer: number): Promise<void> => {
+  for (let round = 0; ; round++) {
+    const records = Array.from({ length: 1 + random(40) }, (_, index) => ({
+      key: `key-${random(12)}`,
+      value: Buffer.from(`${process.pid}/${writer}/${round}/${index}/${'x'.repeat(random(600))}`),
+    }))
+    const positions = await log.append(records)
+    const lines = positions.map(({ offset }, index) => `${offset} ${records[index]?.key} ${records[index]?.value.toString()}\n`)
+    process.stdout.write(lines.join(''))
+  }
+}
+await Promise.all(Array.from({ length: 8 }, (_, writer) => append(writer)))

@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BLOCK_RECORDS, decodeBlock, encodeBlock, encodeRecords, openBlock } from '../../../../processors/adapters/lmdb/block.ts'
+import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
+import { blockKey, openLogFiles } from '../../../../processors/adapters/lmdb/log-files.ts'
+import type { Log, LogRecord } from '../../../../processors/engine/log.ts'
+import { all, numbered, record } from '../../../contracts/log.ts'
+import { later, scratch } from './scratch.ts'
+
+const openLog = async (folder: string): Promise<Log> => {
+  const logs = lmdbLogs({ folder, now: () => 1_700_000_000_000 })
+  later(() => logs.close())
+  return logs.open('events')
+}
+
+/** The blocks of the first topic as they lie on disk: first offset, records, and whether they are final. */
+const blocksOf = (folder: string): [number, number, boolean][] => {
+  const files = openLogFiles(folder, true)
+  const blocks = [...files.blocks.getRange({})].map(({ key, value }) => {
+    const first = Buffer.from(key).readUInt32BE(8)
+    const { count, sealed } = openBlock(Buffer.from(value), first, 'here')
+    return [first, count, sealed] satisfies [number, number, boolean]
+  })
+  void files.root.close()
+  return blocks
+}
+
+test('records come out of a block as they went in', () => {
+  const anyRecord = fc.record({
+    timestamp: fc.nat({ max: 2 ** 47 }),
+    key: fc.string({ unit: 'binary', maxLength: 80 }),
+    value: fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(127, 128, 16_383, 16_384, 20_000).map(size => new Uint8Array(size).fill(7))),
+  })
+  fc.assert(fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 40 }), fc.nat(), (records, first) => {
+    const block = openBlock(encodeBlock([encodeRecords(records).bytes], { count: records.length, sealed: true }), first, 'here')
+    const decoded: LogRecord[] = []
+    decodeBlock(block, { from: first, to: Infinity }, decoded)
+    const said = ({ timestamp, key, value }: Pick<LogRecord, 'timestamp' | 'key' | 'value'>): string => `${timestamp} ${key} ${Buffer.from(value).toString('hex')}`
+    expect(decoded.map(said)).toEqual(records.map(said))
+    expect(decoded.map(({ offset }) => offset)).toEqual(records.map((_, index) => first + index))
+  }), { numRuns: 200 })
+})
+
+test('small blocks of single appends become blocks of 256, and the rest stays small', async () => {
+  const folder = await scratch()
+  const log = await openLog(folder)
+  for (let index = 0; index < 300; index++) await log.append([record(`key-${index % 3}`, `${index}`)])
+  const blocks = blocksOf(folder)
+  expect(blocks.filter(([, , sealed]) => sealed)).toEqual([[0, BLOCK_RECORDS, true]])
+  expect(blocks.slice(1)).toEqual(Array.from({ length: 300 - BLOCK_RECORDS }, (_, index) => [BLOCK_RECORDS + index, 1, false]))
+  expect((await all(log.readKey('key-1'))).map(({ offset }) => offset)).toEqual(Array.from({ length: 100 }, (_, index) => index * 3 + 1))
+})
+
+test('a long append is cut into blocks of 256, and large records into blocks of half a megabyte', async () => {
+  const folder = await scratch()
+  const log = await openLog(folder)
+  await log.append(numbered('k', 600))
+  await log.append(numbered('k', 12, 'x'.repeat(200 * 1024)))
+  expect(blocksOf(folder).map(([first, count, sealed]) => `${first}+${count}${sealed ? '' : ' open'}`))
+    .toEqual(['0+256', '256+256', '512+91', '603+3', '606+3', '609+3'])
+})
+
+test('any appends, in any sizes, with the log opened anew in between, read back as one sequence, whole and by key', { timeout: 60_000 }, async () => {
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 200, max: 600 })), { minLength: 1, maxLength: 12 })
+  await fc.assert(fc.asyncProperty(sizes, fc.integer({ min: 1, max: 40 }), async (appends, keys) => {
+    const folder = await scratch()
+    let logs = lmdbLogs({ folder })
+    let sent = 0
+    for (const [index, size] of appends.entries()) {
+      if (index % 3 === 2) {
+        await logs.close()
+        logs = lmdbLogs({ folder })
+      }
+      const log = await logs.open('events')
+      await log.append(Array.from({ length: size }, () => record(`key-${sent % keys}`, `${sent++}`)))
+    }
+    const log = await logs.open('events')
+    const records = await all(log.read(0, 0))
+    expect(records.map(({ offset, key, value }) => `${offset} ${key} ${Buffer.from(value).toString()}`))
+      .toEqual(Array.from({ length: sent }, (_, index) => `${index} key-${index % keys} ${index}`))
+    const middle = sent >> 1
+    expect((await all(log.readKey('key-0', middle))).map(({ offset }) => offset)).toEqual(records.filter(({ key, offset }) => key === 'key-0' && offset >= middle).map(({ offset }) => offset))
+    await logs.close()
+  }), { numRuns: 12 })
+})
+
+test('appends that follow each other at once are all flushed', async () => {
+  const log = await openLog(await scratch())
+  for (let index = 0; index < 400; index++) expect(await log.append([record('k', `${index}`)])).toEqual([{ partition: 0, offset: index }])
+})
+
+test('a damaged block is refused by name, and what lies after it stays readable', async () => {
+  const folder = await scratch()
+  const first = lmdbLogs({ folder })
+  await (await first.open('events')).append(numbered('k', 600))
+  await first.close()
+  const files = openLogFiles(folder, false)
+  const bytes = files.blocks.getBinary(blockKey(1, 0)) ?? Buffer.alloc(0)
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+  files.blocks.putSync(blockKey(1, 0), bytes)
+  await files.root.close()
+  const log = await openLog(folder)
+  expect(await all(log.read(0, 256))).toHaveLength(344)
+  await expect(all(log.read(0, 200, 300))).rejects.toMatchObject({ code: 'log-corrupt', message: expect.stringContaining('offset 0 ') as unknown })
+})
+
+test('a missing block is refused, never skipped', async () => {
+  const folder = await scratch()
+  const first = lmdbLogs({ folder })
+  await (await first.open('events')).append(numbered('k', 600))
+  await first.close()
+  const files = openLogFiles(folder, false)
+  files.blocks.removeSync(blockKey(1, 256))
+  await files.root.close()
+  await expect(all((await openLog(folder)).read(0, 0))).rejects.toMatchObject({ code: 'log-corrupt' })
+})
+
+test('a log of a newer format is refused and left as it is', async () => {
+  const folder = await scratch()
+  const files = openLogFiles(folder, false)
+  files.meta.putSync('format', 99)
+  await files.root.close()
+  await expect(lmdbLogs({ folder }).open('events')).rejects.toMatchObject({ code: 'data-newer-version' })
+})
+
+test('a record over the bound is refused, and nothing of its append is written', async () => {
+  const log = await openLog(await scratch())
+  await expect(log.append([record('k', 'small'), record('k', 'x'.repeat(1024 * 1024))])).rejects.toMatchObject({ code: 'record-too-large' })
+  await expect(log.append([record('k'.repeat(1025), 'small')])).rejects.toMatchObject({ code: 'record-too-large' })
+  expect(await log.watermarks()).toEqual([{ partition: 0, low: 0, high: 0 }])
+})
+
+test('more than may wait is refused with log-overloaded, and what waits is written', async () => {
+  const log = await openLog(await scratch())
+  const megabyte = [record('k', 'x'.repeat(1024 * 1000))]
+  const outcomes = await Promise.allSettled(Array.from({ length: 70 }, () => log.append(megabyte)))
+  const refused = outcomes.filter(({ status }) => status === 'rejected')
+  expect(refused.length).toBeGreaterThan(0)
+  for (const outcome of refused) expect(outcome).toMatchObject({ reason: { code: 'log-overloaded', retriable: true } })
+  expect((await log.watermarks())[0]?.high).toBe(70 - refused.length)
+  expect(await log.append(megabyte)).toEqual([{ partition: 0, offset: 70 - refused.length }])
+})
+
+test('who opens it for reading only sees what is appended meanwhile, and cannot append', async () => {
+  const folder = await scratch()
+  const log = await openLog(folder)
+  await log.append(numbered('k', 3))
+  const readers = lmdbLogs({ folder, readOnly: true })
+  later(() => readers.close())
+  const reader = await readers.open('events')
+  expect(await all(reader.read(0, 0))).toHaveLength(3)
+  await log.append(numbered('k', 300))
+  await expect.poll(async () => (await all(reader.readKey('k'))).length).toBe(303)
+  await expect(reader.append([record('k', 'x')])).rejects.toMatchObject({ code: 'log-unavailable' })
+  await expect(readers.open('other')).rejects.toMatchObject({ code: 'topic-missing' })
+})

@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test, type TestContext } from 'vitest'
+import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
+import type { Log } from '../../../../processors/engine/log.ts'
+import { isFault } from '../../../../schemas/fault.ts'
+import { all, record } from '../../../contracts/log.ts'
+import { counters } from './counting.ts'
+import { later, scratch } from './scratch.ts'
+
+const mount = (folder: string, options: string): boolean => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]).status === 0
+
+/** A folder on a disk of its own, of so many megabytes; `grow` makes it larger. */
+const smallDisk = async (context: TestContext, megabytes: number): Promise<{ folder: string; grow: (megabytes: number) => void }> => {
+  const folder = await scratch()
+  if (!mount(folder, `size=${megabytes}m`)) context.skip('a disk of its own cannot be mounted here (it needs root): full disks are not tested')
+  later(async () => void spawnSync('umount', ['-l', folder]))
+  return { folder, grow: size => expect(mount(folder, `remount,size=${size}m`)).toBe(true) }
+}
+
+const fill = async (log: Log): Promise<{ acknowledged: string[]; fault: unknown }> => {
+  const acknowledged: string[] = []
+  for (let round = 0; round < 10_000; round++) {
+    const records = Array.from({ length: 20 }, (_, index) => record(`key-${index}`, `${round}/${index}/${'x'.repeat(900)}`))
+    const fault = await log.append(records).then(() => undefined, (error: unknown) => error)
+    if (fault !== undefined) return { acknowledged, fault }
+    acknowledged.push(...records.map(({ value }) => Buffer.from(value).toString()))
+  }
+  return { acknowledged, fault: undefined }
+}
+
+test('a full disk is told to everyone who waits, nothing of it is written, and the log goes on when there is room', async context => {
+  const { folder, grow } = await smallDisk(context, 3)
+  const logs = lmdbLogs({ folder })
+  later(() => logs.close())
+  const log = await logs.open('events')
+  const { acknowledged, fault } = await fill(log)
+  expect(fault).toMatchObject({ code: 'log-full', retriable: true })
+  const waiting = await Promise.allSettled(Array.from({ length: 5 }, (_, index) => log.append([record('k', `${index}${'x'.repeat(100_000)}`)])))
+  expect(waiting.map(outcome => outcome.status === 'rejected' && isFault(outcome.reason, 'log-full'))).toEqual([true, true, true, true, true])
+  const texts = async (): Promise<string[]> => (await all(log.read(0, 0))).map(({ value }) => Buffer.from(value).toString())
+  expect(await texts()).toEqual(acknowledged)
+  grow(8)
+  await log.append([record('k', 'room again')])
+  expect(await texts()).toEqual([...acknowledged, 'room again'])
+})
+
+test('a store on a full disk keeps what it accepted, refuses more, and goes on when there is room', async context => {
+  const { folder, grow } = await smallDisk(context, 3)
+  const stores = lmdbStores({ folder })
+  later(() => stores.close())
+  const store = await stores.open(counters, 1)
+  let accepted = 0
+  const commit = async (): Promise<void> => {
+    await store.commit([[[{ put: { PK: 'P', SK: `${accepted}`, text: 'x'.repeat(50_000), _pos: accepted }, expect: null }]]], { partition: 0, offset: accepted + 1 })
+    accepted++
+  }
+  const refused = async (): Promise<unknown> => {
+    for (;;) {
+      const fault = await commit().then(() => undefined, (error: unknown) => error)
+      if (fault !== undefined) return fault
+    }
+  }
+  expect(await refused()).toMatchObject({ code: 'store-unavailable', retriable: true })
+  expect(store.peek({ PK: 'P', SK: `${accepted - 1}` })?._pos).toBe(accepted - 1)
+  grow(256)
+  await commit()
+  const kept = []
+  for await (const page of store.scan()) kept.push(...page)
+  expect(kept).toHaveLength(accepted)
+  expect(await store.checkpoints()).toEqual(new Map([[0, accepted]]))
+})
