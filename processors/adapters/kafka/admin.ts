@@ -13,8 +13,8 @@ export interface LogAdmin {
   /** Whether anybody follows as this group. */
   hasMembers(group: string): Promise<boolean>
   deleteGroup(group: string): Promise<void>
-  /** `max.message.bytes`, or Kafka's default where we may not look. */
-  maxRecordBytes(topic: string): Promise<number>
+  /** Kafka's defaults, and no complaint, where we may not look. */
+  describeTopic(topic: string): Promise<{ maxRecordBytes: number; keepsAll: boolean }>
   close(): Promise<void>
 }
 
@@ -22,6 +22,7 @@ const DEFAULT_MAX_RECORD_BYTES = 1_048_588
 const CREATE_TRIES = 100
 const TRIES = 6
 const TOPIC = 2
+const KEEPS_ALL = new Map([['cleanup.policy', 'delete'], ['retention.ms', '-1'], ['retention.bytes', '-1']])
 
 export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
   const { use, close } = keptAdmin(settings)
@@ -41,12 +42,12 @@ export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
       return groups.some(({ members }) => members.length > 0)
     }),
     deleteGroup: (group) => use(`Group ${group} cannot be deleted`, async (admin) => void (await admin.deleteGroups([group]))),
-    maxRecordBytes: (topic) => use('', async (admin) => {
-      const names = ['max.message.bytes']
-      const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name: topic, configNames: names }] })
-      const limit = Number(resources[0]?.configEntries.find(({ configName }) => configName === names[0])?.configValue)
-      return limit > 0 ? limit : DEFAULT_MAX_RECORD_BYTES
-    }).catch(() => DEFAULT_MAX_RECORD_BYTES),
+    describeTopic: (topic) => use('', async (admin) => {
+      const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name: topic }] })
+      const is = new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]))
+      const keepsAll = [...KEEPS_ALL].every(([name, value]) => (is.get(name) ?? value) === value)
+      return { maxRecordBytes: Number(is.get('max.message.bytes')) || DEFAULT_MAX_RECORD_BYTES, keepsAll }
+    }).catch(() => ({ maxRecordBytes: DEFAULT_MAX_RECORD_BYTES, keepsAll: true })),
     close,
   }
 }
@@ -102,17 +103,13 @@ const passing = (error: unknown): boolean =>
   causesOf(error).some(({ name, retriable }) => retriable === true || name === 'KafkaJSNumberOfRetriesExceeded' || name === 'KafkaJSTopicMetadataNotLoaded')
 
 async function createTopic({ settings, metadata, use, topic }: { settings: Settings; metadata: Metadata; use: Use; topic: string }): Promise<void> {
-  const configEntries = [
-    { name: 'cleanup.policy', value: 'delete' },
-    { name: 'retention.ms', value: '-1' },
-    { name: 'retention.bytes', value: '-1' },
-    { name: 'message.timestamp.type', value: 'LogAppendTime' },
-  ]
+  const configEntries = [...KEEPS_ALL, ['message.timestamp.type', 'LogAppendTime'] as const].map(([name, value]) => ({ name, value }))
   const { partitions: numPartitions, replicationFactor, clock, timing } = settings
   await use(`Topic ${topic} cannot be created`, (admin) =>
     admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions, replicationFactor, configEntries }] }))
   for (let attempt = 0; attempt < CREATE_TRIES; attempt++) {
-    if ((await metadata.topic(topic))?.ready) return
+    // A leader is named before it knows of it; only one that answers is there.
+    if ((await metadata.topic(topic))?.ready) return void (await use(`Topic ${topic} has no leaders yet`, (admin) => admin.fetchTopicOffsets(topic)))
     await clock.sleep(Math.min(250, backoff(timing, attempt) / 10))
   }
   throw unavailable(`Topic ${topic} was created but got no leaders`)

@@ -53,6 +53,7 @@ interface State extends HoldPlan {
   failures: number
   announced: boolean
   work: Promise<void>
+  committing?: Promise<void> | undefined
 }
 
 const CONFIRMATIONS = 3
@@ -82,12 +83,13 @@ export function holdPartition(plan: HoldPlan): Hold {
       if (marks.low > next) refuse(state, trimmed(state.topic.name, next, marks))
       else if (marks.high < from) await confirmEnd(state, from).catch((error: unknown) => refuse(state, error))
     },
-    uncommitted: () => (lease.held() && ready() !== state.committed ? ready() : undefined),
+    uncommitted: () => (lease.held() && !state.committing && ready() !== state.committed ? ready() : undefined),
     refuse: (error) => refuse(state, error),
     lose: () => lose(state),
     settled: () => state.work,
     async finish() {
       if (state.doing === 'batch') await state.work
+      await state.committing
       lose(state)
       await state.work
     },
@@ -157,10 +159,12 @@ async function during(state: State, from: number, run: () => Promise<void>): Pro
 function refuse(state: State, error: unknown): void {
   if (!current(state) || state.next === undefined) return
   const { partition, subscriber, fetching, settings: { clock, timing }, lost } = state
+  const before = state.doing === 'batch' ? state.work : Promise.resolve()
+  const pause = backoff(timing, state.failures++)
   state.next = undefined
   fetching.pause(partition)
   subscriber.failed(error)
-  state.work = clock.sleep(backoff(timing, state.failures++), lost.signal).then(() => begin(state))
+  state.work = before.then(() => clock.sleep(pause, lost.signal)).then(() => begin(state))
 }
 
 /** The same records come again after a while; the other partitions go on. */
@@ -189,10 +193,10 @@ async function takeBatch(state: State, payload: EachBatchPayload, from: number):
   if (!current(state)) return
   await beating(() => subscriber.batch(found.records, lease), { payload, membership, settings })
   // Neither resolved nor committed: whoever holds it now gets them again.
-  if (!lease.held()) return
+  if (!lease.held() || state.next !== from) return
   payload.resolveOffset(String(found.last))
   moveTo(state, Math.max(Number(batch.lastOffset()), found.last) + 1)
-  await commit(state, payload)
+  state.committing ??= commitSoon(state, payload)
 }
 
 /** Records that begin later than due: were those between cut off, or did the log never hold any? */
@@ -215,14 +219,19 @@ function moveTo(state: State, next: number): void {
   state.moved?.(next)
 }
 
-/** A hint for others, so a failure is no error; the next round of checks tries again. */
-async function commit(state: State, payload: EachBatchPayload): Promise<void> {
-  const { topic, partition, next, membership, settings: { logger } } = state
+/** Beside the next batch, and at most one at a time: it is a hint for others, and what fails is left to the next. */
+async function commitSoon(state: State, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
+  const { topic, partition, lease, membership, settings: { logger } } = state
   try {
-    await payload.commitOffsetsIfNecessary({ topics: [{ topic: topic.name, partitions: [{ partition, offset: String(next) }] }] })
-    state.committed = next
+    while (lease.held() && state.next !== undefined && state.next !== state.committed) {
+      const offset = state.next
+      await commitOffsetsIfNecessary({ topics: [{ topic: topic.name, partitions: [{ partition, offset: String(offset) }] }] })
+      state.committed = offset
+    }
   } catch (error) {
     membership.failed(error)
     logger.debug({ topic: topic.name, partition, error: String(error) }, 'the offset of the group was not committed')
+  } finally {
+    state.committing = undefined
   }
 }

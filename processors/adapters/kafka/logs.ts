@@ -1,4 +1,4 @@
-import type { Log, Logs, TopicIdentity } from '../../engine/log.ts'
+import type { Log, Logs, Subscription, TopicIdentity } from '../../engine/log.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import { createAppender, type Appender } from './append.ts'
@@ -18,6 +18,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
   const metadata = createMetadata(settings)
   const admin = createAdmin(settings, metadata)
   const appenders: Appender[] = []
+  const subscriptions = new Set<Subscription>()
 
   const identify = async (topic: string, kept?: TopicIdentity): Promise<TopicIdentity> => {
     const found = await metadata.topic(topic)
@@ -33,17 +34,23 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     if (kept && (kept.cluster !== found.cluster || kept.topic !== found.topic || kept.partitions > found.partitions)) throw recreated(name, kept, found)
     const topic = keepTopic(name, kept ?? found, { metadata, admin })
     const { partitions } = topic.kept
+    const { maxRecordBytes, keepsAll } = await admin.describeTopic(name)
+    if (!keepsAll) settings.logger.warn({ topic: name }, 'the topic does not keep its records for ever; set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete')
     const place = (key: string): number => partitionOf(key, partitions)
     const appender = createAppender({
       topic: name, settings, partitionOf: place,
-      openProducer: openProducer(settings, name, () => topic.verify()), maxRecordBytes: await admin.maxRecordBytes(name),
+      openProducer: openProducer(settings, name, () => topic.verify()), maxRecordBytes,
     })
     appenders.push(appender)
     const reading = { settings, topic, admin }
     return {
       topic: name,
       append: appender.append,
-      subscribe: async (group, subscriber) => follow({ settings, topic, group, subscriber }),
+      async subscribe(group, subscriber) {
+        const subscription = follow({ settings, topic, group, subscriber })
+        subscriptions.add(subscription)
+        return subscription
+      },
       read: (partition, from, to) => readRange(reading, partition, from, to),
       readKey: (key, from) => readKey(reading, { key, partition: place(key), from }),
       partitionOf: place,
@@ -57,6 +64,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     }
   }
   const close = async (): Promise<void> => {
+    await Promise.all([...subscriptions].map((subscription) => subscription.stop()))
     await Promise.all(appenders.map((appender) => appender.close()))
     await admin.close()
     metadata.close()

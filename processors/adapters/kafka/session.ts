@@ -38,9 +38,11 @@ export function openSession(plan: SessionPlan): Session {
   const over = new Promise<unknown>((resolve) => { end = resolve })
   const watch = watchProgress({ plan, holds, end })
   consumer.on(consumer.events.CRASH, ({ payload }) => end(payload.error))
+  let closed: Promise<void> | undefined
   const running = (async () => {
     await consumer.connect()
     await consumer.subscribe({ topics: [topic.name], fromBeginning: true })
+    if (closed) return
     await consumer.run({
       autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: topic.kept.partitions,
       eachBatch: async (payload) => { await holds.get(payload.batch.partition)?.take(payload) },
@@ -49,12 +51,12 @@ export function openSession(plan: SessionPlan): Session {
   const close = async (): Promise<void> => {
     watch.stop()
     await holds.drain()
+    const leave = (): Promise<void> => consumer.disconnect().catch(() => {})
     // The client cannot stop what has not yet started, and would go on afterwards.
-    await within(settings.clock, settings.timing.request * 2, running)
+    if (!(await within(settings.clock, settings.timing.request * 2, running))) void running.then(leave)
     holds.lose()
-    await consumer.disconnect().catch(() => {})
+    await leave()
   }
-  let closed: Promise<void> | undefined
   const closeOnce = (): Promise<void> => (closed ??= close())
   return {
     ended: over.then(async (error) => { await closeOnce(); return error }),
@@ -99,9 +101,9 @@ function createHolds({ settings, topic, subscriber, only, moved, joined }: Sessi
   const membership = watchMembership(consumer, { clock: settings.clock, session: settings.timing.session, lost: lose })
   const at = (partition: number) => [{ topic: topic.name, partitions: [partition] }]
   const fetching = {
-    pause: (partition: number) => consumer.pause(at(partition)),
-    resume: (partition: number) => consumer.resume(at(partition)),
-    seek: (partition: number, offset: number) => consumer.seek({ topic: topic.name, partition, offset: String(offset) }),
+    pause: (partition: number) => unlessEnded(() => consumer.pause(at(partition))),
+    resume: (partition: number) => unlessEnded(() => consumer.resume(at(partition))),
+    seek: (partition: number, offset: number) => unlessEnded(() => consumer.seek({ topic: topic.name, partition, offset: String(offset) })),
   }
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     lose()
@@ -127,6 +129,15 @@ function createHolds({ settings, topic, subscriber, only, moved, joined }: Sessi
       await Promise.all([...holds.values()].map((hold) => hold.finish()))
     },
     lose,
+  }
+}
+
+/** A consumer that has just crashed takes no orders; the one that follows it begins anew. */
+function unlessEnded(order: () => void): void {
+  try {
+    order()
+  } catch {
+    return
   }
 }
 

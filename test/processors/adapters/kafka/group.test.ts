@@ -52,6 +52,20 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     expect((await log.committed(group)).get(partition)).toBe(7)
   })
 
+  test('closing the logs stops what follows them', async () => {
+    const { brokers } = await sharedKafka()
+    const closing = kafkaLogs({ brokers })
+    const log = await closing.open(`closing-${randomUUID()}`)
+    await log.append([record('k', 'seen')])
+    const heard = listener()
+    await log.subscribe(`${log.topic}.g`, heard)
+    await heard.saw(1)
+    await closing.close()
+    expect(heard.held.size).toBe(0)
+    const again = await logs.open(log.topic, await log.identity().catch(() => undefined))
+    expect((await again.committed(`${log.topic}.g`)).get(again.partitionOf('k'))).toBe(1)
+  })
+
   test('a batch that takes longer than the session keeps its lease by heartbeats', async () => {
     const log = await logs.open(`long-${randomUUID()}`)
     await log.append([record('k', 'slow')])
