@@ -108,7 +108,14 @@ const sameHash = (kept: string, presented: string): boolean => {
 
 const MS_A_DAY = 86_400_000
 
-export const utcDay = (now: number): string => new Date(now).toISOString().slice(0, 10)
+let known = { number: Number.NaN, day: '' }
+
+/** Asked several times a request, and the same for a day. */
+export const utcDay = (now: number): string => {
+  const number = Math.floor(now / MS_A_DAY)
+  if (number !== known.number) known = { number, day: new Date(now).toISOString().slice(0, 10) }
+  return known.day
+}
 
 const enforce = (quota: Quota, usage: Item | undefined, { scope, now }: { scope: Scope; now: number }): void => {
   const [limit, used] = scope === 'read' ? [quota.reads, usage?.['reads']] : [quota.writes, usage?.['writes']]

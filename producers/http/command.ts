@@ -39,14 +39,11 @@ export const runCommand = async (run: Run): Promise<unknown> => {
 }
 
 const metaOf = ({ request, call, deps, source }: Run): Event['meta'] => {
-  const { user } = call.caller
+  const { caller: { user }, now } = call
   const repeatable = requestOf(request.headers, `${request.method} ${request.url}`, request.body)
-  return {
-    ...envelope({ user, now: call.now, source, correlationId: request.id }),
-    // The same request said twice is the same fact: one id.
-    eventId: repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7(),
-    request: repeatable,
-  }
+  const meta = envelope({ user, now, source, correlationId: request.id })
+  // The same request said twice is the same fact: one id.
+  return { ...meta, eventId: repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7(), request: repeatable }
 }
 
 const appended = async ({ request, reply, domain, deps }: Run, event: Event, waitMs: number): Promise<Receipt> => {

@@ -97,17 +97,17 @@ const query = fc.dictionary(fc.constantFrom('day', 'from', 'to', 'limit', 'curso
 describe('any request is answered', () => {
   test('a good meal is taken', () => fc.assert(fc.asyncProperty(meal, async (body) => {
     expect((await holds({ method: 'POST', url: '/v1/meals', body })).status).toBe(201)
-  }), { numRuns: RUNS.valid }), 120_000)
+  }), { numRuns: RUNS.valid }), 300_000)
 
   test('a spoiled meal is refused, and no event is appended', () => fc.assert(fc.asyncProperty(meal, spoil, async (good, spoiled) => {
     const before = edge.events.length
     expect((await holds({ method: 'POST', url: '/v1/meals', body: spoiled(good) })).status).toBe(400)
     expect(edge.events).toHaveLength(before)
-  }), { numRuns: RUNS.wrong }), 120_000)
+  }), { numRuns: RUNS.wrong }), 300_000)
 
   test('a body with anything changed is taken or refused', () => fc.assert(fc.asyncProperty(mutation, async ({ method, path, body }) => {
     await holds({ method, url: path.replace('ID', id), body })
-  }), { numRuns: RUNS.mutated }), 120_000)
+  }), { numRuns: RUNS.mutated }), 300_000)
 
   test('a body of any bytes is taken or refused', () => {
     const good = Buffer.from(JSON.stringify({ ...BREAKFAST, extendedNutrients: { fiber: 1 } }))
@@ -121,7 +121,7 @@ describe('any request is answered', () => {
       const [method, url = ''] = target.split(' ')
       await holds({ method: method === 'POST' ? 'POST' : 'PATCH', url, raw })
     }), { numRuns: RUNS.raw })
-  }, 120_000)
+  }, 300_000)
 
   test('any path, query and header is answered', () => {
     const header = fc.stringMatching(/^[\x21-\x7e]{0,60}$/)
@@ -134,5 +134,5 @@ describe('any request is answered', () => {
       if (status >= 500 && !text.includes('not-yet-visible')) throw new Error(`${method} ${sent.url} was answered ${status}: ${text}`)
       if (status >= 400) expect(edge.events).toHaveLength(before)
     }), { numRuns: RUNS.headers })
-  }, 120_000)
+  }, 300_000)
 })
