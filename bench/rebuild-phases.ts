@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { shareBuild } from '../cli/build-workers.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
 import { build } from '../processors/engine/build.ts'
@@ -50,15 +51,18 @@ const decodeAll = async (log: Log) => {
 
 const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).open(meals.table, 1) as Promise<LmdbStore>
 
+/** As the program does it: shared among the cores when the log is long enough. */
 const rebuildAll = async (log: Log) => {
-  const target = await open('built')
   let last = 0
   const progress = (done: number) => {
     if (done - last < 50_000) return
     last = done
     sampleMemory()
   }
-  await build({ domain: meals, log, codec, target, ends: new Map([[0, events]]), progress })
+  const ends = new Map([[0, events]])
+  const shared = await shareBuild({ data: folder }, meals)({ log, codec, generation: 1, ends, progress })
+  const target = await open('tables')
+  if (shared === undefined) await build({ domain: meals, log, codec, target, ends, progress })
   await target.close()
 }
 
@@ -66,7 +70,7 @@ const BATCH = 50_000
 
 /** The same I/O without us: what a rebuild must read and decode, and what it must write, sorted. Collecting the items is not timed. */
 const writeSorted = async (): Promise<{ readonly seconds: number; readonly items: number }> => {
-  const built = await open('built')
+  const built = await open('tables')
   const target = await open('copied')
   let seconds = 0
   let items = 0

@@ -33,7 +33,7 @@ const measure = async (events: number): Promise<readonly Round[]> => {
     await runPhase('fill', folder, events)
     const rounds: Round[] = []
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const made of ['built', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
+      for (const made of ['tables', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
       const rebuild = await runPhase('rebuild', folder, events)
       const sameIo = await runPhase('same-io', folder, events)
       rounds.push({ rebuild, sameIo, decode: await runPhase('decode', folder, events) })

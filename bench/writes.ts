@@ -74,7 +74,7 @@ const itemsOf = (batches: readonly (readonly Heard[])[]) => {
   for (const heard of batches.flat()) {
     const get = <I extends Item>(key: { PK: string; SK: string }) => summaries.get(`${key.PK} ${key.SK}`) as Item as I | undefined
     const { items = [] } = decider.projection.folds[heard.event.type]?.(heard.event, get) ?? {}
-    const [meal, after] = items as unknown as readonly [MealItem, DaySummaryItem]
+    const [meal, after] = [items[0] as MealItem, items[1] as DaySummaryItem]
     found.set(heard, { meal, before: summaries.get(`${after.PK} ${after.SK}`), after })
     summaries.set(`${after.PK} ${after.SK}`, after)
   }

@@ -17,7 +17,7 @@ const shareOf = (key: string | null): number => {
   return hash % of
 }
 
-const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data)]
+const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data, 'several writers')]
 const [log, target] = [await logs.open(domain.topic), await tables.open(domain.table, generation)]
 const { events, parked } = await build({
   domain, log, target,

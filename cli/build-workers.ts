@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Built } from '../processors/engine/build.ts'
+import { build, type Built } from '../processors/engine/build.ts'
 import type { Parked } from '../processors/engine/parking.ts'
 import type { BuildWork } from '../processors/engine/rebuild.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -27,6 +27,7 @@ export interface Place {
 /** Below this a worker's start costs more than it saves. */
 const WORTH_SHARING = 100_000
 const MOST_WORKERS = 4
+const PRIMING = 2_000
 /** A larger nursery: most of what a fold makes is flushed before it would be moved a second time. */
 const NURSERY_MB = 64
 
@@ -37,8 +38,9 @@ export const shareBuild = (place: Place, domain: Domain) => async (work: BuildWo
   return total < WORTH_SHARING || workers === 1 ? undefined : buildShared(place, domain, { ...work, workers })
 }
 
-const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
+export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
   const { generation, ends, workers } = work
+  await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
   const shares = done.map((_, index) => ({ ...place, domain: domain.name, generation, ends: [...ends], index, of: workers }))
   const parked = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
@@ -50,6 +52,14 @@ const buildShared = async (place: Place, domain: Domain, work: BuildWork & { rea
   await (await tables.open(domain.table, generation)).write([], [], ends)
   await tables.close()
   return { events: Math.max(...done), parked: parked.flat() }
+}
+
+/** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
+const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends }: BuildWork): Promise<void> => {
+  const tables = await openTables(data)
+  const target = await tables.open(domain.table, generation)
+  await build({ domain, log, codec, target, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])) })
+  await tables.close()
 }
 
 const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<readonly Parked[]> =>

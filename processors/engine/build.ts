@@ -42,7 +42,8 @@ export interface Built {
 export const build = async (parts: BuildParts): Promise<Built> => {
   const { log, target, ends, signal, share } = parts
   const checkpoints = new Map(await target.checkpoints())
-  const working = createWorkingSet(target, { limit: parts.workingSet ?? 50_000, fresh: checkpoints.size === 0 })
+  const working = createWorkingSet(target, { limit: parts.workingSet ?? 20_000, fresh: checkpoints.size === 0 || share !== undefined })
+  if (share !== undefined) for await (const page of target.scan()) working.know(page)
   const flush = () => working.flush(share === undefined ? checkpoints : new Map())
   const parked: Parked[] = []
   let events = 0

@@ -7,6 +7,16 @@ import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
 import type { Store } from './store.ts'
 
+/** What a build is told: where to stop, and whom to tell how far it is. */
+export interface BuildWork {
+  readonly log: Pick<Log, 'read'>
+  readonly codec: Codec
+  readonly generation: number
+  readonly ends: ReadonlyMap<number, number>
+  readonly progress: (events: number) => void
+  readonly signal?: AbortSignal
+}
+
 export interface RebuildParts {
   readonly domain: Domain
   readonly log: Pick<Log, 'read' | 'watermarks' | 'setCommitted'>
@@ -17,6 +27,8 @@ export interface RebuildParts {
   readonly holder: string
   /** The local store the build works in; for an embedded generation it is that generation's own. */
   readonly workIn: (generation: number) => Promise<BuildTarget>
+  /** Builds the local store with several threads where that is worth it; undefined where it is not. */
+  readonly share?: (work: BuildWork) => Promise<Built | undefined>
   /** The generation's table where the final states belong, if that is not the local store itself. */
   readonly copyTo?: (generation: number) => Promise<Store>
   readonly signal?: AbortSignal
@@ -47,7 +59,6 @@ const buildGeneration = async (parts: RebuildParts, { generation, group }: Gener
   const { domain, log, codec, control, holder, workIn, copyTo, signal } = parts
   const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
   const total = [...ends.values()].reduce((sum, end) => sum + end, 0)
-  const target = await workIn(generation)
   let renewed = 0
   const progress = (events: number) => {
     parts.progress?.(events, total)
@@ -55,7 +66,10 @@ const buildGeneration = async (parts: RebuildParts, { generation, group }: Gener
     renewed = events
     void control.renew(domain.name, holder).catch(() => undefined)
   }
-  const built = await build({ domain, log, codec, target, ends, progress, ...(signal === undefined ? {} : { signal }) })
+  const stoppable = signal === undefined ? {} : { signal }
+  const shared = await parts.share?.({ log, codec, generation, ends, progress, ...stoppable })
+  const target = await workIn(generation)
+  const built = shared ?? (await build({ domain, log, codec, target, ends, progress, ...stoppable }))
   if (copyTo !== undefined) await copy(target, await copyTo(generation), ends)
   else await target.close()
   await log.setCommitted(group, ends)

@@ -1,9 +1,12 @@
-import { keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
+import type { Item, Key, Stored } from '../../projections/item.ts'
 import type { BuildTarget } from './build.ts'
+import { createKeyFilter } from './key-filter.ts'
 
 /** A bounded set of items in memory over a local store; what changed is flushed, sorted, with the checkpoints. */
 export interface WorkingSet {
   find(key: Key): Stored | undefined
+  /** These lie in the target already. */
+  know(items: readonly Stored[]): void
   put(item: Item, offset: number): void
   remove(key: Key): void
   isFull(): boolean
@@ -12,33 +15,11 @@ export interface WorkingSet {
   settled(): Promise<void>
 }
 
-/** Which keys were ever flushed, or perhaps were: most keys a build asks for are new, and asking the store for them is the dearest part of a fold. */
-const createFilter = () => {
-  const bits = new Int32Array(1 << 22)
-  const mixed = (id: string): number => {
-    let hash = 0x811c9dc5
-    for (let index = 0; index < id.length; index += 1) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193)
-    return hash
-  }
-  const first = (hash: number): number => (hash ^ (hash >>> 15)) & FILTER_MASK
-  const second = (hash: number): number => Math.imul(hash, 0x9e3779b1) >>> 5 & FILTER_MASK
-  const has = (at: number): boolean => ((bits[at >>> 5] as number) & (1 << (at & 31))) !== 0
-  const set = (at: number) => {
-    bits[at >>> 5] = (bits[at >>> 5] as number) | (1 << (at & 31))
-  }
-  return {
-    add: (id: string) => {
-      const hash = mixed(id)
-      set(first(hash))
-      set(second(hash))
-    },
-    mayHold: (id: string): boolean => {
-      const hash = mixed(id)
-      return has(first(hash)) && has(second(hash))
-    },
-  }
+export interface WorkingSetOptions {
+  readonly limit: number
+  /** Nothing is in the target that is not told by `know` or flushed from here. */
+  readonly fresh: boolean
 }
-const FILTER_MASK = (1 << 27) - 1
 
 interface Slot {
   readonly key: Key
@@ -46,70 +27,85 @@ interface Slot {
   dirty: boolean
 }
 
-export interface WorkingSetOptions {
-  readonly limit: number
-  /** Nothing was written to the target before: what was not flushed here is not there. */
-  readonly fresh: boolean
-}
+/** By PK, then by SK: a fold asks for a key and then writes it, and the two strings keep their hashes in between. */
+type Slots = Map<string, Map<string, Slot>>
 
 export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingSetOptions): WorkingSet => {
   // Two generations make a cheap recency order: what was not asked for since the last flush but one is let go.
-  let young = new Map<string, Slot>()
-  let old = new Map<string, Slot>()
+  let young: Slots = new Map()
+  let old: Slots = new Map()
+  let size = 0
   let writing: Promise<void> = Promise.resolve()
-  const flushed = fresh ? createFilter() : undefined
+  const flushed = fresh ? createKeyFilter() : undefined
 
-  const slotOf = (id: string): Slot | undefined => {
-    const slot = young.get(id)
+  const keep = (slot: Slot): Slot => {
+    const { PK, SK } = slot.key
+    const row = young.get(PK)
+    if (row === undefined) young.set(PK, new Map([[SK, slot]]))
+    else row.set(SK, slot)
+    size += 1
+    return slot
+  }
+  const slotOf = ({ PK, SK }: Key): Slot | undefined => {
+    const slot = young.get(PK)?.get(SK)
     if (slot !== undefined) return slot
-    const kept = old.get(id)
-    if (kept !== undefined) young.set(id, kept)
-    return kept
+    const kept = old.get(PK)?.get(SK)
+    return kept && keep(kept)
   }
   const set = (key: Key, item: Stored | undefined) => {
-    const id = keyOf(key)
-    const slot = slotOf(id)
-    if (slot === undefined) young.set(id, { key, item, dirty: true })
+    const slot = slotOf(key)
+    if (slot === undefined) keep({ key, item, dirty: true })
     else {
       slot.item = item
       slot.dirty = true
     }
   }
   const find = (key: Key): Stored | undefined => {
-    const id = keyOf(key)
-    const slot = slotOf(id)
+    const slot = slotOf(key)
     if (slot !== undefined) return slot.item
-    if (flushed !== undefined && !flushed.mayHold(id)) return undefined
+    if (flushed !== undefined && !flushed.mayHold(key)) return undefined
     const item = target.peek(key)
     // What is absent is not kept: most keys are asked for once, before they are first written.
-    if (item !== undefined) young.set(id, { key, item, dirty: false })
-    return item
+    return item && keep({ key, item, dirty: false }).item
   }
   const flush = async (checkpoints: ReadonlyMap<number, number>) => {
     await writing
-    const puts: Stored[] = []
-    const removes: Key[] = []
-    for (const id of [...young.keys()].sort()) {
-      const slot = young.get(id) as Slot
-      if (!slot.dirty) continue
-      slot.dirty = false
-      if (slot.item === undefined) removes.push(slot.key)
-      else puts.push(slot.item)
-      flushed?.add(id)
-    }
+    const { puts, removes } = changesOf(young)
+    for (const item of puts) flushed?.add(item)
     old = young
     young = new Map()
+    size = 0
     writing = target.write(puts, removes, new Map(checkpoints))
     writing.catch(() => undefined)
   }
   return {
     find,
+    know: (items) => {
+      for (const item of items) flushed?.add(item)
+    },
     put: (item, offset) => set(item, stamped(item, offset)),
     remove: (key) => set(key, undefined),
-    isFull: () => young.size >= limit,
+    isFull: () => size >= limit,
     flush,
     settled: () => writing,
   }
+}
+
+/** In the order of the keys, so that the store writes its pages once. */
+const changesOf = (slots: Slots): { readonly puts: readonly Stored[]; readonly removes: readonly Key[] } => {
+  const puts: Stored[] = []
+  const removes: Key[] = []
+  for (const pk of [...slots.keys()].sort()) {
+    const row = slots.get(pk) as Map<string, Slot>
+    for (const sk of [...row.keys()].sort()) {
+      const slot = row.get(sk) as Slot
+      if (!slot.dirty) continue
+      slot.dirty = false
+      if (slot.item === undefined) removes.push(slot.key)
+      else puts.push(slot.item)
+    }
+  }
+  return { puts, removes }
 }
 
 /** In place: what a fold answered with is the build's own, and copying every item once more is what a build would mostly do. */

@@ -22,13 +22,17 @@ const SHAPES = 'shapes'
 const NOTHING = new Uint8Array(0)
 const PLAIN = { useRecords: false, mapsAsObjects: true }
 
-/** Items are MessagePack with their attribute names taken out into numbered shapes, which lie in `meta`, in the same transaction. */
-export const openTables = (root: RootDatabase, spec: TableSpec): Tables => {
+/**
+ * Items are MessagePack with their attribute names taken out into numbered shapes, which lie in `meta`, in the same transaction.
+ * One of several writers numbers no new ones: what has a new shape spells its names out.
+ */
+export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
   let learnt: unknown
+  const structures = shapesFrom(meta.get(SHAPES))
   const encoder = {
-    structures: shapesFrom(meta.get(SHAPES)),
-    maxSharedStructures: 512,
+    structures,
+    maxSharedStructures: among === 'one writer' ? 512 : structures.length,
     useBigIntExtension: true,
     mapsAsObjects: true,
     saveStructures: (shapes: unknown) => {
@@ -41,7 +45,7 @@ export const openTables = (root: RootDatabase, spec: TableSpec): Tables => {
     indexes: new Map(spec.indexes.map(({ name }) => [name, openSet(root, `index:${name}`)])),
     members: openDatabase<Membership>(root, 'members', PLAIN),
     saveShapes: () => {
-      if (learnt === undefined) return
+      if (learnt === undefined || among === 'several writers') return
       void meta.put(SHAPES, shapesFrom(learnt))
       learnt = undefined
     },

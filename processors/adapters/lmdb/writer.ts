@@ -8,6 +8,7 @@ import { createIndexer, openTables, type Tables } from './items.ts'
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
+  readonly among: 'one writer' | 'several writers'
 }
 
 export interface Changes {
@@ -47,9 +48,9 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
 }
 
-const openAt = ({ path, spec }: GenerationParts): { root: RootDatabase; tables: Tables } => {
+const openAt = ({ path, spec, among }: GenerationParts): { root: RootDatabase; tables: Tables } => {
   const root = openEnvironment({ path })
-  const tables = openTables(root, spec)
+  const tables = openTables(root, spec, among)
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)
   else if (typeof format !== 'number' || format > FORMAT) {
