@@ -13,21 +13,23 @@ export interface AdminParts {
 export const createAdmin = (parts: AdminParts): Server =>
   createServer((request, response) => {
     const answer = request.method === 'GET' || request.method === 'HEAD' ? ANSWERS[request.url ?? ''] : undefined
-    if (answer === undefined) return send(response, 404, 'There are /livez, /readyz, /metrics and /v1/tables here.\n')
-    answer(parts, response).catch((error: unknown) => send(response, 500, `${error instanceof Error ? error.message : String(error)}\n`))
+    if (answer === undefined) return send(response, 404, ['There are /livez, /readyz, /metrics and /v1/tables here.\n'])
+    answer(parts, response).catch((error: unknown) => send(response, 500, [`${error instanceof Error ? error.message : String(error)}\n`]))
   })
 
 const ANSWERS: Readonly<Record<string, (parts: AdminParts, response: ServerResponse) => Promise<void>>> = {
-  '/livez': (_, response) => Promise.resolve(send(response, 200, 'alive\n')),
+  '/livez': (_, response) => Promise.resolve(send(response, 200, ['alive\n'])),
   '/readyz': async ({ notReady }, response) => {
     const reason = await notReady()
-    send(response, reason === undefined ? 200 : 503, `${reason ?? 'ready'}\n`)
+    send(response, reason === undefined ? 200 : 503, [`${reason ?? 'ready'}\n`])
   },
-  '/metrics': async ({ metrics }, response) => send(response, 200, await metrics(), 'text/plain; version=0.0.4; charset=utf-8'),
-  '/v1/tables': async ({ tables }, response) => send(response, 200, `${JSON.stringify(await tables())}\n`, 'application/json'),
+  '/metrics': async ({ metrics }, response) => send(response, 200, [await metrics(), 'text/plain; version=0.0.4; charset=utf-8']),
+  '/v1/tables': async ({ tables }, response) => send(response, 200, [`${JSON.stringify(await tables())}\n`, 'application/json']),
 }
 
-const send = (response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void => {
+const TEXT = 'text/plain; charset=utf-8'
+
+const send = (response: ServerResponse, status: number, [text, type = TEXT]: readonly [text: string, type?: string]): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
   response.end(text)
 }

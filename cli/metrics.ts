@@ -26,22 +26,8 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const labels = ['domain', 'generation'] as const
-  const named = <N extends string>(name: string, help: string, labelNames: readonly N[]) => ({ name, help, labelNames, registers: [registry] })
-  const built = new Gauge(named('build_info', 'The version that runs, as a label.', ['version']))
-  built.set({ version: version() }, 1)
-  const appended = new Counter(named('pipeline_events_appended_total', 'Events accepted by this process.', ['source', 'type']))
-  const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
-  const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
-  const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
-  const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
-  const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
-  const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
-  const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, answers } = instruments()
   const rates = createRates(now)
-
   return {
     watching: {
       passed(domain, generation, passed) {
@@ -66,6 +52,24 @@ export const createMetrics = (now: () => number): Metrics => {
     events: (domain, generation) => rates.total(`${domain}.${generation}`),
     rate: (domain, generation) => rates.of(`${domain}.${generation}`),
   }
+}
+
+const instruments = () => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const labels = ['domain', 'generation'] as const
+  const named = <N extends string>(name: string, help: string, labelNames: readonly N[]) => ({ name, help, labelNames, registers: [registry] })
+  const built = new Gauge(named('build_info', 'The version that runs, as a label.', ['version']))
+  built.set({ version: version() }, 1)
+  const appended = new Counter(named('pipeline_events_appended_total', 'Events accepted by this process.', ['source', 'type']))
+  const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
+  const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
+  const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
+  const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
+  const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
+  const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
+  const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, answers }
 }
 
 /** Counts by second, over a short window. */

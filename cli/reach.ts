@@ -12,6 +12,8 @@ import { askOver } from './socket.ts'
 import type { Perform } from './socket.ts'
 
 export interface Asking {
+  readonly name: OperationName
+  readonly args?: unknown
   readonly row?: (row: unknown) => void
   /** The operation waits for folds: where nobody else does, they run here meanwhile. */
   readonly processing?: boolean
@@ -20,7 +22,7 @@ export interface Asking {
 export type Ask = (name: OperationName, args: unknown, row?: (row: unknown) => void) => Promise<unknown>
 
 /** Performs one operation where it can be: by the running server that holds the folder, or else here. */
-export const ask = (context: Context, name: OperationName, args: unknown, { row, processing = false }: Asking = {}): Promise<unknown> =>
+export const ask = (context: Context, { name, args = {}, row, processing = false }: Asking): Promise<unknown> =>
   asking(context, processing, (askOne) => askOne(name, args, row))
 
 /** The same for several: what must be opened here is opened once. */

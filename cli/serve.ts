@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { v7 } from 'uuid'
 import { createCommands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
+import { createIds } from '../producers/ids.ts'
 import { Fault } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
-import type { Listen } from './config.ts'
+import type { Listen } from './variables.ts'
 import { EDGES } from './domains.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Runtime } from './runtime.ts'
@@ -60,7 +60,7 @@ const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger):
   createEdge({
     domains: [...pipelines.values()].map((pipeline) => domainEdge(pipeline, clock.now)),
     clock,
-    ids: { uuidv7: () => v7() },
+    ids: createIds({ now: clock.now, randomBytes }),
     randomBytes,
     limits: {
       rate: config.rateLimit === null ? null : { max: config.rateLimit, windowMs: RATE_WINDOW_MS },

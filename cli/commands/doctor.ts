@@ -104,7 +104,7 @@ const endpoint = async (url: string): Promise<string> => {
 }
 
 const pipeline = async (context: Context): Promise<string> => {
-  const statuses = (await ask(context, 'status', {})) as readonly Status[]
+  const statuses = (await ask(context, { name: 'status' })) as readonly Status[]
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
   if (parked > 0) throw new Error(`${parked} keys are parked; see: tributary parked`)
   return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${lagEvents} events behind`).join('; ')

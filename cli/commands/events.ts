@@ -17,7 +17,7 @@ export interface EventsOptions {
 export const events = async (context: Context, { json, from, to, ...options }: EventsOptions): Promise<Exit> => {
   const args = { ...options, ...(from === undefined ? {} : { from: instant('--from', from) }), ...(to === undefined ? {} : { to: instant('--to', to) }) }
   const row = (told: unknown): void => context.output.line(json === true ? JSON.stringify(told) : lineOf(told as EventRow, context))
-  await ask(context, 'events', args, { row })
+  await ask(context, { name: 'events', args, row })
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }
 

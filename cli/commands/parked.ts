@@ -6,7 +6,7 @@ import { ask } from '../reach.ts'
 
 export const list = async (context: Context, { domain, json }: { domain?: string | undefined; json?: true }): Promise<Exit> => {
   const rows: ParkedRow[] = []
-  await ask(context, 'parked-list', domain === undefined ? {} : { domain }, { row: (row) => rows.push(row as ParkedRow) })
+  await ask(context, { name: 'parked-list', args: domain === undefined ? {} : { domain }, row: (row) => rows.push(row as ParkedRow) })
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('Nothing is parked.')
   else context.output.line(columns([['id', 'event', 'position', 'why'], ...rows.map(({ id, type, position, code, reason }) => [id, type, position, `${code}: ${reason}`])]))
@@ -14,12 +14,12 @@ export const list = async (context: Context, { domain, json }: { domain?: string
 }
 
 export const show = async (context: Context, { id }: { id: string; json?: true }): Promise<Exit> => {
-  context.output.line(JSON.stringify(await ask(context, 'parked-show', { id }), null, 2))
+  context.output.line(JSON.stringify(await ask(context, { name: 'parked-show', args: { id } }), null, 2))
   return EXIT.fine
 }
 
 export const retry = async (context: Context, { id, all, json }: { id?: string | undefined; all?: true; json?: true }): Promise<Exit> => {
-  const retried = (await ask(context, 'parked-retry', { ...(id === undefined ? {} : { id }), ...(all === undefined ? {} : { all }) }, { processing: true })) as Retried
+  const retried = (await ask(context, { name: 'parked-retry', args: { ...(id === undefined ? {} : { id }), ...(all === undefined ? {} : { all }) }, processing: true })) as Retried
   if (json === true) context.output.line(JSON.stringify(retried))
   else context.output.line(`${retried.healed} of ${retried.asked} healed${retried.healed < retried.asked ? '; the rest is tried by the processor that owns it, see: tributary parked' : ''}`)
   return retried.healed < retried.asked ? EXIT.parked : EXIT.fine

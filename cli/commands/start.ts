@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
+import { logOptions } from '../../producers/http/logs.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { systemClock } from '../clock.ts'
 import { printConfig } from '../config.ts'
@@ -36,7 +37,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     return EXIT.fine
   }
   const roles = rolesOf(options.roles)
-  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
+  const logger = pino(logOptions(config.logLevel), pino.destination({ dest: 2, sync: true }))
   const runtime = await openRuntime({ config, watching: logging(logger) })
   try {
     for (const pipeline of runtime.pipelines.values()) await upgrade(runtime, pipeline, context)

@@ -10,7 +10,7 @@ const WATCH_MS = 2_000
 export const status = async (context: Context, options: { watch?: true; json?: true }): Promise<Exit> => {
   let last: readonly Status[] = []
   do {
-    last = (await ask(context, 'status', {})) as readonly Status[]
+    last = (await ask(context, { name: 'status' })) as readonly Status[]
     context.output.line(options.json === true ? last.map((each) => JSON.stringify(each)).join('\n') : table(last))
     if (options.watch === true) await systemClock.sleep(WATCH_MS, context.signal)
   } while (options.watch === true && !context.signal.aborted)

@@ -16,7 +16,7 @@ const LATE = 'It is in the log, but no processor has made it visible yet; it wil
 
 /** The secret alone goes to stdout, so that a script can take it. */
 export const create = async (context: Context, { json, ...args }: CreateOptions): Promise<Exit> => {
-  const made = (await ask(context, 'token-create', args, { processing: true })) as NewToken
+  const made = (await ask(context, { name: 'token-create', args, processing: true })) as NewToken
   if (json === true) context.output.line(JSON.stringify(made))
   else {
     context.output.note(`Token ${made.id} of ${made.user}, scopes ${made.scopes.join(', ')}. It is shown this once; only its hash is kept:`)
@@ -28,7 +28,7 @@ export const create = async (context: Context, { json, ...args }: CreateOptions)
 
 export const list = async (context: Context, { user, json }: { user?: string; json?: true }): Promise<Exit> => {
   const rows: TokenRow[] = []
-  await ask(context, 'token-list', user === undefined ? {} : { user }, { row: (row) => rows.push(row as TokenRow) })
+  await ask(context, { name: 'token-list', args: user === undefined ? {} : { user }, row: (row) => rows.push(row as TokenRow) })
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('There are no tokens. Make one: tributary token create --user ID')
   else context.output.line(columns([['id', 'user', 'name', 'scopes', 'last used'], ...rows.map((row) => [row.id, row.user, row.name, row.scopes.join(','), String(row.lastUsedAt ?? 'never')])]))
@@ -36,7 +36,7 @@ export const list = async (context: Context, { user, json }: { user?: string; js
 }
 
 export const revoke = async (context: Context, { id, json }: { id: string; json?: true }): Promise<Exit> => {
-  const revoked = (await ask(context, 'token-revoke', { id }, { processing: true })) as { id: string; user: string; visible: boolean }
+  const revoked = (await ask(context, { name: 'token-revoke', args: { id }, processing: true })) as { id: string; user: string; visible: boolean }
   if (json === true) context.output.line(JSON.stringify(revoked))
   else context.output.line(`Token ${revoked.id} of ${revoked.user} is revoked.`)
   if (!revoked.visible) context.output.note(LATE)

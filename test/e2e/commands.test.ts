@@ -16,7 +16,7 @@ const plant = async (folder: string, key: string, value: Uint8Array): Promise<vo
   await logs.close()
 }
 
-describe('commands', () => {
+describe('commands', { timeout: 120_000 }, () => {
   test('events follows the log until it is interrupted, and ends with 130', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
@@ -75,7 +75,7 @@ describe('commands', () => {
     expect(await run(['doctor'], env)).toMatchObject({ code: 0 })
     expect(await run(['doctor'], { ...env, TRIBUTARY_KAFKA: '127.0.0.1:1' })).toMatchObject({ code: 1, stdout: expect.stringContaining('BAD  Kafka 127.0.0.1:1') })
     expect(await run(['doctor'], { ...env, TRIBUTARY_HTTP: 'x' })).toMatchObject({ code: 1, stdout: expect.stringContaining('bad-config') })
-  }, 60_000)
+  })
 
   test('the admin port tells life, readiness, metrics and tables, and nothing else', async () => {
     const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
@@ -102,5 +102,5 @@ describe('commands', () => {
     expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0 })
-  }, 60_000)
+  })
 })

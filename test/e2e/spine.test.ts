@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
-describe('from a request to a day summary, embedded', () => {
+describe('from a request to a day summary, embedded', { timeout: 120_000 }, () => {
   test('a meal that is posted is in the log, in its item and in the day', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)

@@ -16,7 +16,7 @@ const takenPort = async (): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-describe('a start that cannot be says why in one line, with a code', () => {
+describe('a start that cannot be says why in one line, with a code', { timeout: 120_000 }, () => {
   test('a port in use', async () => {
     const port = await takenPort()
     const data = freshFolder()
@@ -49,7 +49,7 @@ describe('a start that cannot be says why in one line, with a code', () => {
   test('Kafka that is not there', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_KAFKA: '127.0.0.1:1' }
     expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
-  }, 60_000)
+  })
 
   test('a configuration with mistakes, all of them at once', async () => {
     const { code, stderr } = await run(['start'], { TRIBUTARY_HTTP: 'x', TRIBUTARY_LOGLEVEL: 'info', TRIBUTARY_KAFKA_PARTITIONS: '0' })
@@ -58,7 +58,7 @@ describe('a start that cannot be says why in one line, with a code', () => {
   })
 })
 
-describe('usage', () => {
+describe('usage', { timeout: 120_000 }, () => {
   test.each([
     [['nonsense']],
     [['start', '--nonsense']],
@@ -95,7 +95,7 @@ describe('usage', () => {
   })
 })
 
-describe('a stop', () => {
+describe('a stop', { timeout: 120_000 }, () => {
   test('takes no new requests and answers those under way', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
