@@ -59,22 +59,30 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
 }
 
 interface Waiter extends Position {
+  readonly until: number
   readonly passed: (reached: boolean) => void
 }
+
+/** How often waiting ends where nobody is polled. */
+const TICK_MS = 50
 
 /** How far the serving generation is, as heard here or read from its checkpoints, and who waits for it. */
 const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   const ends = new Map<number, number>()
   const heardFrom = new Map<number, number>()
   const waiters = new Set<Waiter>()
-  let polling = false
+  let ticking = false
 
   const next = (partition: number) => ends.get(partition) ?? -1
   const isPassed = ({ partition, offset }: Position) => offset < next(partition)
   const unheard = (partition: number, below: number) => heardFrom.set(partition, Math.max(below, heardFrom.get(partition) ?? 0))
+  const release = (waiter: Waiter, reached: boolean) => {
+    waiters.delete(waiter)
+    waiter.passed(reached)
+  }
   const pass = (partition: number, to: number) => {
     if (to > next(partition)) ends.set(partition, to)
-    for (const waiter of waiters) if (isPassed(waiter)) waiter.passed(true)
+    for (const waiter of waiters) if (isPassed(waiter)) release(waiter, true)
   }
   const look = async () => {
     for (const [partition, to] of await store().checkpoints().catch(() => new Map<number, number>())) {
@@ -83,27 +91,21 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
       pass(partition, to)
     }
   }
-  const poll = async (every: number) => {
-    polling = true
+  /** One clock for all who wait: a timer for each would cost more than most waits last. */
+  const tick = async () => {
+    ticking = true
     while (waiters.size > 0) {
-      await clock.sleep(every)
-      await look()
+      await clock.sleep(pollMs ?? TICK_MS)
+      if (pollMs !== undefined) await look()
+      for (const waiter of waiters) if (waiter.until <= clock.now()) release(waiter, false)
     }
-    polling = false
+    ticking = false
   }
-  const reached = (position: Position, timeoutMs: number): Promise<boolean> => {
-    if (isPassed(position)) return Promise.resolve(true)
-    return new Promise((resolve) => {
-      const late = new AbortController()
-      const passed = (answer: boolean) => {
-        waiters.delete(waiter)
-        late.abort()
-        resolve(answer)
-      }
-      const waiter: Waiter = { partition: position.partition, offset: position.offset, passed }
-      waiters.add(waiter)
-      void clock.sleep(timeoutMs, late.signal).then(() => passed(isPassed(position)))
-      if (pollMs !== undefined && !polling) void poll(pollMs)
+  const reached = ({ partition, offset }: Position, timeoutMs: number): Promise<boolean> => {
+    if (isPassed({ partition, offset })) return Promise.resolve(true)
+    return new Promise((passed) => {
+      waiters.add({ partition, offset, until: clock.now() + timeoutMs, passed })
+      if (!ticking) void tick()
     })
   }
   const wasHeard = ({ partition, offset }: Position) => offset >= (heardFrom.get(partition) ?? 0)

@@ -23,7 +23,7 @@ const nutrition = { ...amounts, extendedNutrients: extendedSchema, registrySnaps
 export const newMealSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['eatenAt', 'tz', 'mealSummary', 'calories', 'protein', 'carbs', 'fat'],
+  required: ['eatenAt', 'tz', 'mealSummary', 'calories'],
   properties: { eatenAt: instant, tz: zone, userDate: day, ...words, ...nutrition },
 } as const
 
@@ -36,9 +36,9 @@ export const mealLogged = (body: NewMeal, uid: string): Decision => {
     mealId,
     ...placed,
     calories: milli(body.calories, '/calories'),
-    protein: milli(body.protein, '/protein'),
-    carbs: milli(body.carbs, '/carbs'),
-    fat: milli(body.fat, '/fat'),
+    protein: milli(body.protein ?? 0, '/protein'),
+    carbs: milli(body.carbs ?? 0, '/carbs'),
+    fat: milli(body.fat ?? 0, '/fat'),
     ...filtered(body.extendedNutrients, body.registrySnapshot),
     importId: null,
     rowHash: null,

@@ -92,9 +92,9 @@ export const nutrientView = (name: string, registry: NutrientRegistry, version: 
 
 export const summarySchema = {
   type: 'object',
-  required: ['day', 'type', 'totalCalories', 'totalProtein', 'totalCarbs', 'totalFat', 'extendedNutrients', 'mealCount', 'updatedAt'],
+  required: ['userDate', 'type', 'totalCalories', 'totalProtein', 'totalCarbs', 'totalFat', 'extendedNutrients', 'mealCount', 'updatedAt'],
   properties: {
-    day: text,
+    userDate: text,
     type: text,
     totalCalories: number,
     totalProtein: number,
@@ -113,7 +113,7 @@ export const summarySchema = {
 } as const
 
 export const summaryView = ({ day, summary, goals }: SummaryOfDay) => ({
-  day,
+  userDate: day,
   type: summary.type,
   totalCalories: summary.totalCalories,
   totalProtein: summary.totalProtein,

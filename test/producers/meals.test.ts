@@ -33,6 +33,12 @@ describe('logging a meal', () => {
     expect(await ask(`/v1/meals/${created.body.id}`)).toMatchObject({ status: 200, body: created.body })
   })
 
+  test('M2 a quick meal names its calories only; the other three are 0', async () => {
+    const { say } = await open()
+    const quick = { mealSummary: 'Apple', calories: 52, eatenAt: '2026-11-16T10:00:00Z', tz: 'UTC' }
+    expect(await say('POST', '/v1/meals', quick)).toMatchObject({ status: 201, body: { calories: 52, protein: 0, carbs: 0, fat: 0 } })
+  })
+
   test('M3 two meals of the same instant are two', async () => {
     const { log } = await open()
     expect(await log()).not.toBe(await log())
@@ -229,9 +235,9 @@ describe('lists', () => {
     for (const day of ['09', '16', '17']) await log({ eatenAt: `2026-11-${day}T12:00:00Z` })
     const { body } = await ask('/v1/summaries?from=2026-11-01&to=2026-11-30')
     expect(body.items).toMatchObject([
-      { day: '2026-11-09' },
-      { day: '2026-11-16', targets: { calories: 2000, version: 1 } },
-      { day: '2026-11-17', targets: { calories: 1800, version: 2 } },
+      { userDate: '2026-11-09' },
+      { userDate: '2026-11-16', targets: { calories: 2000, version: 1 } },
+      { userDate: '2026-11-17', targets: { calories: 1800, version: 2 } },
     ])
     expect(body.items[0]).not.toHaveProperty('targets')
     expect(body.items[1]?.targets).not.toHaveProperty('protein')
