@@ -11,6 +11,9 @@ const output = createOutput({
   now: Date.now,
 })
 
+// The SDK is pinned, and its advice about Node versions is for us, not for whoever reads our one line.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+
 /** The first signal asks to stop; the second does not ask. */
 const stopping = new AbortController()
 const onSignal = (): void => {

@@ -51,6 +51,11 @@ describe('a start that cannot be says why in one line, with a code', { timeout: 
     expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
   })
 
+  test('DynamoDB that is not there', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_DYNAMODB: 'http://127.0.0.1:1' }
+    expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('store-unavailable') })
+  })
+
   test('a configuration with mistakes, all of them at once', async () => {
     const { code, stderr } = await run(['start'], { TRIBUTARY_HTTP: 'x', TRIBUTARY_LOGLEVEL: 'info', TRIBUTARY_KAFKA_PARTITIONS: '0' })
     expect(code).toBe(1)
