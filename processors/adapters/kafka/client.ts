@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Kafka, logLevel, type ISocketFactoryArgs, type LogEntry, type SASLOptions } from 'kafkajs'
 import type { KafkaLogger, SaslOptions, Settings } from './options.ts'
@@ -13,12 +13,16 @@ const PATIENT = [11, 14]
 
 /** A client of its own for each use: clients share state between consumers of a group. */
 export function createClient(settings: Settings, onProduce: OnProduce = () => {}): Kafka {
-  const { brokers, clientId, ssl, sasl, timing, logger } = settings
+  const { brokers, clientId, ssl, sasl, timing, logger, peers } = settings
   return new Kafka({
     brokers: [...brokers], clientId, ...(ssl ? { ssl } : {}), ...(sasl ? { sasl: login(sasl) } : {}),
     connectionTimeout: timing.request, requestTimeout: timing.request,
     retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
-    socketFactory: (args) => watched(openSocket(args), { onProduce, patience: timing.request * 0.9 }),
+    socketFactory: (args) => {
+      const address = `${args.host}:${args.port}`
+      if (!peers.worthAsking(address)) return refused(address)
+      return watched(openSocket(args), { onProduce, patience: timing.request * 0.9, onHang: () => peers.hung(address) })
+    },
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => write(logger, entry),
   })
@@ -32,11 +36,17 @@ function openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket 
   return socket.setKeepAlive(true, KEEP_ALIVE_MS)
 }
 
+function refused(address: string): Socket {
+  const socket = new Socket()
+  setImmediate(() => socket.destroy(new Error(`${address} did not answer a moment ago`)))
+  return socket
+}
+
 /**
  * Hangs up on a broker that does not answer. The client by itself only gives up the request: it goes on asking the same
  * broker, even who leads now, as long as the connection stands.
  */
-function watched(socket: Socket, { onProduce, patience }: { onProduce: OnProduce; patience: number }): Socket {
+function watched(socket: Socket, { onProduce, patience, onHang }: { onProduce: OnProduce; patience: number; onHang(): void }): Socket {
   const write: Socket['write'] = socket.write.bind(socket)
   let timer: NodeJS.Timeout | undefined
   let joining = false
@@ -45,11 +55,15 @@ function watched(socket: Socket, { onProduce, patience }: { onProduce: OnProduce
     timer = undefined
     joining = false
   }
+  const hangUp = (): void => {
+    onHang()
+    socket.destroy(new Error('the broker does not answer'))
+  }
   socket.write = (chunk: Uint8Array | string, ...rest: []): boolean => {
     const kind = kindOf(chunk)
     if (kind === PRODUCE) onProduce()
     joining ||= PATIENT.includes(kind)
-    if (!joining) timer ??= setTimeout(() => socket.destroy(new Error('the broker does not answer')), patience).unref()
+    if (!joining) timer ??= setTimeout(hangUp, patience).unref()
     return write(chunk, ...rest)
   }
   return socket.on('data', answered).once('close', answered)

@@ -70,7 +70,10 @@ export function holdPartition(plan: HoldPlan): Hold {
     partition,
     async take(payload) {
       const from = ready()
-      if (from !== undefined) await during(state, from, () => takeBatch(state, payload, from))
+      if (from === undefined) return
+      // Perhaps another's by now: nothing is begun until the coordinator has answered again.
+      if (!lease.held()) return state.settings.clock.sleep(state.settings.timing.heartbeat / 2, lost.signal)
+      await during(state, from, () => takeBatch(state, payload, from))
     },
     async passOver(last) {
       const from = ready()

@@ -17,7 +17,7 @@ interface Waiting { resolve(answer: Buffer): void; reject(error: Error): void; t
 const MAX_ANSWER_BYTES = 64 << 20
 
 export async function openLink(address: string, settings: Settings): Promise<Link> {
-  const link = linkOver(await connected(address, settings), settings)
+  const link = linkOver(await connected(address, settings), settings, () => settings.peers.hung(address))
   try {
     if (settings.sasl) await authenticate(link, settings.sasl)
     return link
@@ -40,7 +40,7 @@ function connected(address: string, { ssl, timing }: Settings): Promise<Socket> 
   })
 }
 
-function linkOver(socket: Socket, { clientId, timing }: Settings): Link {
+function linkOver(socket: Socket, { clientId, timing }: Settings, onHang: () => void): Link {
   const waiting = new Map<number, Waiting>()
   let correlation = 0
   let received = Buffer.alloc(0)
@@ -72,7 +72,7 @@ function linkOver(socket: Socket, { clientId, timing }: Settings): Link {
     ask: ({ key, version, body, flexible }) => new Promise((resolve, reject) => {
       if (!open) return reject(new Error('the connection is closed'))
       const id = ++correlation & 0x7fffffff
-      const timer = setTimeout(() => end(new Error(`no answer in ${timing.request} ms`)), timing.request)
+      const timer = setTimeout(() => { onHang(); end(new Error(`no answer in ${timing.request} ms`)) }, timing.request)
       waiting.set(id, { resolve, reject, timer })
       const head = Buffer.concat([int16(key), int16(version), int32(id), string(clientId), flexible ? Buffer.alloc(1) : Buffer.alloc(0)])
       socket.write(Buffer.concat([int32(head.length + body.length), head, body]))

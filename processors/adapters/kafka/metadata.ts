@@ -26,8 +26,10 @@ export function createMetadata(settings: Settings): Metadata {
   const connect = async (): Promise<Link> => {
     let failure: unknown
     for (let tried = 0; tried < settings.brokers.length; tried++) {
+      const address = settings.brokers[first++ % settings.brokers.length] ?? ''
       try {
-        return await openLink(settings.brokers[first++ % settings.brokers.length] ?? '', settings)
+        if (settings.peers.worthAsking(address)) return await openLink(address, settings)
+        failure = new Error(`${address} did not answer a moment ago`)
       } catch (error) {
         if (isFault(error)) throw error
         failure = error

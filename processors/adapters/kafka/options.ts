@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../engine/clock.ts'
+import { createPeers, type Peers } from './peers.ts'
 
 export interface SaslOptions {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
@@ -52,7 +53,7 @@ export interface Timing {
   readonly retryMax: number
 }
 
-export type Settings = Required<Omit<KafkaOptions, 'sasl' | 'timing'>> & { readonly sasl?: SaslOptions; readonly timing: Timing }
+export type Settings = Required<Omit<KafkaOptions, 'sasl' | 'timing'>> & { readonly sasl?: SaslOptions; readonly timing: Timing; readonly peers: Peers }
 
 const TIMING: Timing = {
   request: 5_000, append: 15_000, session: 15_000, heartbeat: 2_000, rebalance: 60_000,
@@ -61,10 +62,11 @@ const TIMING: Timing = {
 
 const silent: KafkaLogger = { debug: () => {}, warn: () => {} }
 
-export function settingsOf({ timing, sasl, ...options }: KafkaOptions): Settings {
+export function settingsOf({ timing: given, sasl, ...options }: KafkaOptions): Settings {
+  const timing = { ...TIMING, ...given }
   return {
     clientId: 'tributary', ssl: false, partitions: 6, replicationFactor: -1, clock: systemClock, logger: silent, maxQueuedBytes: 64 << 20,
-    ...options, ...(sasl ? { sasl } : {}), timing: { ...TIMING, ...timing },
+    ...options, ...(sasl ? { sasl } : {}), timing, peers: createPeers(options.clock ?? systemClock, timing.request * 2),
   }
 }
 

@@ -71,9 +71,9 @@ export function createConsumer(settings: Settings, group: string): Consumer {
     maxBytesPerPartition: MAX_BYTES_PER_PARTITION, minBytes: 1, maxWaitTimeInMs: fetchWait,
     // A leader that hangs answers nothing that would make the client look again who leads; age does.
     allowAutoTopicCreation: false, metadataMaxAge: METADATA_MAX_AGE_MS,
-    // Patient, since a member that gives up cannot leave, and its ghost holds the group up for a whole session.
-    // Whether it starts again is decided in one place, and not by the client in some of the cases.
-    retry: { retries: 10, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
+    // Whether it starts again is decided in one place, and not by the client in some of the cases. Not too patient:
+    // it never looks for another coordinator than the one it has, and only a new consumer does.
+    retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
   })
 }
 

@@ -65,7 +65,7 @@ describeWith('Kafka when leaders move', kafkaAvailable(), () => {
   test('nothing acknowledged is lost or doubled when a broker restarts and a leader hangs and dies under load; a subscriber gets it all', async () => {
     const log = await logs.open(`moving-${randomUUID()}`)
     await log.append(Array.from({ length: 60 }, (_, index) => record(`warm-${index}`, 'warm')))
-    const heard = listener({ start: (marks) => heard.seen.filter(({ partition }) => partition === marks.partition).length })
+    const heard = listener({ start: (marks) => 1 + Math.max(-1, ...heard.seen.filter(({ partition }) => partition === marks.partition).map(({ offset }) => offset)) })
     const subscription = await log.subscribe(`${log.topic}.g`, heard)
     await heard.saw(60)
     const { acknowledged, unknown, stop } = load(log, 3)
@@ -90,9 +90,12 @@ describeWith('Kafka when leaders move', kafkaAvailable(), () => {
     const lost = [...acknowledged].filter(([name, place]) => !found.get(name)?.includes(place))
     expect(lost).toEqual([])
     expect([...found].filter(([name, places]) => places.length > 1 && !unknown.has(name))).toEqual([])
-    await heard.saw([...found.values()].flat().length)
+    // At least once: a lease that was lost in the middle of a batch brings it again.
+    const places = () => [...new Set(heard.seen.map(({ partition, offset }) => `${partition}:${offset}`))].sort()
+    const expected = [...found.values()].flat().sort()
+    await expect.poll(() => places().length, { timeout: 60_000, interval: 200 }).toBe(expected.length)
     await subscription.stop()
+    expect(places()).toEqual(expected)
     expect(heard.overlap()).toBe(1)
-    expect(heard.seen).toHaveLength([...found.values()].flat().length)
   }, 180_000)
 })
