@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { mealEvents } from '../../bench/workload.ts'
 import { openEmbeddedLogs, openTables } from '../../cli/adapters.ts'
+import type * as workers from '../../cli/build-workers.ts'
 import { build } from '../../processors/engine/build.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 
 // The workers are threads of the built program.
-const { buildShared } = (await import(new URL('../../dist/cli/build-workers.js', import.meta.url).href)) as typeof import('../../cli/build-workers.ts')
+const { buildShared } = (await import(new URL('../../dist/cli/build-workers.js', import.meta.url).href)) as typeof workers
 
 test('several workers build byte for byte what one builds, with the same checkpoints', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tributary-workers-'))
