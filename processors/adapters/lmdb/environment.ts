@@ -1,4 +1,5 @@
-import { mkdirSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 
@@ -33,11 +34,12 @@ export interface EnvironmentOptions {
 export const openEnvironment = ({ path, readOnly = false }: EnvironmentOptions): RootDatabase => {
   try {
     if (!readOnly) mkdirSync(path, { recursive: true })
+    if (!readOnly && !existsSync(join(path, 'data.mdb')) && !hasRoomFor(path, 0)) throw new Fault('disk-full', `The disk of ${path} is full. Free space and start again.`)
     return open(path, {
       mapSize: MAP_SIZE, maxDbs: MAX_DATABASES, maxReaders: MAX_READERS, overlappingSync: false, eventTurnBatching: false, readOnly, noSubdir: false,
     })
   } catch (error) {
-    throw new Fault('data-unreadable', `The LMDB environment at ${path} cannot be opened: ${String(error)}. Check its permissions and the disk.`, { cause: error })
+    throw asFault(error, 'data-unreadable', `The LMDB environment at ${path} cannot be opened. Check its permissions and the disk`)
   }
 }
 
@@ -61,26 +63,22 @@ const present = <D>(database: D | undefined, name: string): D => {
   return database
 }
 
-/** With less than this, a write that failed is put down to the full disk. */
-const ROOM = 8 * 1024 * 1024
-const FULL = new Set<number>([28 /* ENOSPC */, 122 /* EDQUOT */, 27 /* EFBIG */, -30792 /* MDB_MAP_FULL */])
+/** What is left free on a disk. */
+const RESERVE = 8 * 1024 * 1024
+
+/**
+ * A write that the disk refuses makes lmdb-js 3.5.6 print a message into a buffer that is too small for it, which ends the process. So room is
+ * looked for before, with a reserve for what else grows meanwhile.
+ */
+export const hasRoomFor = (path: string, bytes: number): boolean => {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize >= bytes + RESERVE
+}
 
 /** What lmdb-js rejects a commit with hides the cause in a second promise, which must be taken up or it counts as unhandled. */
 export const causeOf = async (error: unknown): Promise<unknown> => {
   if (!(error instanceof Error) || !('commitError' in error)) return error
   return Promise.resolve(error.commitError).then(() => error, (cause: unknown) => cause)
-}
-
-/** LMDB tells a write that the disk took only in part as an I/O error, so the room that is left decides. */
-export const isFull = (error: unknown, path: string): boolean => {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (typeof code === 'number' && FULL.has(code)) return true
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize < ROOM
-  } catch {
-    return false
-  }
 }
 
 export const asFault = (error: unknown, code: string, message: string): Fault =>

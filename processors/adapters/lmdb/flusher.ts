@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { Fault } from '../../../schemas/fault.ts'
+import { Fault, isFault } from '../../../schemas/fault.ts'
 import type { Position } from '../../engine/log.ts'
 import type { Incoming } from './block.ts'
-import { asFault, causeOf, isFull } from './environment.ts'
+import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { endOf, type LogFiles } from './log-files.ts'
 import { loadTail, putRecords, type Tail } from './topic.ts'
 
@@ -34,8 +34,9 @@ export const createFlusher = (parts: FlusherParts) => {
   let running: Promise<void> | undefined
   let asked = false
 
-  const flush = async (waiting: readonly Waiting[]): Promise<void> => {
+  const flush = async (waiting: readonly Waiting[], before: Map<number, number>): Promise<void> => {
     const offsets = new Map(groups)
+    for (const { topic } of waiting) before.set(topic, tails.high(topic))
     const places = placesOf(waiting, tails.high)
     const written = await write(parts.files(), { waiting, offsets, tailOf: tails.of })
     for (const [topic, tail] of written) tails.set(topic, tail)
@@ -44,11 +45,12 @@ export const createFlusher = (parts: FlusherParts) => {
     for (const topic of written.keys()) parts.grown(topic)
   }
   const step = async (waiting: readonly Waiting[]): Promise<void> => {
+    const before = new Map<number, number>()
     try {
-      await flush(waiting)
+      await flush(waiting, before)
     } catch (error) {
-      await tell(waiting, { error, before: tails.high, parts })
       tails.clear()
+      await tell(waiting, { error, before, parts })
     } finally {
       queue.release(waiting)
     }
@@ -145,6 +147,7 @@ interface Flush {
 }
 
 const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Promise<ReadonlyMap<number, Tail>> => {
+  refuseFull(files.path, waiting)
   const byTopic = new Map<number, Incoming[]>()
   for (const { topic, records } of waiting) {
     const all = byTopic.get(topic)
@@ -159,23 +162,48 @@ const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Prom
   return written
 }
 
+interface Failure {
+  readonly error: unknown
+  /** Ends of the topics before the flush. */
+  readonly before: ReadonlyMap<number, number>
+  readonly parts: FlusherParts
+}
+
 /** Whether a flush that failed is on disk after all is read from the disk, never guessed. */
-const tell = async (waiting: readonly Waiting[], failure: { error: unknown; before: (topic: number) => number; parts: FlusherParts }): Promise<void> => {
-  const cause = await causeOf(failure.error)
-  const before = new Map(waiting.map(({ topic }) => [topic, failure.before(topic)]))
-  const opened = await failure.parts.reopen().then(() => true, () => false)
-  for (const { topic, reject } of waiting) {
-    const perhaps = !opened || endOf(failure.parts.files(), topic) > (before.get(topic) ?? 0)
-    reject(perhaps ? unknown(cause) : refused(cause, failure.parts.files().path))
+const tell = async (waiting: readonly Waiting[], { error, before, parts }: Failure): Promise<void> => {
+  // Our own faults come before the write; all others out of it.
+  if (isFault(error)) return waiting.forEach(({ reject }) => reject(error))
+  const cause = await causeOf(error)
+  let files: LogFiles | undefined
+  try {
+    await parts.reopen()
+    files = parts.files()
+  } catch {
+    // It is tried again by whoever needs it next.
+  }
+  for (const { topic, reject } of waiting) reject(files !== undefined && isUnchanged(files, topic, before) ? unwritten(cause, files.path) : unknown(cause))
+}
+
+const isUnchanged = (files: LogFiles, topic: number, before: ReadonlyMap<number, number>): boolean => {
+  try {
+    return endOf(files, topic) <= (before.get(topic) ?? Infinity)
+  } catch {
+    return false
   }
 }
 
 const unknown = (cause: unknown): Fault =>
   asFault(cause, 'append-unknown', 'The disk failed while records were written; they may be in the log. Send them again with the same ids')
 
-const refused = (cause: unknown, path: string): Fault => isFull(cause, path)
-  ? asFault(cause, 'log-full', `The disk of ${path} is full; nothing was written. Free space and send again`)
-  : asFault(cause, 'log-unavailable', `The log at ${path} cannot be written; nothing was written. Check the disk`)
+const unwritten = (cause: unknown, path: string): Fault =>
+  asFault(cause, 'log-unavailable', `The log at ${path} cannot be written; nothing was written. Check the disk`)
+
+/** Records are written twice at most, and each may touch a page of the key index. */
+const refuseFull = (path: string, waiting: readonly Waiting[]): void => {
+  const bytes = waiting.reduce((sum, one) => sum + 2 * one.bytes + one.records.length * 1024, 0)
+  if (hasRoomFor(path, bytes)) return
+  throw new Fault('log-full', `The disk of ${path} is full; nothing was written. Free space and send again.`, { retriable: true })
+}
 
 const overloaded = (): Fault =>
   new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })

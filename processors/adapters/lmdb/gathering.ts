@@ -10,6 +10,8 @@ import type { Writer } from './writer.ts'
 const GATHER = 10
 /** About what may wait for LMDB before commits wait too. */
 const MAX_BYTES = 16 * 1024 * 1024
+/** LMDB copies the page in which an item lies. */
+const PAGE = 4_096
 
 /** What is accepted counts at once, for every read; it goes to LMDB in the order and the company in which it was accepted. */
 export const createGathering = (writer: Writer) => {
@@ -22,14 +24,16 @@ export const createGathering = (writer: Writer) => {
 
   const isIdle = (): boolean => next.items.size === 0 && next.checkpoints.size === 0
   const writeNext = async (): Promise<void> => {
+    const size = bytes
     writing = next
     next = nothing()
     bytes = 0
     try {
-      await writer.write(writing)
+      await writer.write({ ...writing, bytes: 2 * size + writing.items.size * PAGE })
       fault = undefined
     } catch (error) {
       next = merged(writing, next)
+      bytes += size
       fault = asFault(error, 'store-unavailable', 'The table could not be written')
       throw fault
     } finally {

@@ -1,6 +1,7 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
+import { asFault } from './environment.ts'
 import { createGathering, type Gathering } from './gathering.ts'
 import { idOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
 import { advance } from './pending.ts'
@@ -18,6 +19,8 @@ export interface LmdbStore extends Store {
 
 const BULK = 20_000
 const PAGE = 1_000
+/** What an item of a bulk write may take on disk, to tell a full disk before it is met. */
+const ITEM_BYTES = 2_048
 
 /**
  * One generation of a table. A commit is decided at once, in memory, against everything accepted before it, and goes to LMDB with its
@@ -33,7 +36,12 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
   const find: Find = key => {
     const id = keyOf(key)
     const item = overlay.find(id)
-    return item === undefined ? writer.tables().items.get(id) : (item ?? undefined)
+    if (item !== undefined) return item ?? undefined
+    try {
+      return writer.lacks(id) ? undefined : writer.tables().items.get(id)
+    } catch (error) {
+      throw asFault(error, 'store-unavailable', `${spec.name} cannot be read now`)
+    }
   }
   const checkpoints = checkpointsIn(writer.tables())
   let closing: Promise<void> | undefined
@@ -45,7 +53,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     const items = changesOf(spec, puts, removes)
     await drain()
     for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
-    await writer.write({ items, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
+    await writer.write({ items, bytes: items.length * ITEM_BYTES, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
   }
   return {
     peek: find,

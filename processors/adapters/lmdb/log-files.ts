@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database, RootDatabase } from 'lmdb'
 import { Fault } from '../../../schemas/fault.ts'
 import { openBlock, type Block } from './block.ts'
-import { openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
+import { asFault, openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
 
 /** The one environment of all topics. */
 export interface LogFiles {
@@ -41,7 +41,7 @@ export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
     return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), keys: openBinary(root, 'keys'), meta }
   } catch (error) {
     void root.close()
-    throw error
+    throw asFault(error, 'data-unreadable', `The log at ${path} cannot be opened. Check its permissions and the disk`)
   }
 }
 

@@ -20,19 +20,26 @@ const MAX_KEY_BYTES = 1024
 /** The embedded log: all topics in one LMDB environment in `folder`, one partition each. */
 export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsOptions): Logs => {
   let files: LogFiles | undefined
-  const open = (): LogFiles => files ??= openLogFiles(folder, readOnly)
+  let closing: Promise<void> | undefined
+  let reopening = false
+  const open = (): LogFiles => {
+    if (closing !== undefined && files === undefined) throw new Fault('log-closed', `The log at ${folder} was closed. Open it again to use it.`)
+    if (reopening) throw new Fault('log-unavailable', `The log at ${folder} is being opened anew. Try again.`, { retriable: true })
+    return files ??= openLogFiles(folder, readOnly)
+  }
   const topics = new Map<string, ReturnType<typeof createTopicLog>>()
   const flusher = createFlusher({
     files: open,
     reopen: async () => {
       const old = files
       files = undefined
+      reopening = true
       await old?.root.close().catch(() => undefined)
+      reopening = false
       open()
     },
     grown: number => topics.forEach(topic => topic.number === number && topic.groups.wake()),
   })
-  let closing: Promise<void> | undefined
   return {
     open: async (topic, kept) => {
       const entry = findTopic(open(), topic) ?? (readOnly ? unknownTopic(topic, folder) : createTopic(open(), topic))
@@ -45,7 +52,9 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
     close: () => closing ??= (async () => {
       await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
       await flusher.settled()
-      await files?.root.close()
+      const last = files
+      files = undefined
+      await last?.root.close()
     })(),
   }
 }

@@ -30,7 +30,7 @@ const fill = async (log: Log): Promise<{ acknowledged: string[]; fault: unknown 
 }
 
 test('a full disk is told to everyone who waits, nothing of it is written, and the log goes on when there is room', async context => {
-  const { folder, grow } = await smallDisk(context, 3)
+  const { folder, grow } = await smallDisk(context, 12)
   const logs = lmdbLogs({ folder })
   later(() => logs.close())
   const log = await logs.open('events')
@@ -40,13 +40,19 @@ test('a full disk is told to everyone who waits, nothing of it is written, and t
   expect(waiting.map(outcome => outcome.status === 'rejected' && isFault(outcome.reason, 'log-full'))).toEqual([true, true, true, true, true])
   const texts = async (): Promise<string[]> => (await all(log.read(0, 0))).map(({ value }) => Buffer.from(value).toString())
   expect(await texts()).toEqual(acknowledged)
-  grow(8)
+  grow(24)
   await log.append([record('k', 'room again')])
   expect(await texts()).toEqual([...acknowledged, 'room again'])
 })
 
+test('a folder on a full disk is refused at the start', async context => {
+  const { folder } = await smallDisk(context, 2)
+  await expect(lmdbLogs({ folder }).open('events')).rejects.toMatchObject({ code: 'disk-full' })
+  await expect(lmdbStores({ folder }).open(counters, 1)).rejects.toMatchObject({ code: 'disk-full' })
+})
+
 test('a store on a full disk keeps what it accepted, refuses more, and goes on when there is room', async context => {
-  const { folder, grow } = await smallDisk(context, 3)
+  const { folder, grow } = await smallDisk(context, 12)
   const stores = lmdbStores({ folder })
   later(() => stores.close())
   const store = await stores.open(counters, 1)
