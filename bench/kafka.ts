@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, type EachBatchPayload } from 'kafkajs'
-import { systemClock } from '../cli/clock.ts'
 import { kafkaLogs } from '../processors/adapters/kafka/logs.ts'
+import { systemClock } from '../processors/adapters/system-clock.ts'
 import type { Logs, NewRecord } from '../processors/engine/log.ts'
 import { startProcessor } from '../processors/engine/processor.ts'
 import type { Store } from '../processors/engine/store.ts'

@@ -1,7 +1,7 @@
 import { mealsTraffic } from '../../producers/simulate/meals.ts'
 import type { SimulatedRequest } from '../../producers/simulate/meals.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
 import type { NewToken } from '../operations/token.ts'

@@ -54,7 +54,8 @@ const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptio
 }
 
 const confirm = async ({ domain, serving }: Workplace): Promise<void> => {
-  if (!process.stdin.isTTY) throw new Fault('bad-usage', 'A rebuild flips what serves when it is done. Say --yes, or --no-flip to build only.')
+  // Nobody to ask: what was said is meant, and the generation before stays to flip back to.
+  if (!process.stdin.isTTY) return
   const asked = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await asked.question(`Build the next generation of ${domain.name} beside generation ${serving}, and serve it when it is done? [y/N] `)
   asked.close()

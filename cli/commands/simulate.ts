@@ -1,6 +1,6 @@
 import { runSeed } from '../../test/simulation/run.ts'
 import type { Report } from '../../test/simulation/run.ts'
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'

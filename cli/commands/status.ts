@@ -1,4 +1,4 @@
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Context } from '../context.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../../cli/clock.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { startProcessor } from '../../processors/engine/processor.ts'
 import type { Item } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'

@@ -1,9 +1,9 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { isExpired, type Key } from '../../../projections/item.ts'
 import { tableName, type Reader, type TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
+import { systemClock } from '../system-clock.ts'
 import type { Store, Stores } from '../../engine/store.ts'
 import { createAttempts, type Failure } from './attempts.ts'
 import { bulk } from './bulk.ts'
@@ -44,11 +44,6 @@ export interface DynamoStores extends Stores {
   open(spec: TableSpec, generation: number): Promise<DynamoStore>
   /** Physical removal of what has expired. Only for a generation that follows the log: while it is built, lag is unbounded (law 6). */
   enableTtl(spec: TableSpec, generation: number): Promise<void>
-}
-
-const systemClock: Clock = {
-  now: Date.now,
-  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
 }
 
 /** The projection store on DynamoDB: each generation is a table of its own. */

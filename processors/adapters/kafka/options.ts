@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type { Clock } from '../../engine/clock.ts'
+import { systemClock } from '../system-clock.ts'
 import { createPeers, type Peers } from './peers.ts'
 
 export interface SaslOptions {
@@ -72,7 +72,3 @@ export function settingsOf({ timing: given, sasl, ...options }: KafkaOptions): S
 
 export const backoff = ({ retry, retryMax }: Timing, attempt: number): number => Math.min(retryMax, retry * 2 ** Math.min(attempt, 20))
 
-const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) => delay(ms, undefined, signal ? { signal } : {}).catch(() => {}),
-}
