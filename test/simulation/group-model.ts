@@ -1,5 +1,5 @@
 import type { LogRecord, Subscriber, Subscription } from '../../processors/engine/log.ts'
-import { isFault } from '../../schemas/fault.ts'
+import { Fault, isFault } from '../../schemas/fault.ts'
 import type { Topic } from './log-model.ts'
 import type { Random } from './random.ts'
 import type { Process, Scheduler } from './scheduler.ts'
@@ -76,12 +76,15 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     if (hold.lost || member.leaving) return
     // A member has one batch of a partition under way at a time, also across assignments.
     if (before) return scheduler.later(soon(), () => begin(hold), member.process)
+    const low = member.group.topic.lows[partition] ?? 0
     const refused = (error: unknown) => {
       if (member.process.state === 'dead' || hold.lost) return
       member.subscriber.failed(error)
       if (!isFault(error) || error.retriable) scheduler.later(RETRY_MS, () => begin(hold), member.process)
     }
-    member.subscriber.assigned({ partition, low: 0, high: recordsOf(hold).length }).then((offset) => {
+    member.subscriber.assigned({ partition, low, high: recordsOf(hold).length }).then((offset) => {
+      if (offset < low) return refused(new Fault('log-trimmed', `The simulated partition ${partition} begins after ${offset}.`))
+      if (offset > recordsOf(hold).length) return refused(new Fault('log-truncated', `The simulated partition ${partition} ends before ${offset}.`))
       hold.begun = offset
       hold.next = offset
       fetch(hold)
@@ -181,6 +184,7 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     const { group } = member
     for (const hold of member.holds) {
       if (owns(hold)) group.owners.delete(hold.partition)
+      if (!hold.lost) member.subscriber.revoked(hold.partition)
       hold.lost = true
     }
     group.members = group.members.filter((other) => other !== member)

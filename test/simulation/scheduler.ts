@@ -141,10 +141,14 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
         then()
       }
       const advance = () => {
-        const step = steps.next()
+        const step = attempt(steps)
         taken += 1
-        if (step.done) over(() => end.finish(step.value))
-        else if (taken === end.cutAfter) over(() => end.cut?.())
+        if (step instanceof Error) over(() => fail(() => step))
+        else if (step.done) over(() => end.finish(step.value))
+        else if (taken === end.cutAfter) {
+          steps.return(undefined as T)
+          over(() => end.cut?.())
+        }
         else later(fraction(options.seed, process.id, process.calls, 4 + taken) * 3, advance)
       }
       later(delay, advance, end.on)
@@ -199,6 +203,15 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
     loose: () => loose,
     calm: () => { faults = () => undefined },
     hash: () => hash >>> 0,
+  }
+}
+
+/** What the operation itself refuses is its caller's to hear. */
+const attempt = <T>(steps: Generator<undefined, T>): IteratorResult<undefined, T> | Error => {
+  try {
+    return steps.next()
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
   }
 }
 

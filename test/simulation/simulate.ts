@@ -26,18 +26,20 @@ export interface SimulateOptions extends RunOptions {
   /** Ends it early: a time limit, a signal. */
   readonly enough?: () => boolean
   readonly onProgress?: (sofar: Summary) => void
-  /** Stop after this many failures; each is shrunk, which takes a while. */
+  /** Stop after this many failures. */
   readonly most?: number
+  /** Find the fewest faults that still fail, which takes a while. */
+  readonly shrinks?: boolean
 }
 
 export const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
 
 /** Seed after seed. */
-export const simulate = async ({ seeds, first = 1, enough = () => false, onProgress, most = 3, ...options }: SimulateOptions): Promise<Summary> => {
+export const simulate = async ({ seeds, first = 1, enough = () => false, onProgress, most = 3, shrinks = true, ...options }: SimulateOptions): Promise<Summary> => {
   let sofar: Summary = { seeds: 0, events: 0, calls: 0, faults: {}, failures: [] }
   for (let seed = first; seed < first + seeds && sofar.failures.length < most && !enough(); seed += 1) {
     const report = await runSeed(seed, options)
-    const failures = report.violations.length === 0 ? [] : [await failureOf(report, options)]
+    const failures = report.violations.length === 0 ? [] : [await failureOf(report, options, shrinks)]
     sofar = {
       seeds: sofar.seeds + 1,
       events: sofar.events + report.events,
@@ -56,8 +58,9 @@ const counted = (before: Summary['faults'], struck: readonly Fault[]): Summary['
   return faults
 }
 
-const failureOf = async (report: Report, options: RunOptions): Promise<Failure> => {
+const failureOf = async (report: Report, options: RunOptions, shrinks: boolean): Promise<Failure> => {
   const { seed } = report
+  if (!shrinks) return { report, smallest: report.faults, repro: reproOf(seed) }
   const fails = async (plan: readonly Fault[]) => (await runSeed(seed, { ...options, plan })).violations.some(({ checker }) => checker === report.violations[0]?.checker)
   return { report, smallest: await shrink(report.faults, fails), repro: reproOf(seed) }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BUGS } from './bugs.ts'
 import { runSeed } from './run.ts'
-import { exhaust, simulate, told } from './simulate.ts'
+import { simulate, told } from './simulate.ts'
 
 const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? 2_000)
 const MINUTES = 60_000
@@ -16,16 +15,6 @@ describe('random seeds', () => {
       expect(seeds).toBe(each)
     }, 30 * MINUTES)
   }
-})
-
-describe('a single fault at every port call', () => {
-  test.for([
-    ['toy', 8], ['toy', 21], ['meals', 8], ['meals', 13],
-  ] as const)('%s, seed %i: every node dies, sleeps, or is not answered, once at each call it makes', { timeout: 30 * MINUTES }, async ([domain, seed]) => {
-    const { runs, failed } = await exhaust(seed, { domain })
-    expect(failed.map(({ faults, violations }) => [faults, violations[0]])).toEqual([])
-    expect(runs).toBeGreaterThan(100)
-  })
 })
 
 describe('determinism', () => {
@@ -47,13 +36,5 @@ describe('determinism', () => {
   test('other seeds do other things', async () => {
     const hashes = await Promise.all([1, 2, 3, 4, 5].map(async (seed) => (await runSeed(seed)).hash))
     expect(new Set(hashes).size).toBe(5)
-  })
-})
-
-describe('planted bugs', () => {
-  test.for(Object.keys(BUGS))('it is noticed when %s', { timeout: 10 * MINUTES }, async (name) => {
-    const { failures, seeds } = await simulate({ seeds: 600, most: 1, bug: BUGS[name] ?? {} })
-    expect(failures, `not noticed in ${seeds} seeds`).toHaveLength(1)
-    expect(failures[0]?.repro).toMatch(/^npx tributary simulate --seed \d+$/)
   })
 })

@@ -1,8 +1,9 @@
-import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
-import type { Page, Query, Reader, TableSpec } from '../../projections/table.ts'
+import { isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
+import type { Reader, TableSpec } from '../../projections/table.ts'
 import { MAX_ACTIONS, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { FaultKind } from './faults.ts'
+import { answer } from './query-model.ts'
 import type { Random } from './random.ts'
 import type { Operation, Process, Scheduler } from './scheduler.ts'
 
@@ -27,6 +28,10 @@ const refuseMisuse = (chunk: Chunk) => {
   const keys = new Set(chunk.map((write) => keyOf('put' in write ? write.put : write.remove)))
   if (chunk.length === 0 || chunk.length > MAX_ACTIONS) throw new Error(`a chunk of ${chunk.length} writes`)
   if (keys.size !== chunk.length) throw new Error('a chunk that writes a key twice')
+  for (const one of chunk) {
+    const large = 'put' in one && Object.values(one.put).some((value) => typeof value === 'string' && value.length > 400 * 1024)
+    if (large) throw new Fault('item-too-large', 'The simulated store takes no item above 400 KB.')
+  }
 }
 
 const holds = (table: Table, write: Write): boolean => {
@@ -39,9 +44,12 @@ const write = (table: Table, one: Write) => {
   const before = table.items.get(id)
   // An index that lags shows each item as it was before its last change.
   if (before) table.lagging.set(id, before)
-  if ('put' in one) table.items.set(keyOf(one.put), one.put)
-  else table.items.delete(keyOf(one.remove))
+  if ('put' in one) table.items.set(id, Object.values(one.put).includes(undefined) ? present(one.put) : one.put)
+  else table.items.delete(id)
 }
+
+/** A store keeps no attributes that have no value. */
+const present = (item: Stored): Stored => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
 
 const currentOf = (table: Table, chunk: Chunk): readonly Stored[] =>
   chunk.map((one) => table.items.get(keyOf('put' in one ? one.put : one.remove))).filter((item) => item !== undefined)
@@ -149,23 +157,4 @@ const readerFor = (ask: Ask, table: Table, now: () => number): Reader => {
       own: query.index === undefined ? [] : ['stale'],
     }),
   }
-}
-
-const answer = (table: Table, query: Query, { now, stale }: { now: number; stale: boolean }): Page => {
-  const index = table.spec.indexes.find(({ name }) => name === query.index)
-  const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
-  const rank = (item: Item) => `${String(item[sk])}\u0000${keyOf(item)}`
-  const meets = (item: Item) => {
-    const at = item[sk]
-    if (item[pk] !== query.pk || typeof at !== 'string' || isExpired(item, table.spec.ttl, now)) return false
-    if (query.prefix !== undefined) return at.startsWith(query.prefix)
-    return (query.from === undefined || at >= query.from) && (query.to === undefined || at <= query.to)
-  }
-  const found = [...(stale ? table.lagging : table.items).values()].filter(meets)
-  const ordered = found.sort((a, b) => (rank(a) < rank(b) ? -1 : 1) * (query.reverse ? -1 : 1))
-  const beyond = (item: Item) => query.cursor === undefined || (query.reverse ? rank(item) < query.cursor : rank(item) > query.cursor)
-  const rest = ordered.filter(beyond)
-  const items = rest.slice(0, query.limit)
-  const last = items.at(-1)
-  return rest.length > items.length && last !== undefined ? { items, cursor: rank(last) } : { items }
 }

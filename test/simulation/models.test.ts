@@ -1,0 +1,71 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { logContract } from '../contracts/log.ts'
+import { storeContract } from '../contracts/store.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Logs } from '../../processors/engine/log.ts'
+import { createCoordinator } from './group-model.ts'
+import { createTopic, logFor, type Topic } from './log-model.ts'
+import { createRandom } from './random.ts'
+import { createScheduler } from './scheduler.ts'
+import { createTable, storeFor, type Table } from './store-model.ts'
+
+/** The models keep the rules of the ports they stand for, as long as nothing goes wrong: what the simulation shows is then true of the adapters. */
+const calmWorld = () => {
+  const scheduler = createScheduler({ seed: 1, faults: () => undefined, start: Date.UTC(2026, 0, 5) })
+  const random = createRandom(1)
+  let over = false
+  const steps = async () => {
+    while (!over) {
+      await scheduler.run(() => over, 1_000)
+      await turn()
+    }
+  }
+  const running = steps()
+  const end = async () => {
+    over = true
+    await running
+  }
+  return { scheduler, random, process: scheduler.spawn('a', 1, true), end }
+}
+
+for (const embedded of [true, false]) {
+  storeContract(`the simulation's ${embedded ? 'embedded store' : 'table'}`, async () => {
+    const world = calmWorld()
+    const tables = new Map<string, Table>()
+    const named = (name: string, generation: number) => `${name}.${generation}`
+    return {
+      stores: {
+        open: async (spec, generation) => {
+          const name = named(spec.name, generation)
+          const table = tables.get(name) ?? createTable(spec, embedded)
+          tables.set(name, table)
+          return storeFor(world, world.process, table)
+        },
+        drop: async (spec, generation) => void tables.delete(named(spec.name, generation)),
+        close: async () => undefined,
+      },
+      cleanup: world.end,
+    }
+  })
+}
+
+logContract('the simulation\'s brokers', async () => {
+  const world = calmWorld()
+  const coordinator = createCoordinator({ ...world, batch: 50 })
+  const topics = new Map<string, Topic>()
+  const logs: Logs = {
+    open: async (name, kept) => {
+      if (kept !== undefined && (kept.topic !== name || kept.cluster !== 'simulated')) throw new Fault('topic-recreated', 'This is another topic than the one kept.')
+      const topic = topics.get(name) ?? createTopic(name, 3)
+      topics.set(name, topic)
+      return logFor({ scheduler: world.scheduler, coordinator }, world.process, topic)
+    },
+    close: async () => undefined,
+  }
+  return {
+    logs,
+    cleanup: world.end,
+    reopen: async () => logs,
+    trim: async (name, partition, before) => void topics.get(name)?.lows.splice(partition, 1, before),
+  }
+})

@@ -1,0 +1,61 @@
+import { isExpired, keyOf, type Item, type Stored } from '../../projections/item.ts'
+import type { IndexSpec, Page, Query } from '../../projections/table.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Table } from './store-model.ts'
+
+/** One page of a partition or an index, by brute force; a stale answer is as of before each item's last change. */
+export const answer = (table: Table, query: Query, { now, stale }: { now: number; stale: boolean }): Page => {
+  const index = indexOf(table, query)
+  const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
+  const rank = (item: Item) => `${String(item[sk])}\u0000${keyOf(item)}`
+  const way = query.reverse ? -1 : 1
+  const after = query.cursor === undefined ? undefined : placeOf(query, query.cursor)
+  const found = [...(stale ? table.lagging : table.items).values()]
+    .filter((item) => item[pk] === query.pk && meets(item[sk], query) && !isExpired(item, table.spec.ttl, now))
+    .sort((a, b) => byBytes(rank(a), rank(b)) * way)
+  const rest = after === undefined ? found : found.filter((item) => byBytes(rank(item), after) * way > 0)
+  const items = rest.slice(0, query.limit)
+  const last = items.at(-1)
+  const page = index === undefined ? items : items.map((item) => projected(item, index))
+  return rest.length > items.length && last !== undefined ? { items: page, cursor: cursorOf(query, rank(last)) } : { items: page }
+}
+
+const indexOf = ({ spec }: Table, { index }: Query): IndexSpec | undefined => {
+  const known = spec.indexes.find(({ name }) => name === index)
+  if (index !== undefined && known === undefined) throw new Fault('unknown-index', `The simulated table ${spec.name} has no index ${index}.`)
+  return known
+}
+
+const meets = (at: Item[string], { prefix, from, to }: Query): boolean => {
+  if (typeof at !== 'string') return false
+  if (prefix !== undefined) return at.startsWith(prefix)
+  return (from === undefined || byBytes(at, from) >= 0) && (to === undefined || byBytes(at, to) <= 0)
+}
+
+const isPlain = (text: string) => /^[\0-\x7f]*$/.test(text)
+
+/** As the stores order: by the bytes of UTF-8, which JavaScript's own comparison is not. */
+const byBytes = (a: string, b: string): number => {
+  if (isPlain(a) && isPlain(b)) return a < b ? -1 : a > b ? 1 : 0
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+const projected = (item: Stored, { pk, sk, project }: IndexSpec): Item => {
+  if (project === 'all') return item
+  const shown = new Set(['PK', 'SK', pk, sk, ...project])
+  return Object.fromEntries(Object.entries(item).filter(([name]) => shown.has(name))) as Item
+}
+
+const asked = ({ index, pk, prefix, from, to, reverse }: Query) => JSON.stringify([index, pk, prefix, from, to, reverse === true])
+
+const cursorOf = (query: Query, place: string) => Buffer.from(JSON.stringify([asked(query), place])).toString('base64url')
+
+const placeOf = (query: Query, cursor: string): string => {
+  try {
+    const [question, place] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as readonly unknown[]
+    if (question === asked(query) && typeof place === 'string' && cursorOf(query, place) === cursor) return place
+  } catch {
+    // Refused below, like every other cursor that is not one of this query's.
+  }
+  throw new Fault('bad-cursor', 'The cursor is not one of this query. Begin without one.')
+}
