@@ -25,8 +25,25 @@ export const decideDay = (meal: { eatenAt: number; tz: string; userDate?: string
 
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
+/** Clocks change on a whole quarter of an hour of UTC, at least since 1973; what an hour brought once it brings again. */
+const QUARTER_MS = 15 * 60_000
+const STEADY_SINCE = Date.UTC(1973, 0, 1)
+const MAX_OFFSETS = 10_000
+const offsets = new Map<string, number>()
+
 /** Minutes by which the wall clock in an IANA zone is ahead of UTC at an instant; undefined where there is no such zone. */
 export const utcOffsetOf = (instant: number, tz: string): number | undefined => {
+  if (instant < STEADY_SINCE) return askOffset(instant, tz)
+  const quarter = `${tz} ${Math.floor(instant / QUARTER_MS)}`
+  const known = offsets.get(quarter)
+  if (known !== undefined) return known
+  const asked = askOffset(instant, tz)
+  if (offsets.size >= MAX_OFFSETS) offsets.clear()
+  if (asked !== undefined) offsets.set(quarter, asked)
+  return asked
+}
+
+const askOffset = (instant: number, tz: string): number | undefined => {
   const formatter = formatterOf(tz)
   if (formatter === undefined) return undefined
   // Asking for the offset costs a third of taking the wall clock apart.

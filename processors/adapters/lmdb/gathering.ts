@@ -7,7 +7,7 @@ import { advance, merged, nothing, type Overlay } from './pending.ts'
 import type { Writer } from './writer.ts'
 
 /** Milliseconds for which commits gather before they go to LMDB together: the log needs the disk more than they do. */
-const GATHER = 10
+const GATHER = 200
 /** About what may wait for LMDB before commits wait too. */
 const MAX_BYTES = 16 * 1024 * 1024
 /** LMDB copies the page in which an item lies. */
