@@ -73,6 +73,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
   }),
   'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
+  'how far a parked key was passed over is not remembered': writing((write) => {
+    const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined
+    return 'put' in write && offset !== undefined ? [{ ...write, put: { ...write.put, through: offset } }] : [write]
+  }),
   'the outbox is not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTBOX#') ? [] : [write])),
   'markers of refusals are not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTCOME#') ? [] : [write])),
   'an item says the wrong position': writing((write) => ('put' in write && !write.put.PK.includes('#0') ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }] : [write])),
