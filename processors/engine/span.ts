@@ -91,9 +91,10 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       const touched = changes.map((change) => ({ change, entry: entryOf(change) }))
       for (const { entry } of touched) if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
       const before = newest >= one.offset
+      // First, since it throws for an item that is too large: that event is told as parked.
+      if (!before) chunks.add(touched, { offset: one.offset, trace: { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
       outcomes.push(before ? undefined : outcome)
       if (before) continue
-      chunks.add(touched, { offset: one.offset, trace: { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
       sends ||= changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
     } catch (error) {
       if (misses.length > 0) continue
