@@ -49,7 +49,7 @@ type Meal = Readonly<Record<string, unknown>>
 
 /** Each makes a good meal a bad one. */
 const spoil: fc.Arbitrary<(meal: Meal) => Meal> = fc.oneof(
-  fc.constantFrom('eatenAt', 'tz', 'mealSummary', 'calories', 'protein', 'carbs', 'fat').map((name) => (good: Meal) => Object.fromEntries(Object.entries(good).filter(([each]) => each !== name))),
+  fc.constantFrom('eatenAt', 'tz', 'mealSummary', 'calories').map((name) => (good: Meal) => Object.fromEntries(Object.entries(good).filter(([each]) => each !== name))),
   fc.tuple(fc.constantFrom('calories', 'protein', 'carbs', 'fat'), fc.oneof(
     fc.string(), fc.boolean(), fc.constant(null), fc.array(fc.nat(), { maxLength: 2 }), fc.double({ max: -0.0001, noNaN: true, noDefaultInfinity: true }),
     fc.double({ min: 1_000_001, noNaN: true, noDefaultInfinity: true }), milli.map((number) => number + 0.0004).filter((number) => Math.round(number * 1000) / 1000 !== number),
