@@ -3,6 +3,7 @@ import type { Database, RootDatabase } from 'lmdb'
 import { Fault } from '../../../schemas/fault.ts'
 import { openBlock, type Block } from './block.ts'
 import { asFault, openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
+import { openSegment, type Segment } from './segment.ts'
 
 /** The one environment of all topics. */
 export interface LogFiles {
@@ -11,8 +12,8 @@ export interface LogFiles {
   readonly cluster: string
   /** topic u32 · first offset u64 → block */
   readonly blocks: Database<Buffer, Uint8Array>
-  /** topic u32 · key length u16 · key · first offset u64 of a sealed block with a record of that key → nothing */
-  readonly keys: Database<Buffer, Uint8Array>
+  /** topic u32 · first offset u64 → key index of a run of blocks */
+  readonly segments: Database<Buffer, Uint8Array>
   /** `format`, `cluster`, `topic:<name>` → TopicEntry, `group:<topic number>:<group>` → offset */
   readonly meta: Database<unknown, LmdbKey>
 }
@@ -38,7 +39,7 @@ export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
     if (typeof format !== 'number' || format > FORMAT) {
       throw new Fault('data-newer-version', `The log at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
     }
-    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), keys: openBinary(root, 'keys'), meta }
+    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta }
   } catch (error) {
     void root.close()
     throw asFault(error, 'data-unreadable', `The log at ${path} cannot be opened. Check its permissions and the disk`)
@@ -77,19 +78,14 @@ const readOffset = (key: Uint8Array): number => {
   return view.readUInt32BE(key.length - 8) * 0x100000000 + view.readUInt32BE(key.length - 4)
 }
 
-export const keyEntry = (topic: number, key: string, offset: number): Buffer => {
-  const size = Buffer.byteLength(key)
-  const entry = Buffer.allocUnsafe(14 + size)
-  entry.writeUInt32BE(topic, 0)
-  entry.writeUInt16BE(size, 4)
-  entry.write(key, 6, 'utf8')
-  writeOffset(entry, offset, 6 + size)
-  return entry
-}
+/** First offsets of a topic's segments, ascending. */
+export const segmentsOf = ({ segments }: LogFiles, topic: number): number[] =>
+  [...segments.getKeys({ start: blockKey(topic, 0), end: blockKey(topic, Number.MAX_SAFE_INTEGER) })].map(readOffset)
 
-/** First offsets of the sealed blocks with records of a key, ascending. */
-export const blocksOfKey = ({ keys }: LogFiles, topic: number, key: string): number[] =>
-  [...keys.getKeys({ start: keyEntry(topic, key, 0), end: keyEntry(topic, key, Number.MAX_SAFE_INTEGER) })].map(readOffset)
+export const segmentAt = (files: LogFiles, topic: number, first: number): Segment | undefined => {
+  const bytes = files.segments.getBinary(blockKey(topic, first))
+  return bytes && openSegment(asBuffer(bytes), where(files, topic, first))
+}
 
 const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`
 

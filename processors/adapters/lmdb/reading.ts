@@ -3,7 +3,7 @@ import { Fault } from '../../../schemas/fault.ts'
 import type { LogRecord } from '../../engine/log.ts'
 import { decodeBlock, type Block } from './block.ts'
 import { asFault } from './environment.ts'
-import { blockAt, blockBefore, blocksOfKey, type LogFiles } from './log-files.ts'
+import { blockAt, blockBefore, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
 
 /** A topic to read from. */
 export interface Source {
@@ -67,15 +67,11 @@ export const readRange = async function* (source: Source, { from, to, high }: Ra
 
 export const readKey = async function* (source: Source, wanted: Range & { key: string }): AsyncGenerator<readonly LogRecord[]> {
   const ofKey = { ...wanted, key: Buffer.from(wanted.key) }
-  // Taken together, before anything else may run: what is unsealed now may be sealed when its turn comes.
+  // Taken before anything else may run: what is unsealed now may be sealed when its turn comes.
   const tail = tailBlocks(source, wanted.to)
-  const tailFirst = tail[0]?.first ?? wanted.to
-  const sealed = blocksOfKey(source.files(), source.number, wanted.key).filter(first => first < tailFirst)
-  for (const first of sealed) {
-    const block = blockWith(source, first)
-    if (block.first + block.count <= wanted.from) continue
+  for (const first of candidates(source, wanted, tail[0]?.first ?? wanted.to)) {
     const records: LogRecord[] = []
-    decodeBlock(block, ofKey, records)
+    if (first !== undefined) decodeBlock(blockWith(source, first), ofKey, records)
     if (records.length > 0) yield records
     await breath()
   }
@@ -84,7 +80,25 @@ export const readKey = async function* (source: Source, wanted: Range & { key: s
   if (records.length > 0) yield records
 }
 
-/** The blocks after the last sealed one, which the index does not know yet. */
+/** Blocks that may hold records of a key: those that segments name, then those that no segment holds yet. Undefined where a segment names none. */
+const candidates = function* (source: Source, { key, from }: Range & { key: string }, end: number): Generator<number | undefined> {
+  const { files, number } = source
+  let at = 0
+  for (const first of segmentsOf(files(), number)) {
+    const segment = segmentAt(files(), number, first)
+    if (segment === undefined || first >= end) break
+    at = segment.end
+    if (segment.end > from) yield* segment.blocksOf(key)
+    yield undefined
+  }
+  while (at < end) {
+    yield at
+    const block = blockWith(source, at)
+    at = block.first + block.count
+  }
+}
+
+/** The blocks after the last sealed one. */
 const tailBlocks = (source: Source, end: number): readonly Block[] => {
   const blocks: Block[] = []
   for (let at = end - 1; at >= 0;) {

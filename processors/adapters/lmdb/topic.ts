@@ -1,10 +1,10 @@
 import type { LogRecord } from '../../engine/log.ts'
 import { BLOCK_RECORDS, bodyOf, decodeBlock, encodeBlock, encodeRecords, type Block, type Incoming } from './block.ts'
-import { blockBefore, blockKey, keyEntry, type LogFiles } from './log-files.ts'
+import { blockAt, blockBefore, blockKey, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
+import { SEGMENT_BLOCKS, emptySegment, encodeSegment, withBlock, type OpenSegment } from './segment.ts'
 
 /** Seals a block early when its records are large, so that a read never has to take much more than this at once. */
 const SEAL_BYTES = 512 * 1024
-const NOTHING = Buffer.alloc(0)
 
 /** What lies after the last sealed block: small blocks, one a flush, to be merged into the next sealed one. */
 export interface Tail {
@@ -16,31 +16,55 @@ export interface Tail {
   readonly keys: readonly string[]
   /** First offsets of its blocks in LMDB. */
   readonly blocks: readonly number[]
+  /** The index of the sealed blocks before it that no segment holds yet. */
+  readonly segment: OpenSegment
 }
 
-const emptyTail = (first: number): Tail => ({ first, bodies: [], bytes: 0, keys: [], blocks: [] })
+const emptyTail = (first: number, segment: OpenSegment): Tail => ({ first, bodies: [], bytes: 0, keys: [], blocks: [], segment })
 
 export const loadTail = (files: LogFiles, topic: number): Tail => {
   const small: Block[] = []
+  let first = 0
   for (let block = blockBefore(files, topic, Number.MAX_SAFE_INTEGER); block !== undefined; block = blockBefore(files, topic, block.first - 1)) {
-    if (block.sealed) return tailOf(small.reverse(), block.first + block.count)
-    small.push(block)
+    if (block.sealed) {
+      first = block.first + block.count
+      break
+    }
+    small.unshift(block)
     if (block.first === 0) break
   }
-  return tailOf(small.reverse(), 0)
-}
-
-const tailOf = (blocks: readonly Block[], first: number): Tail => {
-  const records: LogRecord[] = []
-  for (const block of blocks) decodeBlock(block, { from: 0, to: Infinity }, records)
-  const bodies = blocks.map(bodyOf)
+  const bodies = small.map(bodyOf)
   return {
     first,
     bodies,
     bytes: bodies.reduce((sum, { length }) => sum + length, 0),
-    keys: records.map(({ key }) => key ?? ''),
-    blocks: blocks.map(block => block.first),
+    keys: small.flatMap(keysOf),
+    blocks: small.map(block => block.first),
+    segment: loadSegment(files, topic, first),
   }
+}
+
+const keysOf = (block: Block): string[] => {
+  const records: LogRecord[] = []
+  decodeBlock(block, { from: 0, to: Infinity }, records)
+  return records.map(({ key }) => key ?? '')
+}
+
+/** The end of what segments hold. */
+export const segmented = (files: LogFiles, topic: number): number => {
+  const last = segmentsOf(files, topic).at(-1)
+  return last === undefined ? 0 : (segmentAt(files, topic, last)?.end ?? 0)
+}
+
+const loadSegment = (files: LogFiles, topic: number, end: number): OpenSegment => {
+  let segment = emptySegment(segmented(files, topic))
+  for (let at = segment.first; at < end;) {
+    const block = blockAt(files, topic, at)
+    if (block === undefined) break
+    segment = withBlock(segment, at, keysOf(block))
+    at += block.count
+  }
+  return segment
 }
 
 /**
@@ -55,15 +79,14 @@ export const putRecords = (files: LogFiles, topic: number, { tail, records }: { 
     const count = roomIn(open, ends, taken)
     const part = bytes.subarray(taken === 0 ? 0 : ends[taken - 1], ends[taken + count - 1])
     const keys = [...open.keys, ...records.slice(taken, taken + count).map(({ key }) => key)]
-    const grown = { first: open.first, bodies: [...open.bodies, part], bytes: open.bytes + part.length, keys, blocks: open.blocks }
+    const grown = { ...open, bodies: [...open.bodies, part], bytes: open.bytes + part.length, keys }
     const start = open.first + open.keys.length
     taken += count
     if (keys.length < BLOCK_RECORDS && grown.bytes < SEAL_BYTES) {
       void files.blocks.put(blockKey(topic, start), encodeBlock([part], { count, sealed: false }))
       return { ...grown, blocks: [...open.blocks, start] }
     }
-    seal(files, topic, grown)
-    open = emptyTail(grown.first + keys.length)
+    open = seal(files, topic, grown)
   }
   return open
 }
@@ -80,8 +103,13 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   return Math.max(count, 1)
 }
 
-const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks }: Tail): void => {
+/** Writes the tail as one final block, and its segment if that is full now; gives the empty tail after it. */
+const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks, segment }: Tail): Tail => {
+  const end = first + keys.length
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))
   void files.blocks.put(blockKey(topic, first), encodeBlock(bodies, { count: keys.length, sealed: true }))
-  for (const key of new Set(keys)) void files.keys.put(keyEntry(topic, key, first), NOTHING)
+  const grown = withBlock(segment, first, keys)
+  if (grown.blocks.length < SEGMENT_BLOCKS) return emptyTail(end, grown)
+  void files.segments.put(blockKey(topic, grown.first), encodeSegment(grown, end))
+  return emptyTail(end, emptySegment(end))
 }

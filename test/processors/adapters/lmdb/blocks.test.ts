@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BLOCK_RECORDS, decodeBlock, encodeBlock, encodeRecords, openBlock } from '../../../../processors/adapters/lmdb/block.ts'
 import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { blockKey, openLogFiles } from '../../../../processors/adapters/lmdb/log-files.ts'
+import { blockKey, openLogFiles, segmentsOf } from '../../../../processors/adapters/lmdb/log-files.ts'
+import { SEGMENT_BLOCKS } from '../../../../processors/adapters/lmdb/segment.ts'
 import type { Log, LogRecord } from '../../../../processors/engine/log.ts'
 import { all, numbered, record } from '../../../contracts/log.ts'
 import { later, scratch } from './scratch.ts'
@@ -84,6 +85,39 @@ test('any appends, in any sizes, with the log opened anew in between, read back 
   }), { numRuns: 12 })
 })
 
+test('a key is found in every part of the log: in segments, in sealed blocks after them, in the tail, also after a start', { timeout: 60_000 }, async () => {
+  const folder = await scratch()
+  const first = lmdbLogs({ folder })
+  const keyOf = (index: number): string => (index % 1_000 === 7 ? 'rare' : `key-${index % 3_000}`)
+  const records = Array.from({ length: 2 * SEGMENT_BLOCKS * BLOCK_RECORDS + 5 * BLOCK_RECORDS + 9 }, (_, index) => record(keyOf(index), `${index}`))
+  const log = await first.open('events')
+  for (let at = 0; at < records.length; at += 9_000) await log.append(records.slice(at, at + 9_000))
+  await log.append([record('rare', 'last')])
+  const expected = [...records.flatMap(({ key }, index) => (key === 'rare' ? [index] : [])), records.length]
+  const found = async (of: Log, from = 0): Promise<number[]> => (await all(of.readKey('rare', from))).map(({ offset }) => offset)
+  expect(await found(log)).toEqual(expected)
+  await first.close()
+  const again = await openLog(folder)
+  expect(await found(again)).toEqual(expected)
+  expect(await found(again, 20_000)).toEqual(expected.filter(offset => offset >= 20_000))
+  await again.append(Array.from({ length: SEGMENT_BLOCKS * BLOCK_RECORDS }, (_, index) => record(`key-${index}`, 'x')))
+  expect(await found(again)).toEqual(expected)
+  const files = openLogFiles(folder, true)
+  expect(segmentsOf(files, 1)).toEqual([0, 1, 2].map(segment => segment * SEGMENT_BLOCKS * BLOCK_RECORDS))
+  await files.root.close()
+})
+
+test('what is sealed while a key is read is neither lost nor doubled', async () => {
+  const log = await openLog(await scratch())
+  await log.append(numbered('k', 300))
+  const found: number[] = []
+  for await (const batch of log.readKey('k')) {
+    found.push(...batch.map(({ offset }) => offset))
+    await log.append(numbered('k', 300))
+  }
+  expect(found).toEqual(Array.from({ length: 300 }, (_, index) => index))
+})
+
 test('appends that follow each other at once are all flushed', async () => {
   const log = await openLog(await scratch())
   for (let index = 0; index < 400; index++) expect(await log.append([record('k', `${index}`)])).toEqual([{ partition: 0, offset: index }])
@@ -92,7 +126,7 @@ test('appends that follow each other at once are all flushed', async () => {
 test('a damaged block is refused by name, and what lies after it stays readable', async () => {
   const folder = await scratch()
   const first = lmdbLogs({ folder })
-  await (await first.open('events')).append(numbered('k', 600))
+  await (await first.open('events')).append(numbered('k', 17_000))
   await first.close()
   const files = openLogFiles(folder, false)
   const bytes = files.blocks.getBinary(blockKey(1, 0)) ?? Buffer.alloc(0)
@@ -100,7 +134,7 @@ test('a damaged block is refused by name, and what lies after it stays readable'
   files.blocks.putSync(blockKey(1, 0), bytes)
   await files.root.close()
   const log = await openLog(folder)
-  expect(await all(log.read(0, 256))).toHaveLength(344)
+  expect(await all(log.read(0, 256))).toHaveLength(16_744)
   await expect(all(log.read(0, 200, 300))).rejects.toMatchObject({ code: 'log-corrupt', message: expect.stringContaining('offset 0 ') as unknown })
 })
 

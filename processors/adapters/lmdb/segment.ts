@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib'
+import { Fault } from '../../../schemas/fault.ts'
+
+/**
+ * The key index of a run of sealed blocks, one LMDB value: which of its blocks hold records of a key, by the key's hash. A segment is written
+ * once, with the block that completes it. A tree of keys would change a page for every key of every flush.
+ *   version u8 · blocks u8 · entries u32 · end u48 · crc32 u32 of the rest · first offsets u48… · hashes u32…, ascending · block numbers u8…
+ */
+export const SEGMENT_BLOCKS = 64
+const VERSION = 1
+const HEADER = 16
+
+/** The segment that is not full yet; it lies in memory only and is read from its blocks again after a start. */
+export interface OpenSegment {
+  readonly first: number
+  readonly blocks: readonly number[]
+  /** Hash of a key, and the number of a block with records of it. */
+  readonly entries: readonly (readonly [hash: number, block: number])[]
+}
+
+export const emptySegment = (first: number): OpenSegment => ({ first, blocks: [], entries: [] })
+
+export const hashOf = (key: string): number => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+  return hash >>> 0
+}
+
+export const withBlock = ({ first, blocks, entries }: OpenSegment, block: number, keys: Iterable<string>): OpenSegment => ({
+  first,
+  blocks: [...blocks, block],
+  entries: [...entries, ...Array.from(new Set(keys), key => [hashOf(key), blocks.length] as const)],
+})
+
+export const encodeSegment = ({ blocks, entries }: OpenSegment, end: number): Buffer => {
+  const sorted = entries.toSorted(([a], [b]) => a - b)
+  const bytes = Buffer.alloc(HEADER + blocks.length * 6 + sorted.length * 5)
+  bytes[0] = VERSION
+  bytes[1] = blocks.length
+  bytes.writeUInt32BE(sorted.length, 2)
+  bytes.writeUIntBE(end, 6, 6)
+  let at = HEADER
+  for (const first of blocks) at = bytes.writeUIntBE(first, at, 6)
+  for (const [hash] of sorted) at = bytes.writeUInt32BE(hash, at)
+  for (const [, block] of sorted) at = bytes.writeUInt8(block, at)
+  bytes.writeUInt32BE(crc32(bytes.subarray(HEADER)), 12)
+  return bytes
+}
+
+export interface Segment {
+  /** The offset after its last record. */
+  readonly end: number
+  /** First offsets of the blocks that may hold records of a key, ascending. */
+  blocksOf(key: string): readonly number[]
+}
+
+export const openSegment = (bytes: Buffer, where: string): Segment => {
+  if (bytes[0] !== VERSION || crc32(bytes.subarray(HEADER)) !== bytes.readUInt32BE(12)) {
+    throw new Fault('log-corrupt', `The key index ${where} is damaged. Stop, check the disk, and restore the folder from a backup.`)
+  }
+  const blocks = bytes[1] ?? 0
+  const count = bytes.readUInt32BE(2)
+  const hashes = HEADER + blocks * 6
+  const firstNotBelow = (hash: number): number => {
+    let low = 0
+    for (let high = count; low < high;) {
+      const middle = (low + high) >>> 1
+      if (bytes.readUInt32BE(hashes + middle * 4) < hash) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return {
+    end: bytes.readUIntBE(6, 6),
+    blocksOf: key => {
+      const hash = hashOf(key)
+      const found = new Set<number>()
+      for (let entry = firstNotBelow(hash); entry < count && bytes.readUInt32BE(hashes + entry * 4) === hash; entry++) {
+        found.add(bytes.readUIntBE(HEADER + bytes.readUInt8(hashes + count * 4 + entry) * 6, 6))
+      }
+      return [...found].sort((a, b) => a - b)
+    },
+  }
+}
