@@ -17,6 +17,9 @@ export const scratch = async (): Promise<string> => {
 export const later = (work: () => Promise<void>): void => void undo.push(work)
 
 afterEach(async () => {
-  for (let work = undo.pop(); work !== undefined; work = undo.pop()) await work()
+  const errors: unknown[] = []
+  // One that fails keeps none of the others from being undone: a disk that stays mounted outlives the tests.
+  for (let work = undo.pop(); work !== undefined; work = undo.pop()) await work().catch((error: unknown) => errors.push(error))
   for (const folder of used.splice(0)) await rm(folder, { recursive: true, force: true })
+  if (errors.length > 0) throw new AggregateError(errors, 'not everything could be undone')
 })
