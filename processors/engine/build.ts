@@ -3,8 +3,10 @@ import type { Domain, Get } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
+import { outboxOf } from './outbox.ts'
 import { parkedFrom, parkedOf, type Parked, type Poison } from './parking.ts'
 import { EVERY, read } from './sort.ts'
+import { sizeOfChange } from './size.ts'
 import type { Store } from './store.ts'
 import { timerChanges } from './timers.ts'
 import { createWorkingSet, type WorkingSet } from './working-set.ts'
@@ -75,7 +77,7 @@ interface Folding {
 }
 
 const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing, through }: Folding) => {
-  const deciders = decidersOf(domain, { outbox: undefined, timers: timerChanges(codec) })
+  const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec)), timers: timerChanges(codec) })
   const still = new Set(standing.map(({ SK }) => SK))
   const { ttl } = domain.table
   let at = 0
@@ -94,7 +96,9 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
     const { name, folds } = decider.projection
     if (folds[type] === undefined || (still.size > 0 && still.has(`${name}#${meta.key}`))) return
     try {
-      for (const change of decide(decider, heard, get).changes) {
+      const { changes } = decide(decider, heard, get)
+      for (const change of changes) sizeOfChange(change)
+      for (const change of changes) {
         if ('_removed' in change) working.remove(change)
         else working.put(change as Item, heard.offset)
       }
@@ -109,4 +113,10 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
     at = heard.event.meta.recordedAt
     for (const decider of deciders) foldOne(decider, heard)
   }
+}
+
+/** What cannot be encoded is poison in a build as it was live; what can is not sent again. */
+const unsent = (outbox: NonNullable<Decider['outbox']>): NonNullable<Decider['outbox']> => (heard, result) => {
+  outbox(heard, result)
+  return []
 }

@@ -20,7 +20,7 @@ export interface Decider {
   readonly decides: ReadonlySet<string>
   /** The table's TTL attribute. */
   readonly ttl: string
-  /** Rows for what is to be sent; absent while building, since a replay sends nothing. */
+  /** Rows for what is to be sent; none while building, since a replay sends nothing. */
   readonly outbox: ((heard: Heard, result: Result) => readonly Item[]) | undefined
   /** Items of the timers that an event arms and disarms. */
   readonly timers: (heard: Heard, timers: readonly Timer[], get: Get) => readonly Change[]
@@ -46,7 +46,7 @@ export const decidersOf = ({ projections, table }: Domain, rows: Pick<Decider, '
 export const decide = (decider: Decider, heard: Heard, get: Get): Decision => {
   const request = decider.decides.has(heard.event.type) ? heard.event.meta.request : null
   if (request === null) return judge(decider, heard, get)
-  const key = idempotencyKey(heard.event.meta.actorId ?? '', request.key)
+  const key = idempotencyKey(heard.event.meta.actorId ?? '', request.key, heard.event.meta.key)
   const prior = get<Remembered>(key)
   if (prior !== undefined) return repeated(decider, heard, prior)
   const decision = judge(decider, heard, get)

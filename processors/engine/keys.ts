@@ -2,7 +2,7 @@ import { isTrace, type Item, type Key } from '../../projections/item.ts'
 import type { Position } from './log.ts'
 
 /** The engine's own items in a generation's table. Domains never write under these names. */
-export const idempotencyKey = (actor: string, key: string): Key => ({ PK: `IDEM#${actor}#${key}`, SK: 'IDEM' })
+export const idempotencyKey = (actor: string, request: string, key: string): Key => ({ PK: `IDEM#${actor}#${request}`, SK: key })
 export const outcomeKey = ({ partition, offset }: Position): Key => ({ PK: `OUTCOME#${partition}#${offset}`, SK: 'OUTCOME' })
 export const outboxPartition = (partition: number): string => `OUTBOX#${partition}`
 export const outboxKey = ({ partition, offset }: Position, row: number): Key => ({

@@ -1,8 +1,8 @@
-import { isExpired, keyOf, type Item, type Key, type Stored, type Value } from '../../projections/item.ts'
+import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { Change, Get, Outcome } from '../../projections/projection.ts'
-import { Fault } from '../../schemas/fault.ts'
 import { decide, type Decider, type Heard } from './decide.ts'
 import { isByPosition, leavesTrace } from './keys.ts'
+import { sizeOfChange } from './size.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from './store.ts'
 
 /** Some events of one log key, in order, for one projection. */
@@ -40,8 +40,6 @@ interface Entry {
   expect: number | null
   open: boolean
 }
-
-export const MAX_ITEM_BYTES = 400 * 1024
 
 /** Folds one key's events over what is known, cut into commits that are prefixes (law 5). */
 export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan => {
@@ -158,24 +156,3 @@ const writeOf = ({ key, now, expect }: Entry): Write | undefined => {
   if (now !== undefined) return { put: now, expect }
   return expect === null ? undefined : { remove: { PK: key.PK, SK: key.SK }, expect }
 }
-
-const sizeOfChange = (change: Change): number => {
-  const size = '_removed' in change ? 100 : roughSize(change)
-  if (size > MAX_ITEM_BYTES && exactSize(change as Item) > MAX_ITEM_BYTES) {
-    throw new Fault('item-too-large', `The item ${change.PK} / ${change.SK} would exceed 400 KB. Fold less into one item.`)
-  }
-  return size
-}
-
-/** At least what the item weighs in a store, cheaply. */
-const roughSize = (value: Value | undefined): number => {
-  if (typeof value === 'string') return value.length * 3 + 3
-  if (value === null || typeof value !== 'object') return 22
-  let size = 3
-  if (Array.isArray(value)) for (const member of value) size += roughSize(member as Value) + 1
-  else for (const name in value) size += name.length * 3 + roughSize((value as { [name: string]: Value })[name]) + 1
-  return size
-}
-
-const exactSize = (item: Item): number =>
-  Buffer.byteLength(JSON.stringify(item, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member)))

@@ -74,7 +74,7 @@ const foldEvent = (folding: Folding, turn: Turn): Outcome['kind'] => {
   const place = `${projection}#${event.meta.key}`
   if (parked.has(place)) return 'parked'
   const request = turn.decides ? event.meta.request : null
-  const remembered = request && { PK: `IDEM#${event.meta.actorId ?? ''}#${request.key}`, SK: 'IDEM' }
+  const remembered = request && { PK: `IDEM#${event.meta.actorId ?? ''}#${request.key}`, SK: event.meta.key }
   const get = getter(folding, event)
   const prior = remembered && get(remembered)
   if (request && prior) return repeat(folding, turn, prior, request)

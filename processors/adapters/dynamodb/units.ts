@@ -30,7 +30,7 @@ export interface Written {
   readonly failed?: boolean
 }
 
-const BOOKKEEPING = ['IDEM#', 'OUTCOME#', 'OUTBOX#', 'PARKED#', 'TIMER#', 'CHECKPOINT#']
+const BOOKKEEPING = ['IDEM#', 'OUTCOME#', 'OUTBOX#', 'PARKED#', 'TIMER#', 'ARMED#', 'CHECKPOINT#']
 
 export const NO_UNITS: Units = { domain: 0, bookkeeping: 0 }
 
