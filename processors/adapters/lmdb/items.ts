@@ -29,10 +29,11 @@ const PLAIN = { useRecords: false, mapsAsObjects: true }
 export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
   let learnt: unknown
-  const structures = shapesFrom(meta.get(SHAPES))
   const encoder = {
-    structures,
-    maxSharedStructures: among === 'one writer' ? 512 : structures.length,
+    // Asked for, not given: only shapes that msgpackr loads itself are marked as shared, and read right beyond the thirty-second.
+    getStructures: () => shapesFrom(meta.get(SHAPES)),
+    shouldShareStructure: () => among === 'one writer',
+    maxSharedStructures: 512,
     useBigIntExtension: true,
     mapsAsObjects: true,
     saveStructures: (shapes: unknown) => {

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { lmdbStores, type LmdbStore } from '../../../../processors/adapters/lmdb/store.ts'
+import { canonical, type Stored } from '../../../../projections/item.ts'
+
+const spec = { name: 'shapes', ttl: 'ttl', indexes: [] }
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tributary-shapes-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Every one has attributes of its own, one of them nested. */
+const itemsOf = (name: string, count: number): readonly Stored[] =>
+  Array.from({ length: count }, (_, index) => ({ PK: `${name}-${String(index).padStart(4, '0')}`, SK: 'S', [`${name}${index}`]: index, nested: { [`in${name}${index}`]: true }, _pos: index }))
+
+const opened = async (work: (store: LmdbStore) => Promise<void>, among: 'one writer' | 'several writers' = 'one writer') => {
+  const stores = lmdbStores({ folder, among })
+  await work(await stores.open(spec, 1))
+  await stores.close()
+}
+
+const dump = async (store: LmdbStore) => {
+  const found: string[] = []
+  for await (const page of store.scan()) found.push(...page.map((item) => canonical(item)))
+  return found.sort()
+}
+
+const expected = (...lists: readonly (readonly Stored[])[]) => lists.flat().map((item) => canonical(item)).sort()
+
+test('items of hundreds of shapes are the same after the table is opened again', async () => {
+  const items = itemsOf('a', 400)
+  await opened((store) => store.write(items, [], new Map()))
+  await opened(async (store) => expect(await dump(store)).toEqual(expected(items)))
+})
+
+test('what one of several writers wrote in a shape of its own, and what comes later, is read alike after a restart', async () => {
+  const [first, beside, later] = [itemsOf('a', 20), itemsOf('b', 60), itemsOf('c', 60)]
+  await opened((store) => store.write(first, [], new Map()))
+  await opened((store) => store.write(beside, [], new Map()), 'several writers')
+  await opened((store) => store.write(later, [], new Map()))
+  await opened(async (store) => {
+    for (const item of [...later, ...first, ...beside, ...first]) expect(canonical(store.peek(item) as Stored)).toBe(canonical(item))
+    expect(await dump(store)).toEqual(expected(first, beside, later))
+  })
+})
