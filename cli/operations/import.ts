@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { derivedId } from '../../producers/ids.ts'
 import { envelope } from '../../producers/http/envelope.ts'
+import { IMPORT_SOURCE } from '../../projections/meals/items.ts'
 import { upcast } from '../../projections/meals/upcast.ts'
 import type { SaidByRow } from '../../projections/meals/upcast.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -30,8 +31,6 @@ export interface Imported {
   readonly meals: Readonly<Record<string, number>>
   readonly unreadable: readonly { readonly line: number; readonly reason: string }[]
 }
-
-const SOURCE = 'import'
 
 /** Rows of an older table as events. Ids are made of the rows, and what was said before is harmless to say again. */
 export const importLines: Operation<ImportArgs> = async (runtime, { domain, importId, lines }): Promise<Imported> => {
@@ -72,7 +71,7 @@ interface From {
 
 const eventOf = ({ type, user, occurredAt, data, personal }: SaidByRow, { importId, rowHash, index, now }: From): Event => ({
   type,
-  meta: { ...envelope({ user, now, source: SOURCE, correlationId: importId }), occurredAt, eventId: derivedId('import', rowHash, String(index)) },
+  meta: { ...envelope({ user, now, source: IMPORT_SOURCE, correlationId: importId }), occurredAt, eventId: derivedId('import', rowHash, String(index)) },
   data,
   personal,
 })
@@ -106,7 +105,7 @@ export const endImport: Operation<ImportEnd> = async (runtime, { domain, importI
   const now = runtime.clock.now()
   const events = Object.entries(meals).map(([user, count]): Event => ({
     type: 'MealsImported',
-    meta: { ...envelope({ user, now, source: SOURCE, correlationId: importId }), eventId: derivedId('imported', importId, user) },
+    meta: { ...envelope({ user, now, source: IMPORT_SOURCE, correlationId: importId }), eventId: derivedId('imported', importId, user) },
     data: { importId, count, source },
     personal: null,
   }))

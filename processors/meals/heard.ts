@@ -1,8 +1,13 @@
 import type { Event } from '../../schemas/event.ts'
+import type { Get } from '../../projections/projection.ts'
+import { IMPORT_SOURCE, type SeenItem } from '../../projections/meals/items.ts'
+import { seenKey } from '../../projections/meals/keys.ts'
 
 /**
  * A correction has no natural key of its own, so what it changed keeps its name: the same event at a later offset
- * changes nothing. A second copy follows the first closely, so the last few names are enough.
+ * changes nothing. The last few names are enough for a copy that an append in doubt left, which follows the first
+ * closely; a request sent again with its Idempotency-Key is known by its `IDEM#` item. Rows can be imported again after
+ * any number of changes: what they say about targets leaves a mark of its own instead (`isSeen`, `markOf`).
  */
 const KEPT = 64
 
@@ -13,3 +18,10 @@ export const heardBefore = (heard: readonly string[] | undefined, event: Event):
 
 export const hearing = (heard: readonly string[] | undefined, event: Event): readonly string[] =>
   heard === undefined ? [nameOf(event)] : [...heard.slice(1 - KEPT), nameOf(event)]
+
+export const isImported = (event: Event): boolean => event.meta.source === IMPORT_SOURCE
+
+/** Only what was imported has a mark, so other events cost no read and no item. */
+export const isSeen = (event: Event, get: Get): boolean => isImported(event) && get<SeenItem>(seenKey(event.meta.key, event.meta.eventId)) !== undefined
+
+export const markOf = (event: Event): readonly SeenItem[] => (isImported(event) ? [seenKey(event.meta.key, event.meta.eventId)] : [])

@@ -5,7 +5,7 @@ import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/meals/i
 import type { Draft, NutrientDefinition, NutrientRegistry, TargetsAsOfItem, TargetsItem } from '../../projections/meals/items.ts'
 import { targetsAsOfKey, targetsKey } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
-import { heardBefore, hearing } from './heard.ts'
+import { heardBefore, hearing, isImported, isSeen, markOf } from './heard.ts'
 import { DUPLICATE, refuse } from './refusal.ts'
 import { bare } from './replace.ts'
 
@@ -17,7 +17,7 @@ const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
 export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get<TargetsItem>(targetsKey(meta.key))
-  const unfit = unfitFor(before, event)
+  const unfit = unfitFor(before, event, get)
   if (unfit !== undefined) return unfit
   if (!isDay(data.effectiveFromDate) || data.effectiveFromDate > dayAfter(utcDateOf(meta.occurredAt))) {
     return refuse('effective-date-out-of-range', 'Targets hold from a day that is no later than tomorrow.')
@@ -30,19 +30,19 @@ export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
     after[macro] = fromMilli(amount)
   }
   if (data.displayUnit !== null) after.displayUnit = data.displayUnit
-  return written(meta.key, after)
+  return written(event, after)
 }
 
 export const nutrientRegistryChanged = (event: NutrientRegistryChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get<TargetsItem>(targetsKey(meta.key))
-  const unfit = unfitFor(before, event) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
+  const unfit = unfitFor(before, event, get) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
   if (unfit !== undefined) return unfit
   const after = next(before, event, utcDateOf(meta.occurredAt))
   const { [data.name]: defined, ...others } = after.nutrientRegistry
   const known = Object.hasOwn(after.nutrientRegistry, data.name) ? defined : undefined
   after.nutrientRegistry = data.removed ? others : { ...others, [data.name]: redefined(known, data) }
-  return written(meta.key, after)
+  return written(event, after)
 }
 
 const wrongDefinition = (registry: NutrientRegistry, { data: { name, goal, removed } }: NutrientRegistryChanged): Result | undefined => {
@@ -59,9 +59,9 @@ const redefined = (defined: NutrientDefinition = {}, { unit, goal }: NutrientReg
   ...(goal !== null && { goal: fromMilli(goal) }),
 })
 
-const unfitFor = (targets: TargetsItem | undefined, event: Change): Result | undefined => {
+const unfitFor = (targets: TargetsItem | undefined, event: Change, get: Get): Result | undefined => {
   const { expectedVersion } = event.data
-  if (heardBefore(targets?._heard, event)) return DUPLICATE
+  if (isSeen(event, get) || heardBefore(targets?._heard, event)) return DUPLICATE
   const version = targets?.version ?? 0
   if (expectedVersion === null || expectedVersion === version) return undefined
   return refuse('targets-version-conflict', `The targets are at version ${version}, not ${expectedVersion}; read them and change them again.`)
@@ -78,14 +78,15 @@ const next = (before: TargetsItem | undefined, event: Change, from: string): Dra
     version: (before?.version ?? 0) + 1,
     updatedAt: isoOf(occurredAt),
     effectiveFromDate: before !== undefined && before.effectiveFromDate > from ? before.effectiveFromDate : from,
-    _heard: hearing(before?._heard, event),
+    // A registry of many rows would push out the names of all other changes.
+    ...(!isImported(event) && { _heard: hearing(before?._heard, event) }),
   }
 }
 
 /** The targets of now, and the same as what holds from their day on. */
-const written = (user: string, after: TargetsItem): Result => {
+const written = (event: Change, after: TargetsItem): Result => {
   const { effectiveFromDate, _heard, ...targets } = after
-  return { items: [after, { ...targets, ...targetsAsOfKey(user, effectiveFromDate) } satisfies TargetsAsOfItem] }
+  return { items: [after, { ...targets, ...targetsAsOfKey(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem, ...markOf(event)] }
 }
 
 /** Somewhere it is tomorrow already. */

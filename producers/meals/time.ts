@@ -1,4 +1,4 @@
-import { decideDay, type DayDecision, type DayRefusal } from '../../projections/meals/zone.ts'
+import { decideDay, zoneName, type DayDecision, type DayRefusal } from '../../projections/meals/zone.ts'
 import { dayNumberOf } from '../../projections/meals/instant.ts'
 import { mistake } from '../http/problem.ts'
 
@@ -35,7 +35,7 @@ export const place = (meal: { eatenAt: number; tz: string; userDate?: string | u
   const decision = decideDay(meal)
   if ('refused' in decision) throw mistake(400, WRONG[decision.refused])
   const { eatenAt, tz } = meal
-  return { eatenAt, tz, ...decision }
+  return { eatenAt, tz: zoneName(tz), ...decision }
 }
 
 const WRONG: Readonly<Record<DayRefusal, { pointer: string; code: string; detail: string }>> = {

@@ -33,6 +33,7 @@ export const tokenKey = (user: string, patId: string): Key => key(user, `PAT#${p
 export const goneTokenKey = (user: string, patId: string): Key => key(user, `GONE#PAT#${patId}`)
 export const usageKey = (user: string, day: string): Key => key(user, `USAGE#${day}`)
 export const importKey = (user: string, importId: string): Key => key(user, `IMPORT#${importId}`)
+export const seenKey = (user: string, eventId: string): Key => key(user, `SEEN#${eventId}`)
 
 export const TOKEN_INDEX = 'GSI1'
 export const tokenHash = (hash: string): string => `PATHASH#${hash}`

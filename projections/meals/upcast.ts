@@ -39,7 +39,7 @@ export const upcast = (raw: unknown, origin: Origin): Upcast => {
   if (sk.startsWith('MEAL#')) return mealRow(place)
   if (sk === 'CONFIG#TARGETS') return targetsRow(place)
   if (sk.startsWith('PAT#')) return tokenRow(place)
-  if (/^(SUMMARY|USAGE|DAY|GONE|TARGETS|IMPORT)#/.test(sk)) return { kind: 'derived' }
+  if (/^(SUMMARY|USAGE|DAY|GONE|TARGETS|IMPORT|SEEN)#/.test(sk)) return { kind: 'derived' }
   return unreadable(`its SK ${JSON.stringify(sk)} is not of the meals table`)
 }
 

@@ -44,30 +44,46 @@ export const utcOffsetOf = (instant: number, tz: string): number | undefined => 
 }
 
 const askOffset = (instant: number, tz: string): number | undefined => {
-  const formatter = formatterOf(tz)
-  if (formatter === undefined) return undefined
+  const zone = zoneOf(tz)
+  if (zone === undefined) return undefined
   // Asking for the offset costs a third of taking the wall clock apart.
-  const shown = OFFSET.exec(formatter.format(instant))
+  const shown = OFFSET.exec(zone.formatter.format(instant))
   if (shown === null) return undefined
   const [, sign, hours = '0', minutes = '0', seconds = '0'] = shown
   const ahead = Number(hours) * 60 + Number(minutes) + Number(seconds) / 60
   return Math.round(sign === '-' ? 0 - ahead : ahead)
 }
 
-export const isZone = (tz: string): boolean => formatterOf(tz) !== undefined
+export const isZone = (tz: string): boolean => zoneOf(tz) !== undefined
+
+/** The name in the case it is usually written in. */
+export const zoneName = (tz: string): string => zoneOf(tz)?.name ?? tz
 
 /** Zones are few, but their names may be spelled in any case, by strangers. */
 const MAX_CACHED = 1000
-const formatters = new Map<string, Intl.DateTimeFormat>()
+const zones = new Map<string, Zone>()
 
-const formatterOf = (tz: string): Intl.DateTimeFormat | undefined => {
-  const cached = formatters.get(tz)
+interface Zone {
+  readonly formatter: Intl.DateTimeFormat
+  readonly name: string
+}
+
+const zoneOf = (tz: string): Zone | undefined => {
+  const cached = zones.get(tz)
   if (cached !== undefined) return cached
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(tz)) return undefined
   const formatter = newFormatter(tz)
-  if (formatters.size >= MAX_CACHED) formatters.clear()
-  if (formatter !== undefined) formatters.set(tz, formatter)
-  return formatter
+  if (formatter === undefined) return undefined
+  const zone = { formatter, name: nameIn(formatter, tz) }
+  if (zones.size >= MAX_CACHED) zones.clear()
+  zones.set(tz, zone)
+  return zone
+}
+
+/** What a name resolves to can be another name of the same zone, even an outdated one: then it stays as it was given. */
+const nameIn = (formatter: Intl.DateTimeFormat, tz: string): string => {
+  const resolved = formatter.resolvedOptions().timeZone
+  return resolved.toLowerCase() === tz.toLowerCase() ? resolved : tz
 }
 
 const newFormatter = (timeZone: string): Intl.DateTimeFormat | undefined => {

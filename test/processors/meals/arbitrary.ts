@@ -18,7 +18,7 @@ const extended = fc.uniqueArray(fc.record({ name: nutrient, amount }), { maxLeng
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const personal = fc.oneof(fc.constant(chili), fc.constant<Forgotten>(FORGOTTEN))
 const occurredAt = fc.integer({ min: at('2026-11-16T00:00:00.000Z'), max: at('2026-11-17T00:00:00.000Z') })
-const meta = fc.record({ key: user, occurredAt })
+const meta = fc.record({ key: user, occurredAt, source: fc.constantFrom('test', 'import') })
 const macros = { calories: amount, protein: amount, carbs: amount, fat: amount }
 const someMacros = { calories: maybe(amount), protein: maybe(amount), carbs: maybe(amount), fat: maybe(amount) }
 const patId = fc.constantFrom('p1', 'p2')

@@ -50,6 +50,23 @@ describe('TargetsChanged', () => {
     given(set, targetsChanged({ calories: 1 })).when(set).thenDuplicate()
   })
 
+  test('M-l: an import that comes again after any number of changes changes nothing, and leaves the names of other changes', () => {
+    const meta = { source: 'import' }
+    const many = Array.from({ length: 70 }, (_, n) => targetsChanged({ calories: n * 1000 }))
+    for (const row of [targetsChanged({ calories: 1_500_000, meta }), nutrientChanged({ unit: 'mg', meta })]) {
+      given(row, nutrientChanged(), ...many).when(row).thenDuplicate()
+      given(set).when(row).thenWrites(TARGETS, 'TARGETS#2026-11-16', `SEEN#${row.meta.eventId}`)
+    }
+    const registry = Array.from({ length: 70 }, (_, n) => nutrientChanged({ name: `n${n}`, meta }))
+    given(set, ...registry).when(set).thenDuplicate()
+  })
+
+  test('a change that was not imported reads and writes no mark', () => {
+    const when = given(set).when(targetsChanged({ fat: 1000 }))
+    expect(when.reads).toEqual([TARGETS])
+    when.thenWrites(TARGETS, 'TARGETS#2026-11-16')
+  })
+
   test.each([
     ['a day after tomorrow', { effectiveFromDate: '2026-11-18' }, 'effective-date-out-of-range'],
     ['a day that is none', { effectiveFromDate: '2026-11-31' }, 'effective-date-out-of-range'],

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_RULE_VERSION, DAY_RULES, dayOf, isElsewhere, windowOf } from '../../../projections/meals/day.ts'
 import { dateOf, dayNumberOf, isInstant, isoOf } from '../../../projections/meals/instant.ts'
-import { decideDay, isZone, utcOffsetOf } from '../../../projections/meals/zone.ts'
+import { place } from '../../../producers/meals/time.ts'
+import { decideDay, isZone, utcOffsetOf, zoneName } from '../../../projections/meals/zone.ts'
 
 const at = (iso: string): number => Date.parse(iso)
 const dayIn = (tz: string, iso: string): string | undefined => {
@@ -54,6 +55,12 @@ describe('the 4 AM rule', () => {
   test('M-b: a zone that is none is told from one that is', () => {
     expect(['Europe/Berlin', 'utc', 'Mars/Olympus', '+05:30', '', 'x'.repeat(100), 'Europe/Berlin\u0000'].map(isZone)).toEqual([true, true, false, false, false, false, false])
     expect(decideDay({ eatenAt: 0, tz: 'Mars/Olympus' })).toEqual({ refused: 'tz-unknown' })
+  })
+
+  test('M-b: a zone is kept by its name in the usual case, and an alias stays the alias it is', () => {
+    expect(['europe/prague', 'EUROPE/PRAGUE', 'Europe/Prague', 'utc'].map(zoneName)).toEqual(['Europe/Prague', 'Europe/Prague', 'Europe/Prague', 'UTC'])
+    expect(['Asia/Calcutta', 'Asia/Kolkata', 'Etc/UTC', 'Mars/Olympus'].map(zoneName)).toEqual(['Asia/Calcutta', 'Asia/Kolkata', 'Etc/UTC', 'Mars/Olympus'])
+    expect(place({ eatenAt: 0, tz: 'europe/prague' })).toMatchObject({ tz: 'Europe/Prague', utcOffsetMinutes: 60 })
   })
 
   test('M-b: the day of the client wins within a day, and the difference is flagged', () => {

@@ -109,7 +109,7 @@ describe('rows of older tables', () => {
   })
 
   test('M29: summaries, usage and pointers are not imported: they are derived again', () => {
-    const derived = [SUMMARY, 'USAGE#2026-11-16', 'DAY#2026-11-16#x', 'GONE#MEAL#x', 'TARGETS#2026-11-16', 'IMPORT#x']
+    const derived = [SUMMARY, 'USAGE#2026-11-16', 'DAY#2026-11-16#x', 'GONE#MEAL#x', 'TARGETS#2026-11-16', 'IMPORT#x', 'SEEN#x']
     expect(derived.map((SK) => upcast({ PK: 'USER#ada', SK }, origin).kind)).toEqual(derived.map(() => 'derived'))
     expect(upcast({ PK: 'IDEM#ada#k', SK: 'x' }, origin)).toEqual({ kind: 'derived' })
   })
