@@ -6,7 +6,7 @@ import type { Outcomes } from '../processors/engine/outcomes.ts'
 import type { Parked } from '../processors/engine/parking.ts'
 import type { Passed } from '../processors/engine/processor.ts'
 import { startSender } from '../processors/engine/sender.ts'
-import type { Sender } from '../processors/engine/sender.ts'
+import type { Sender, SendingFrom } from '../processors/engine/sender.ts'
 import type { Store, Stores } from '../processors/engine/store.ts'
 import { startTimers } from '../processors/engine/timers.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -77,7 +77,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const generation = generationsOf(parts)
   let serving = await generation((await control.serving(domain.name)).generation)
   let processing = false
-  const sending = createSending(parts, { log, partitions, serving: () => serving })
+  const sending = createSending(parts, { log, partitions, serving: () => serving, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
@@ -114,8 +114,14 @@ const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
 }
 
 /** What goes out of the serving generation: its outbox, and events whose time has come. */
-const createSending = ({ domain, control, ledger, clock, watching }: PipelineParts, at: { log: Log; partitions: number; serving: () => Followed }) => {
-  const { log, partitions, serving } = at
+const createSending = ({ domain, control, ledger, clock, watching }: PipelineParts, at: { log: Log; partitions: number; serving: () => Followed; generation: (generation: number) => Promise<Followed> }) => {
+  const { log, partitions, serving, generation } = at
+  const sendingFrom = async (): Promise<SendingFrom> => {
+    const pointer = await control.serving(domain.name)
+    const before = (await control.generations(domain.name)).filter((each) => each.generation < pointer.generation && each.state === 'following')
+    const former = await Promise.all(before.map(async (each) => (await generation(each.generation)).store))
+    return { store: (await generation(pointer.generation)).store, from: pointer.from, former }
+  }
   const common = { log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
   let sender: Sender | undefined
   let timers: { stop(): Promise<void> } | undefined
@@ -123,7 +129,7 @@ const createSending = ({ domain, control, ledger, clock, watching }: PipelinePar
     wake: () => sender?.wake(),
     start(hand: 'sender' | 'timers'): void {
       if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: TIMER_POLL_MS, store: () => Promise.resolve(serving().store) })
-      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, serving: async () => ({ store: serving().store, from: (await control.serving(domain.name)).from }) })
+      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, serving: sendingFrom })
     },
     async stop(): Promise<void> {
       await timers?.stop()

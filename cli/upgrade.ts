@@ -30,12 +30,17 @@ const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { o
   const { generation, events } = await rebuild({
     domain, log, codec, clock, control,
     holder: `start:${process.pid}`,
+    served: pipeline.serving().store,
     ...adapters.building(domain),
     progress: (done, of) => output.progress(`${domain.name}: ${done} of ${of} events folded`),
   })
   await pipeline.start('processor')
   const { store } = await pipeline.generation(generation)
-  await flip({ domain: domain.name, control, log, clock, to: generation, store, timeoutMs: FLIP_TIMEOUT_MS })
+  const served = pipeline.serving()
+  await flip({
+    domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to: generation, store,
+    serving: served.generation, served: served.store, timeoutMs: FLIP_TIMEOUT_MS,
+  })
   await pipeline.refresh()
   output.note(`${domain.name}: ${events} events folded into generation ${generation}, which serves now`)
 }

@@ -37,15 +37,17 @@ const build = async ({ output, signal }: Context, workplace: Workplace): Promise
   return rebuildNext({
     domain, log, codec, clock, control, signal,
     holder: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    served: await workplace.store(workplace.serving),
     ...(await workplace.building()),
     progress: (events, of) => output.progress(`${domain.name}: ${events} of ${of} events folded (${of === 0 ? 100 : Math.floor((events * 100) / of)} %)`),
   })
 }
 
 const serve = async (workplace: Workplace, to: number): Promise<void> => {
-  const { domain, log, clock, control } = workplace
+  const { domain, log, clock, control, serving } = workplace
   await workplace.follow()
-  await flip({ domain: domain.name, control, log, clock, to, store: await workplace.store(to), timeoutMs: FLIP_TIMEOUT_MS })
+  const [store, served] = [await workplace.store(to), await workplace.store(serving)]
+  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, serving, served, timeoutMs: FLIP_TIMEOUT_MS })
 }
 
 const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {

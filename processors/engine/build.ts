@@ -5,6 +5,7 @@ import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { parkedFrom, parkedOf, type Parked, type Poison } from './parking.ts'
+import { isRetriable } from './retry.ts'
 import { EVERY, read } from './sort.ts'
 import { sizeOfChange } from './size.ts'
 import type { Store } from './store.ts'
@@ -26,7 +27,7 @@ export interface BuildParts {
   readonly ends: ReadonlyMap<number, number>
   readonly signal?: AbortSignal
   readonly progress?: (events: number) => void
-  /** Items kept in memory before they are flushed. */
+  /** About as many bytes of changed items as are kept in memory before they are flushed. */
   readonly workingSet?: number
   /** Only these keys, as one of several workers over the same log; the checkpoints are then for whoever gathers them. */
   readonly share?: (key: string | null) => boolean
@@ -44,14 +45,14 @@ export interface Built {
 export const build = async (parts: BuildParts): Promise<Built> => {
   const { log, target, ends, signal, share } = parts
   const checkpoints = new Map(await target.checkpoints())
-  const working = createWorkingSet(target, { limit: parts.workingSet ?? 20_000, fresh: checkpoints.size === 0 || share !== undefined })
+  const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined })
   if (share !== undefined) for await (const page of target.scan()) working.know(page)
   const flush = () => working.flush(share === undefined ? checkpoints : new Map())
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
     const standing = await parkedOf(target.reader(() => 0), partition)
-    for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos)
+    for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos, sizeOfChange(entry))
     const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
       for (const record of records) if (share === undefined || share(record.key)) folder(record)
@@ -67,6 +68,8 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   await working.settled()
   return { events, parked }
 }
+
+const WORKING_SET = 16 * 1024 * 1024
 
 interface Folding {
   readonly working: WorkingSet
@@ -89,7 +92,7 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
     const entry = parkedFrom(poison, through)
     still.add(entry.SK)
     parked.push(entry)
-    working.put(entry, entry.offset)
+    working.put(entry, entry.offset, sizeOfChange(entry))
   }
   const foldOne = (decider: Decider, heard: Heard) => {
     const { meta, type } = heard.event
@@ -97,12 +100,13 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
     if (folds[type] === undefined || (still.size > 0 && still.has(`${name}#${meta.key}`))) return
     try {
       const { changes } = decide(decider, heard, get)
-      for (const change of changes) sizeOfChange(change)
-      for (const change of changes) {
+      const sizes = changes.map(sizeOfChange)
+      for (const [index, change] of changes.entries()) {
         if ('_removed' in change) working.remove(change)
-        else working.put(change as Item, heard.offset)
+        else working.put(change as Item, heard.offset, sizes[index] as number)
       }
     } catch (error) {
+      if (isRetriable(error)) throw error
       park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId })
     }
   }

@@ -1,26 +1,30 @@
 import type { Key } from '../../projections/item.ts'
 
-/** Tells that a key was surely never added: two bits a key, so a few in a hundred strangers pass for known at ten million keys. */
+/** Tells that a key was surely never seen: two bits a key, so a few in a hundred strangers pass for known at ten million keys. */
 export interface KeyFilter {
-  add(key: Key): void
+  /** Remembers the key; true when it was surely not seen before. */
+  isNew(key: Key): boolean
   mayHold(key: Key): boolean
 }
 
 const BITS = 1 << 27
 const MASK = BITS - 1
 
-/** Most keys that a build asks for are new, and asking the store for what it does not have is the dearest part of a fold. */
+/** Most keys that a build asks for are new, and looking for what is not there is the dearest part of a fold. */
 export const createKeyFilter = (): KeyFilter => {
   const words = new Int32Array(BITS >>> 5)
-  const has = (at: number): boolean => ((words[at >>> 5] as number) & (1 << (at & 31))) !== 0
-  const set = (at: number) => {
-    words[at >>> 5] = (words[at >>> 5] as number) | (1 << (at & 31))
+  /** Whether the bit was set; sets it. */
+  const swap = (at: number): boolean => {
+    const word = words[at >>> 5] as number
+    words[at >>> 5] = word | (1 << (at & 31))
+    return (word & (1 << (at & 31))) !== 0
   }
+  const has = (at: number): boolean => ((words[at >>> 5] as number) & (1 << (at & 31))) !== 0
   return {
-    add: (key) => {
+    isNew: (key) => {
       const hash = hashOf(key)
-      set(first(hash))
-      set(second(hash))
+      const [one, other] = [swap(first(hash)), swap(second(hash))]
+      return !one || !other
     },
     mayHold: (key) => {
       const hash = hashOf(key)

@@ -94,6 +94,8 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   /** One clock for all who wait: a timer for each would cost more than most waits last. */
   const tick = async () => {
     ticking = true
+    // What was passed before this process began, or before a flip, nobody will tell here again.
+    await look()
     while (waiters.size > 0) {
       await clock.sleep(pollMs ?? TICK_MS)
       if (pollMs !== undefined) await look()

@@ -23,6 +23,8 @@ export interface RebuildParts {
   readonly codec: Codec
   readonly clock: Clock
   readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon'>
+  /** The serving generation's store. */
+  readonly served: Pick<Store, 'checkpoints'>
   /** Who holds the lease: one rebuild of a domain at a time. */
   readonly holder: string
   /** The local store the build works in; for an embedded generation it is that generation's own. */
@@ -39,12 +41,14 @@ export interface Rebuilt extends Built {
   readonly generation: number
 }
 
-const RENEW_EVENTS = 200_000
+const RENEW_MS = 15_000
 
 /** Builds the next generation beside the serving one, up to fixed ends; from there it follows the log like any other. */
 export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
   const { domain, control, holder } = parts
   const made = await control.begin(domain, holder)
+  const done = new AbortController()
+  void keepLease(parts, done.signal)
   try {
     const built = await buildGeneration(parts, made)
     await control.follow(domain.name, made.generation, holder)
@@ -52,20 +56,28 @@ export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
   } catch (error) {
     await control.abandon(domain.name, made.generation, holder).catch(() => undefined)
     throw error
+  } finally {
+    done.abort()
   }
 }
 
-const buildGeneration = async (parts: RebuildParts, { generation, group }: Generation): Promise<Built> => {
-  const { domain, log, codec, control, holder, workIn, copyTo, signal } = parts
-  const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
-  const total = [...ends.values()].reduce((sum, end) => sum + end, 0)
-  let renewed = 0
-  const progress = (events: number) => {
-    parts.progress?.(events, total)
-    if (events - renewed < RENEW_EVENTS) return
-    renewed = events
-    void control.renew(domain.name, holder).catch(() => undefined)
+const keepLease = async ({ domain, control, holder, clock }: RebuildParts, done: AbortSignal): Promise<void> => {
+  for (;;) {
+    await clock.sleep(RENEW_MS, done)
+    if (done.aborted) return
+    await control.renew(domain.name, holder).catch(() => undefined)
   }
+}
+
+/** Not past what the serving generation has done: what lies behind that is followed live, and only live events are sent. */
+const endsOf = async ({ log, served }: RebuildParts): Promise<ReadonlyMap<number, number>> =>
+  standing(served, new Map((await log.watermarks()).map(({ partition, high }) => [partition, high])))
+
+const buildGeneration = async (parts: RebuildParts, { generation, group }: Generation): Promise<Built> => {
+  const { domain, log, codec, workIn, copyTo, signal } = parts
+  const ends = await endsOf(parts)
+  const total = [...ends.values()].reduce((sum, end) => sum + end, 0)
+  const progress = (events: number) => parts.progress?.(events, total)
   const stoppable = signal === undefined ? {} : { signal }
   const shared = await parts.share?.({ log, codec, generation, ends, progress, ...stoppable })
   const target = await workIn(generation)
@@ -90,6 +102,11 @@ async function* itemsOf(store: Store) {
 
 export interface FlipParts {
   readonly domain: string
+  /** The serving generation's store. */
+  readonly served: Pick<Store, 'checkpoints'>
+  readonly serving: number
+  /** Of this build's folds: a generation of others is not followed by it. */
+  readonly foldVersion: number
   readonly control: Pick<Control, 'generations' | 'flip'>
   readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
@@ -98,18 +115,27 @@ export interface FlipParts {
   readonly timeoutMs: number
 }
 
-/** Waits until the new generation passed where the log ends now, then moves the pointer in one conditional write. */
-export const flip = async ({ domain, control, log, clock, to, store, timeoutMs }: FlipParts): Promise<void> => {
-  const listed = (await control.generations(domain)).find(({ generation }) => generation === to)
+/** Waits until both generations passed where the log ends now, then moves the pointer in one conditional write. */
+export const flip = async ({ domain, control, log, clock, to, store, timeoutMs, served, serving, foldVersion }: FlipParts): Promise<void> => {
+  const generations = await control.generations(domain)
+  const listed = generations.find(({ generation }) => generation === to)
   if (listed === undefined) throw new Fault('generation-unknown', `${domain} has no generation ${to}. See: tributary status.`)
   if (listed.state !== 'following') throw new Fault('generation-unfinished', `Generation ${to} of ${domain} is ${listed.state}; only a complete one can serve.`)
-  const from = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
+  const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
+  // Where nobody follows with the old one, the new one sends from where that stands.
+  const isFollowed = generations.some((each) => each.generation === serving && each.foldVersion === foldVersion)
+  const from = isFollowed ? ends : await standing(served, ends)
   const until = clock.now() + timeoutMs
-  while (!(await hasPassed(store, from))) {
+  while (!(await hasPassed(store, ends)) || !(await hasPassed(served, from))) {
     if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${to} of ${domain} has not reached the end of the log. Is a processor of its fold version running? See: tributary status.`)
     await clock.sleep(20)
   }
   await control.flip(domain, { generation: to, from })
+}
+
+const standing = async (store: Pick<Store, 'checkpoints'>, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
+  const reached = await store.checkpoints()
+  return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
 }
 
 const hasPassed = async (store: FlipParts['store'], ends: ReadonlyMap<number, number>): Promise<boolean> => {

@@ -7,10 +7,18 @@ import type { OutboxRow } from './outbox.ts'
 import { retrying } from './retry.ts'
 import type { Store } from './store.ts'
 
+/** Read together: a pointer of now with a store of a moment ago would throw away what is still to be sent. */
+export interface SendingFrom {
+  readonly store: Store
+  readonly from: ReadonlyMap<number, number>
+  /** Generations that served before: what they put into their outbox for events before `from` is still theirs to send. */
+  readonly former: readonly Store[]
+}
+
 export interface SenderParts {
   readonly log: Log
-  /** The serving generation, and from which positions it serves: what lies before was another's to send. */
-  readonly serving: () => Promise<{ readonly store: Store; readonly from: ReadonlyMap<number, number> }>
+  /** The serving generation, and from which positions it serves: what lies before was a former one's to send. */
+  readonly serving: () => Promise<SendingFrom>
   /** Outlives generations: what is claimed here is not sent a second time unless the receiver tells duplicates apart. */
   readonly ledger: Store
   readonly partitions: number
@@ -51,17 +59,34 @@ export const startSender = (parts: SenderParts): Sender => {
 }
 
 const sendAll = async (parts: SenderParts, signal: AbortSignal): Promise<void> => {
-  const { store, from } = await parts.serving()
-  for (let partition = 0; partition < parts.partitions && !signal.aborted; partition += 1) {
-    for (;;) {
-      const { items } = await store.reader(() => 0).query({ pk: outboxPartition(partition), limit: LIMIT })
-      for (const row of items as readonly (OutboxRow & Stored)[]) {
-        if (row._pos >= (from.get(partition) ?? 0)) await sendRow(parts, row)
-        await store.commit([[[{ remove: { PK: row.PK, SK: row.SK }, expect: row._pos }]]])
-        if (signal.aborted) return
-      }
-      if (items.length < LIMIT) break
+  const { store, from, former } = await parts.serving()
+  for (let partition = 0; partition < parts.partitions; partition += 1) {
+    const begins = from.get(partition) ?? 0
+    for (const old of former) await drain(parts, { store: old, partition, signal, sends: (row) => (row._pos < begins ? 'send' : 'leave') })
+    await drain(parts, { store, partition, signal, sends: (row) => (row._pos < begins ? 'drop' : 'send') })
+  }
+}
+
+type Row = OutboxRow & Stored
+
+interface Draining {
+  readonly store: Store
+  readonly partition: number
+  readonly signal: AbortSignal
+  readonly sends: (row: Row) => 'send' | 'drop' | 'leave'
+}
+
+/** Rows lie in the order of their positions: behind the first that stays, all stay. */
+const drain = async (parts: SenderParts, { store, partition, signal, sends }: Draining): Promise<void> => {
+  while (!signal.aborted) {
+    const { items } = await store.reader(() => 0).query({ pk: outboxPartition(partition), limit: LIMIT })
+    for (const row of items as readonly Row[]) {
+      const what = sends(row)
+      if (what === 'leave' || signal.aborted) return
+      if (what === 'send') await sendRow(parts, row)
+      await store.commit([[[{ remove: { PK: row.PK, SK: row.SK }, expect: row._pos }]]])
     }
+    if (items.length < LIMIT) return
   }
 }
 

@@ -2,6 +2,7 @@ import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projec
 import type { Change, Get, Outcome } from '../../projections/projection.ts'
 import { decide, type Decider, type Heard } from './decide.ts'
 import { isByPosition, leavesTrace } from './keys.ts'
+import { isRetriable } from './retry.ts'
 import { sizeOfChange } from './size.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from './store.ts'
 
@@ -92,9 +93,10 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       // First, since it throws for an item that is too large: that event is told as parked.
       if (!before) chunks.add(touched, { offset: one.offset, trace: { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
       outcomes.push(before ? undefined : outcome)
-      if (before) continue
-      sends ||= changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
+      sends ||= !before && changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
     } catch (error) {
+      // A store that cannot answer now is no fault of the event.
+      if (isRetriable(error)) throw error
       if (misses.length > 0) continue
       return result({ heard: one, error })
     }

@@ -7,7 +7,8 @@ export interface WorkingSet {
   find(key: Key): Stored | undefined
   /** These lie in the target already. */
   know(items: readonly Stored[]): void
-  put(item: Item, offset: number): void
+  /** `bytes`: about what it weighs. */
+  put(item: Item, offset: number, bytes: number): void
   remove(key: Key): void
   isFull(): boolean
   /** Begins to write what changed; the write before it is waited for first, so folding goes on meanwhile. */
@@ -16,6 +17,7 @@ export interface WorkingSet {
 }
 
 export interface WorkingSetOptions {
+  /** About as many bytes as may change before they are flushed. */
   readonly limit: number
   /** Nothing is in the target that is not told by `know` or flushed from here. */
   readonly fresh: boolean
@@ -30,62 +32,87 @@ interface Slot {
 /** By PK, then by SK: a fold asks for a key and then writes it, and the two strings keep their hashes in between. */
 type Slots = Map<string, Map<string, Slot>>
 
-export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingSetOptions): WorkingSet => {
-  // Two generations make a cheap recency order: what was not asked for since the last flush but one is let go.
+/** Two generations make a cheap recency order: what was not asked for since the last turn but one is let go. */
+const createSlots = () => {
   let young: Slots = new Map()
   let old: Slots = new Map()
-  let size = 0
-  let writing: Promise<void> = Promise.resolve()
-  const flushed = fresh ? createKeyFilter() : undefined
+  let lastPk = ''
+  let lastRow: Map<string, Slot> | undefined
 
+  /** A fold's keys mostly share their PK: the row is looked for once. */
+  const rowOf = (PK: string): Map<string, Slot> | undefined => {
+    if (lastRow !== undefined && PK === lastPk) return lastRow
+    lastPk = PK
+    lastRow = young.get(PK)
+    return lastRow
+  }
   const keep = (slot: Slot): Slot => {
     const { PK, SK } = slot.key
-    const row = young.get(PK)
-    if (row === undefined) young.set(PK, new Map([[SK, slot]]))
-    else row.set(SK, slot)
-    size += 1
+    const row = rowOf(PK)
+    if (row !== undefined) row.set(SK, slot)
+    else {
+      lastRow = new Map([[SK, slot]])
+      young.set(PK, lastRow)
+    }
     return slot
   }
-  const slotOf = ({ PK, SK }: Key): Slot | undefined => {
-    const slot = young.get(PK)?.get(SK)
+  const find = ({ PK, SK }: Key): Slot | undefined => {
+    const slot = rowOf(PK)?.get(SK)
     if (slot !== undefined) return slot
     const kept = old.get(PK)?.get(SK)
     return kept && keep(kept)
   }
+  /** What changed, in the order of the keys; a new turn begins. */
+  const turn = () => {
+    const changes = changesOf(young)
+    old = young
+    young = new Map()
+    lastRow = undefined
+    return changes
+  }
+  return { keep, find, turn }
+}
+
+export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingSetOptions): WorkingSet => {
+  const slots = createSlots()
+  // Every key that was ever put: most keys are asked for once, before they are first written, and then need no look anywhere.
+  const seen = fresh ? createKeyFilter() : undefined
+  let bytes = 0
+  let writing: Promise<void> = Promise.resolve()
+
   const set = (key: Key, item: Stored | undefined) => {
-    const slot = slotOf(key)
-    if (slot === undefined) keep({ key, item, dirty: true })
+    const slot = seen?.isNew(key) ? undefined : slots.find(key)
+    if (slot === undefined) slots.keep({ key, item, dirty: true })
     else {
       slot.item = item
       slot.dirty = true
     }
   }
   const find = (key: Key): Stored | undefined => {
-    const slot = slotOf(key)
+    if (seen !== undefined && !seen.mayHold(key)) return undefined
+    const slot = slots.find(key)
     if (slot !== undefined) return slot.item
-    if (flushed !== undefined && !flushed.mayHold(key)) return undefined
     const item = target.peek(key)
-    // What is absent is not kept: most keys are asked for once, before they are first written.
-    return item && keep({ key, item, dirty: false }).item
+    return item && slots.keep({ key, item, dirty: false }).item
   }
   const flush = async (checkpoints: ReadonlyMap<number, number>) => {
     await writing
-    const { puts, removes } = changesOf(young)
-    for (const item of puts) flushed?.add(item)
-    old = young
-    young = new Map()
-    size = 0
+    const { puts, removes } = slots.turn()
+    bytes = 0
     writing = target.write(puts, removes, new Map(checkpoints))
     writing.catch(() => undefined)
   }
   return {
     find,
     know: (items) => {
-      for (const item of items) flushed?.add(item)
+      for (const item of items) seen?.isNew(item)
     },
-    put: (item, offset) => set(item, stamped(item, offset)),
+    put: (item, offset, weight) => {
+      bytes += weight
+      set(item, stamped(item, offset))
+    },
     remove: (key) => set(key, undefined),
-    isFull: () => size >= limit,
+    isFull: () => bytes >= limit,
     flush,
     settled: () => writing,
   }

@@ -109,7 +109,7 @@ export const createWorld = (options: WorldOptions): World => {
     const { domain, codec } = workload
     const sender = workload.sends ? startSender({
       ...mine, ledger: storeFor({ scheduler, random }, process, ledger), partitions: options.partitions, clock: clock(process), pollMs: POLL_MS, failed,
-      serving: async () => ({ store: mine.store, from: new Map() }),
+      serving: async () => ({ store: mine.store, from: new Map(), former: [] }),
     }) : undefined
     const told = (passed: Passed) => {
       heard.push(passed)

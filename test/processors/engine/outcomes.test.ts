@@ -52,6 +52,16 @@ test('in another process the checkpoint is watched, and the marker tells', async
   expect(await other).toEqual(refused)
 })
 
+test('what was passed before this process began is known without hearing of it', async () => {
+  const { outcomes, store, clock } = given()
+  await store.commit([[[{ put: marker(2), expect: null }]]], { partition: 0, offset: 5 })
+  expect(await outcomes.reached({ partition: 0, offset: 4 }, 1_000)).toBe(true)
+  expect(await outcomes.after(sent(2), 1_000)).toEqual(refused)
+  const beyond = outcomes.reached({ partition: 0, offset: 5 }, 1_000)
+  await clock.pass(1_100)
+  expect(await beyond).toBe(false)
+})
+
 test('what lies before the first batch heard here is told by its marker', async () => {
   const { outcomes, store } = given()
   await store.commit([[[{ put: marker(2), expect: null }]]])

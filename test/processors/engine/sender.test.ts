@@ -27,10 +27,10 @@ const appending = (fail: () => boolean = () => false) => {
 
 const outbox = (store: MemoryStore) => [...store.items.values()].filter(({ PK }) => PK.startsWith('OUTBOX#'))
 
-const sending = (store: MemoryStore, ledgerStore: MemoryStore, parts: { log: Log; from?: number }) => {
+const sending = (store: MemoryStore, ledgerStore: MemoryStore, parts: { log: Log; from?: number; former?: readonly MemoryStore[] }) => {
   const clock = virtualClock()
   const failures: unknown[] = []
-  const serving = async () => ({ store, from: new Map([[0, parts.from ?? 0]]) })
+  const serving = async () => ({ store, from: new Map([[0, parts.from ?? 0]]), former: parts.former ?? [] })
   const sender = startSender({ log: parts.log, serving, ledger: ledgerStore, partitions: 1, clock, pollMs: 1_000, failed: (error) => failures.push(error) })
   return { clock, sender, failures }
 }
@@ -81,6 +81,18 @@ test('a generation sends only what lies at or behind the position from which it 
   await sender.stop()
   expect(events()).toMatchObject([{ data: { id: 'm2' } }])
   expect(outbox(store)).toEqual([])
+})
+
+test('what a former generation has not sent of the time before the flip is sent from its outbox, once', async () => {
+  const [former, store] = [memoryStore(), memoryStore()]
+  await fold(former, [move('m1'), move('m2')])
+  await fold(store, [move('m1'), move('m2')])
+  const { log, events } = appending()
+  const { clock, sender } = sending(store, memoryStore(), { log, from: 1, former: [former] })
+  await clock.pass(2_000)
+  await sender.stop()
+  expect(events()).toMatchObject([{ data: { id: 'm1' } }, { data: { id: 'm2' } }])
+  expect([outbox(former).length, outbox(store).length]).toEqual([1, 0])
 })
 
 test('a log that is away is tried again, and nothing is lost', async () => {
