@@ -40,10 +40,13 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   scope.addHook('onRequest', async (request, reply) => {
     request.receivedAt = clock.now()
     reply.header('cache-control', 'no-store')
-    const caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
+    request.caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
+  })
+  // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
+  scope.addHook('preHandler', async (request) => {
     const after = afterOf(request.headers)
     // What was waited for is seen by who serves after the wait.
-    request.caller = after ? { ...caller, ...(await reachedBy(domain, after, limits.waitMs)) } : caller
+    if (after && request.caller) request.caller = { ...request.caller, ...(await reachedBy(domain, after, limits.waitMs)) }
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))

@@ -6,7 +6,9 @@ import { violationsProblem, type Violation } from './validation.ts'
 /** Every error ends here, as problem+json. What nobody foresaw is logged and answered without its details. */
 export const answerError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const problem = problemOf(error, request)
-  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error, code: problem.code, reqId: request.id }, 'request failed')
+  // What we refuse ourselves is foreseen: its code says all.
+  if (error instanceof Problem && problem.status >= 500) request.log.info({ code: problem.code, reqId: request.id }, 'request refused for now')
+  else if (problem.status >= 500) request.log.error({ err: problem.cause ?? error, code: problem.code, reqId: request.id }, 'request failed')
   return sendProblem(reply, problem)
 }
 

@@ -15,6 +15,13 @@ describe('the rate limit', () => {
     expect(ofType(edge, 'MealLogged')).toHaveLength(before)
     expect(await send(edge.app, { url: '/v1/targets', token: bob })).toMatchObject({ status: 200 })
   })
+
+  test('counts who asks for what is not visible yet, before they wait for it', async () => {
+    const edge = await openMemoryEdge({ limits: { rate: { max: 2, windowMs: 60_000 } } })
+    const token = await edge.token('ann')
+    const ask = () => send(edge.app, { url: '/v1/targets', token, headers: { 'tributary-after': `0:999999:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}` } })
+    expect([(await ask()).body.code, (await ask()).body.code, (await ask()).body.code]).toEqual(['not-yet-visible', 'not-yet-visible', 'rate-limited'])
+  })
 })
 
 describe('usage', () => {

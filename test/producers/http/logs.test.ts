@@ -30,6 +30,18 @@ test('no token, body or word of a user is ever logged', async () => {
   for (const each of [token, secret]) expect(text).not.toContain(each.slice(11, 40))
 })
 
+test('what is not visible yet is no failure: one line without a stack', async () => {
+  const { lines, logger } = capture()
+  const edge = await openMemoryEdge({ logger })
+  const token = await edge.token('ann')
+  const headers = { 'tributary-after': `0:999999:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}` }
+  expect(await send(edge.app, { url: '/v1/targets', token, headers })).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
+  await edge.app.close()
+  const told = lines.filter((line) => line.includes('not-yet-visible'))
+  expect(told.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ level: 'info', code: 'not-yet-visible' }])
+  expect(told.join('')).not.toContain('stack')
+})
+
 test('whatever is logged under the name of a secret is hidden', () => {
   const { lines, logger } = capture()
   const { token } = mintToken('meals', () => Buffer.alloc(32, 5))
