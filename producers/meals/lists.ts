@@ -8,7 +8,7 @@ import { dateIn, instantOf } from './time.ts'
 const date = { type: 'string', maxLength: 10 } as const
 
 export const pagingSchema = {
-  limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|1[0-9][0-9]|200)$', description: 'From 1 to 200; 50 unless told.' },
+  limit: { type: 'string', pattern: '^-?[0-9]{1,9}$', description: 'From 1 to 200; 50 unless told.' },
   cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
 } as const
 
@@ -30,12 +30,17 @@ export interface Paged {
   readonly cursor?: string
 }
 
-const DEFAULT_LIMIT = 50
+const [DEFAULT_LIMIT, MOST] = [50, 200]
 
 export const pagingOf = ({ limit, cursor }: Paged): { limit: number; cursor?: string } => ({
-  limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+  limit: limit === undefined ? DEFAULT_LIMIT : limitOf(Number(limit)),
   ...(cursor === undefined ? {} : { cursor }),
 })
+
+const limitOf = (limit: number): number => {
+  if (limit >= 1 && limit <= MOST) return limit
+  throw mistake(400, { pointer: 'querystring/limit', code: 'out-of-range', detail: `querystring/limit must be from 1 to ${MOST}.` })
+}
 
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9998-12-31']
 
