@@ -4,9 +4,20 @@ import { mealsEdge } from '../producers/meals.ts'
 import type { Key } from '../projections/item.ts'
 import { userPartition } from '../projections/meals/keys.ts'
 import type { Domain } from '../projections/projection.ts'
+import { Fault } from '../schemas/fault.ts'
 
 /** Every domain of the program, in one place. */
 export const DOMAINS: readonly Domain[] = [meals]
+
+/** A domain as a command names it. */
+export const domainNamed = (name: string): Domain => {
+  const domain = DOMAINS.find((each) => each.name === name)
+  if (domain === undefined) throw unknownDomain(name, DOMAINS.map((each) => each.name))
+  return domain
+}
+
+export const unknownDomain = (name: string, known: readonly string[]): Fault =>
+  new Fault('bad-usage', `There is no domain "${name}". There ${known.length === 1 ? 'is' : 'are'}: ${known.join(', ')}.`)
 
 export const EDGES: Readonly<Record<string, Pick<DomainEdge, 'name' | 'routes' | 'access'>>> = { meals: mealsEdge }
 

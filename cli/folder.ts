@@ -32,6 +32,23 @@ export const prepareFolder = (folder: string): void => {
   }
 }
 
+/** For commands that look at what is there: a misspelt folder is told, not made. */
+export const requireFolder = (folder: string): void => {
+  if (isDataFolder(folder)) return
+  const what = existsSync(folder) ? 'is no data folder (it has no tributary.json)' : 'does not exist'
+  throw new Fault('no-data-folder', `The data folder ${folder} ${what}; check TRIBUTARY_DATA, or start the pipeline once.`)
+}
+
+/** Whether the program was here before. One that cannot be looked into counts as one: opening it tells why it cannot be used. */
+export const isDataFolder = (folder: string): boolean => {
+  try {
+    accessSync(join(folder, 'tributary.json'))
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR'
+  }
+}
+
 /** One by one, since Node's recursive mkdir never returns where a parent is there and yet takes nothing in (/proc). */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) return

@@ -2,7 +2,7 @@ import { Fault } from '../schemas/fault.ts'
 import type { Config } from './config.ts'
 import { configOf } from './context.ts'
 import type { Context } from './context.ts'
-import { callHolder } from './folder.ts'
+import { callHolder, requireFolder } from './folder.ts'
 import { createPerform } from './operations.ts'
 import type { OperationName } from './operations.ts'
 import { saysTo } from './output.ts'
@@ -15,21 +15,28 @@ export interface Asking {
   readonly name: OperationName
   readonly args?: unknown
   readonly row?: (row: unknown) => void
-  /** The operation waits for folds: where nobody else does, they run here meanwhile. */
+  readonly opening?: Opening
+}
+
+export interface Opening {
+  /** What is asked waits for folds: where nobody else does, they run here meanwhile. */
   readonly processing?: boolean
+  /** What is asked may be the first thing that ever happens in the data folder. */
+  readonly first?: boolean
 }
 
 export type Ask = (name: OperationName, args: unknown, row?: (row: unknown) => void) => Promise<unknown>
 
 /** Performs one operation where it can be: by the running server that holds the folder, or else here. */
-export const ask = (context: Context, { name, args = {}, row, processing = false }: Asking): Promise<unknown> =>
-  asking(context, processing, (askOne) => askOne(name, args, row))
+export const ask = (context: Context, { name, args = {}, row, opening = {} }: Asking): Promise<unknown> =>
+  asking(context, opening, (askOne) => askOne(name, args, row))
 
 /** The same for several: what must be opened here is opened once. */
-export const asking = async <T>(context: Context, processing: boolean, use: (ask: Ask) => Promise<T>): Promise<T> => {
+export const asking = async <T>(context: Context, { processing = false, first = false }: Opening, use: (ask: Ask) => Promise<T>): Promise<T> => {
   const config = configOf(context)
   const says = (row: (row: unknown) => void = () => undefined) => saysTo(context.output, context.signal, row)
   if (isEmbedded(config) && (await isHeld(config))) return use(async (name, args, row) => (await serverOf(config))(name, args, says(row)))
+  if (isEmbedded(config) && !first) requireFolder(config.data)
   return withRuntime(context, async (runtime) => {
     if (processing && isEmbedded(config)) for (const pipeline of runtime.pipelines.values()) await pipeline.start('processor')
     return use((name, args, row) => createPerform(runtime)(name, args, says(row)))

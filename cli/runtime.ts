@@ -2,12 +2,11 @@ import type { Clock } from '../processors/engine/clock.ts'
 import { CONTROL_TABLE, createControl, LEDGER_TABLE } from '../processors/engine/control.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
-import { Fault } from '../schemas/fault.ts'
 import { openAdapters } from './adapters.ts'
 import type { Adapters } from './adapters.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import type { Config } from './config.ts'
-import { DOMAINS } from './domains.ts'
+import { DOMAINS, unknownDomain } from './domains.ts'
 import { holdFolder } from './folder.ts'
 import type { Held } from './folder.ts'
 import { createMetrics } from './metrics.ts'
@@ -87,7 +86,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
 
 const known = (pipelines: ReadonlyMap<string, Pipeline>, domain: string): Pipeline => {
   const pipeline = pipelines.get(domain)
-  if (pipeline === undefined) throw new Fault('domain-unknown', `There is no domain "${domain}". There ${pipelines.size === 1 ? 'is' : 'are'}: ${[...pipelines.keys()].join(', ')}.`)
+  if (pipeline === undefined) throw unknownDomain(domain, [...pipelines.keys()])
   return pipeline
 }
 

@@ -5,12 +5,12 @@ import type { RebuildParts } from '../processors/engine/rebuild.ts'
 import type { Store } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
-import { Fault } from '../schemas/fault.ts'
 import type { Scratch } from './adapters.ts'
 import { openBeside } from './beside.ts'
 import { configOf } from './context.ts'
 import type { Context } from './context.ts'
-import { DOMAINS } from './domains.ts'
+import { DOMAINS, domainNamed } from './domains.ts'
+import { requireFolder } from './folder.ts'
 import type { Pipeline } from './pipeline.ts'
 import { isHeld, withRuntime } from './reach.ts'
 import { isEmbedded } from './runtime.ts'
@@ -36,9 +36,9 @@ export interface Workplace {
 /** One domain after the other, all of them when none is named. */
 export const inWorkplaces = async (context: Context, name: string | undefined, use: (workplace: Workplace) => Promise<void>): Promise<void> => {
   const config = configOf(context)
-  const domains = name === undefined ? DOMAINS : DOMAINS.filter((domain) => domain.name === name)
-  if (domains.length === 0) throw new Fault('domain-unknown', `There is no domain "${name}". There ${DOMAINS.length === 1 ? 'is' : 'are'}: ${DOMAINS.map((domain) => domain.name).join(', ')}.`)
+  const domains = name === undefined ? DOMAINS : [domainNamed(name)]
   if (!isEmbedded(config) || !(await isHeld(config))) {
+    if (isEmbedded(config)) requireFolder(config.data)
     return withRuntime(context, async (runtime) => {
       for (const domain of domains) await use(workplaceIn(runtime, runtime.pipeline(domain.name)))
     })

@@ -32,7 +32,7 @@ export const demo = async (context: Context, options: DemoOptions): Promise<Exit
   if (options.domain !== 'meals') throw new Fault('bad-usage', `There is no demo of "${options.domain}"; there is one of meals.`)
   const config = configOf(context)
   if (isEmbedded(config) && !(await isHeld(config))) throw new Fault('no-server', 'No server runs on this data folder. Start one: tributary start')
-  return asking(context, false, async (ask) => {
+  return asking(context, {}, async (ask) => {
     const url = isEmbedded(config) ? ((await ask('where', {})) as { http: string | null }).http : `http://${config.http.host}:${config.http.port}`
     if (url === null) throw new Fault('no-server', 'The running server has no edge. Start one with the role edge.')
     const users = Array.from({ length: USERS }, (_, index) => `demo-${options.seed}-${index + 1}`)

@@ -6,7 +6,7 @@ import { checkSchemas } from '../../schemas/compatibility.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
-import { callHolder, prepareFolder } from '../folder.ts'
+import { callHolder, isDataFolder, prepareFolder } from '../folder.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
@@ -48,7 +48,7 @@ const checkServices = async (context: Context, config: Config, check: Check): Pr
   if (isEmbedded(config)) await check('data folder', () => folder(data))
   for (const broker of kafka?.brokers ?? []) await check(`Kafka ${broker}`, () => reach(broker, kafka?.ssl === true))
   if (dynamodb?.endpoint !== undefined) await check('DynamoDB', () => endpoint(dynamodb.endpoint ?? ''))
-  await check('pipeline', () => pipeline(context))
+  if (!isEmbedded(config) || isDataFolder(data)) await check('pipeline', () => pipeline(context))
 }
 
 const found = async (check: string, look: () => Promise<string> | string): Promise<Finding> => {
@@ -73,6 +73,7 @@ const schemas = (): string => {
 }
 
 const folder = async (data: string): Promise<string> => {
+  if (!isDataFolder(data)) return `${data} is none yet; the first start makes it`
   prepareFolder(data)
   const holder = await callHolder(data)
   holder?.destroy()

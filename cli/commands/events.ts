@@ -1,5 +1,6 @@
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
+import { domainNamed } from '../domains.ts'
 import type { EventRow } from '../operations/events.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -15,6 +16,7 @@ export interface EventsOptions {
 }
 
 export const events = async (context: Context, { json, from, to, ...options }: EventsOptions): Promise<Exit> => {
+  domainNamed(options.domain)
   const args = { ...options, ...(from === undefined ? {} : { from: instant('--from', from) }), ...(to === undefined ? {} : { to: instant('--to', to) }) }
   const row = (told: unknown): void => context.output.line(json === true ? JSON.stringify(told) : lineOf(told as EventRow, context))
   await ask(context, { name: 'events', args, row })

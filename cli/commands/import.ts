@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
+import { domainNamed } from '../domains.ts'
 import type { Imported, ImportLine } from '../operations/import.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -22,7 +23,10 @@ const LINES = 500
 const SHOWN = 20
 
 /** Reads the file here and hands it over in parts: the server needs no access to it. */
-export const importFile = (context: Context, options: ImportOptions): Promise<Exit> => asking(context, true, (ask) => importBy(context, ask, options))
+export const importFile = async (context: Context, options: ImportOptions): Promise<Exit> => {
+  domainNamed(options.domain)
+  return asking(context, { processing: true, first: true }, (ask) => importBy(context, ask, options))
+}
 
 const importBy = async (context: Context, ask: Ask, { domain, file, json }: ImportOptions): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)

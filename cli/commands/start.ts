@@ -85,7 +85,7 @@ const greeting = (config: Config, { http, admin }: Serving, roles: ReadonlySet<R
   `admin:   ${admin}/readyz, ${admin}/metrics`,
   `log:     ${config.kafka === undefined ? `embedded, in ${config.data}` : `Kafka at ${config.kafka.brokers.join(', ')}`}`,
   `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,
-  `a first token: tributary token create --user me${isEmbedded(config) ? '' : ' (with the same environment)'}`,
+  `a first token: npx tributary token create --user me${isEmbedded(config) ? '' : ' (with the same environment)'}`,
 ]
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>

@@ -11,9 +11,12 @@ export const status = async (context: Context, options: { watch?: true; json?: t
   let last: readonly Status[] = []
   do {
     last = (await ask(context, { name: 'status' })) as readonly Status[]
+    // Who hangs up hears no answer.
+    if (context.signal.aborted) return EXIT.interrupted
     context.output.line(options.json === true ? last.map((each) => JSON.stringify(each)).join('\n') : table(last))
     if (options.watch === true) await systemClock.sleep(WATCH_MS, context.signal)
   } while (options.watch === true && !context.signal.aborted)
+  if (context.signal.aborted) return EXIT.interrupted
   return last.some(({ parked }) => parked > 0) ? EXIT.parked : EXIT.fine
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { domainNamed } from '../domains.ts'
 import type { NewToken, TokenRow } from '../operations/token.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -16,7 +17,8 @@ const LATE = 'It is in the log, but no processor has made it visible yet; it wil
 
 /** The secret alone goes to stdout, so that a script can take it. */
 export const create = async (context: Context, { json, ...args }: CreateOptions): Promise<Exit> => {
-  const made = (await ask(context, { name: 'token-create', args, processing: true })) as NewToken
+  domainNamed(args.domain)
+  const made = (await ask(context, { name: 'token-create', args, opening: { processing: true, first: true } })) as NewToken
   if (json === true) context.output.line(JSON.stringify(made))
   else {
     context.output.note(`Token ${made.id} of ${made.user}, scopes ${made.scopes.join(', ')}. It is shown this once; only its hash is kept:`)
@@ -36,7 +38,7 @@ export const list = async (context: Context, { user, json }: { user?: string; js
 }
 
 export const revoke = async (context: Context, { id, json }: { id: string; json?: true }): Promise<Exit> => {
-  const revoked = (await ask(context, { name: 'token-revoke', args: { id }, processing: true })) as { id: string; user: string; visible: boolean }
+  const revoked = (await ask(context, { name: 'token-revoke', args: { id }, opening: { processing: true } })) as { id: string; user: string; visible: boolean }
   if (json === true) context.output.line(JSON.stringify(revoked))
   else context.output.line(`Token ${revoked.id} of ${revoked.user} is revoked.`)
   if (!revoked.visible) context.output.note(LATE)

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { callHolder, holdFolder, prepareFolder, socketPath } from '../../cli/folder.ts'
+import { callHolder, holdFolder, prepareFolder, requireFolder, socketPath } from '../../cli/folder.ts'
 import { askOver, serveSocket, streamOver } from '../../cli/socket.ts'
 import { Fault } from '../../schemas/fault.ts'
 
@@ -23,6 +23,15 @@ describe('the data folder', () => {
     const folder = join(freshFolder(), 'a', 'b')
     prepareFolder(folder)
     expect(existsSync(join(folder, 'tributary.json'))).toBe(true)
+  })
+
+  test('that is missing, empty or a file is told to who only looks, and not made', () => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'file'), '')
+    for (const wrong of [join(folder, 'missing'), folder, join(folder, 'file')]) expect(() => requireFolder(wrong)).toThrow(code('no-data-folder'))
+    expect(readdirSync(folder)).toEqual(['file'])
+    prepareFolder(folder)
+    expect(() => requireFolder(folder)).not.toThrow()
   })
 
   test('of a newer version is refused', () => {

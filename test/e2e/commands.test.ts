@@ -36,6 +36,16 @@ describe('commands', { timeout: 120_000 }, () => {
     expect(types.slice(0, 2)).toEqual(['PatIssued', 'MealLogged'])
   })
 
+  test('status --watch tells again and again until it is interrupted, and ends with 130', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await startServer(env)
+    const watching = spawn(process.execPath, [program, 'status', '--watch', '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const [first] = (await once(createInterface({ input: watching.stdout }), 'line')) as [string]
+    watching.kill('SIGINT')
+    expect(await once(watching, 'exit')).toEqual([130, null])
+    expect(JSON.parse(first)).toMatchObject({ domain: 'meals', parked: 0 })
+  })
+
   test('events of a time, of a key, and of neither', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await newToken(env, 'ann')

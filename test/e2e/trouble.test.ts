@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -89,8 +89,16 @@ describe('usage', { timeout: 120_000 }, () => {
     expect(await run(['--version'], {})).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test('a domain that is not there is named as such', async () => {
-    expect(await run(['verify', 'taps'], { TRIBUTARY_DATA: freshFolder() })).toMatchObject({ code: 1, stderr: oneLine('domain-unknown') })
+  test.each([[['verify', 'taps']], [['events', '--domain', 'taps']], [['import', 'taps', 'file']], [['rebuild', 'taps', '--yes']], [['parked', 'taps']], [['token', 'create', '--user', 'ann', '--domain', 'taps']]])('%j names a domain that is not there: 2, and nothing is made', async (args) => {
+    const folder = join(freshFolder(), 'none')
+    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({ code: 2, stdout: '', stderr: oneLine('bad-usage') })
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test.each([[['status']], [['events']], [['verify']], [['rebuild', 'meals', '--yes']], [['parked']], [['parked', 'retry', '--all']], [['token', 'list']], [['token', 'revoke', 'x']]])('%j tells a data folder that is not there, and makes none', async (args) => {
+    const folder = join(freshFolder(), 'none')
+    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({ code: 1, stdout: '', stderr: oneLine('no-data-folder') })
+    expect(existsSync(folder)).toBe(false)
   })
 
   test('--print-config shows the configuration without secrets', async () => {
