@@ -7,8 +7,12 @@ import { decidersOf, type Decider, type Heard } from '../processors/engine/decid
 import { meals } from '../processors/meals/domain.ts'
 import type { Item } from '../projections/item.ts'
 import type { DaySummaryItem, MealItem } from '../projections/meals/items.ts'
+import { dayOf } from '../projections/meals/day.ts'
+import { mealIdOf, uidOf } from '../projections/meals/keys.ts'
 import { mealsTable } from '../projections/meals/table.ts'
 import { tableName } from '../projections/table.ts'
+import type { Event } from '../schemas/event.ts'
+import type { MealLoggedData } from '../schemas/generated/meals.ts'
 import { startServices } from './services.ts'
 import { perSecond, printTable, ratio } from './table.ts'
 import { mealEvents } from './workload.ts'
@@ -29,10 +33,17 @@ const days = (first: number): readonly (readonly Heard[])[] => {
   const byUser = new Map<string, Heard[]>()
   for (const [index, event] of all.entries()) {
     const list = byUser.get(event.meta.key) ?? []
-    if (list.length < MEALS_A_DAY) list.push({ event: { ...event, data: { ...(event.data as object), userDate: '2024-01-01', dayOverridden: false } }, partition: 0, offset: first + index })
+    if (list.length < MEALS_A_DAY) list.push({ event: onOneDay(event, list.length), partition: 0, offset: first + index })
     byUser.set(event.meta.key, list)
   }
   return [...byUser.values()]
+}
+
+/** The meals of a user, every two hours of one day, as the 4 AM rule sees it: no pointers from days. */
+const onOneDay = (event: Event, nth: number): Event => {
+  const data = event.data as MealLoggedData
+  const eatenAt = Date.UTC(2024, 0, 1, 7 + 2 * nth)
+  return { ...event, data: { ...data, eatenAt, mealId: mealIdOf(new Date(eatenAt).toISOString(), uidOf(data.mealId)), userDate: dayOf(eatenAt, data.utcOffsetMinutes) } }
 }
 
 const timed = async (store: DynamoStore, work: () => Promise<void>): Promise<Spent> => {
