@@ -3,7 +3,7 @@ import type { MealCorrected, MealCorrectedData, MealDayReassigned } from '../../
 import type { Get, Result } from '../../projections/projection.ts'
 import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../projections/meals/day.ts'
 import { isInstant, isoOf, msOf } from '../../projections/meals/instant.ts'
-import type { Draft, MealItem } from '../../projections/meals/items.ts'
+import { MACROS, type Draft, type MealItem } from '../../projections/meals/items.ts'
 import { eatenOf, keyIn, mealSk, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { findMeal, notPresent, redirect, type Found } from './find.ts'
@@ -87,8 +87,6 @@ const placeOn = (meal: Draft<MealItem>, day: string): void => {
   if (isElsewhere(day, msOf(eatenOf(meal.SK)), meal.utcOffsetMinutes)) meal.dayOverridden = true
   else delete meal.dayOverridden
 }
-
-const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
 
 const reckon = (meal: Draft<MealItem>, { data, meta }: MealCorrected, get: Get): Result | undefined => {
   const { calories, protein, carbs, fat, extended, registryVersion } = data

@@ -2,7 +2,7 @@ import type { NutrientRegistryChanged, TargetsChanged } from '../../schemas/gene
 import type { Get, Result } from '../../projections/projection.ts'
 import { isDay } from '../../projections/meals/day.ts'
 import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/meals/instant.ts'
-import type { Draft, NutrientDefinition, NutrientRegistry, TargetsAsOfItem, TargetsItem } from '../../projections/meals/items.ts'
+import { MACROS, type Draft, type NutrientDefinition, type NutrientRegistry, type TargetsAsOfItem, type TargetsItem } from '../../projections/meals/items.ts'
 import { targetsAsOfKey, targetsKey } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
 import { heardBefore, hearing, isImported, isSeen, markOf } from './heard.ts'
@@ -10,8 +10,6 @@ import { DUPLICATE, refuse } from './refusal.ts'
 import { bare } from './replace.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
-
-const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
 
 /** Null is not said and changes nothing; 0 is said, and disables a target. */
 export const targetsChanged = (event: TargetsChanged, get: Get): Result => {

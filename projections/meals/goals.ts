@@ -1,5 +1,5 @@
 import type { Page, Reader } from '../table.ts'
-import type { TargetsAsOfItem } from './items.ts'
+import { MACROS, type TargetsAsOfItem } from './items.ts'
 import { dayIn, TARGETS_AS_OF, userPartition } from './keys.ts'
 
 /** What a day is measured against. A target of 0 is disabled, so it is no goal. */
@@ -12,8 +12,6 @@ export interface Goals {
   /** Of the targets they came from. */
   readonly version: number
 }
-
-const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
 
 export const goalsOf = (targets: Omit<TargetsAsOfItem, 'PK' | 'SK'>): Goals => {
   const macros = MACROS.filter((macro) => (targets[macro] ?? 0) > 0).map((macro) => [macro, targets[macro]])

@@ -3,6 +3,9 @@ import type { Key } from '../item.ts'
 /** By name, in decimal units. A name may be any text, so read it by `Object.hasOwn`. */
 export type Amounts = { readonly [nutrient: string]: number }
 
+/** The four every meal has; the others are the registry's. */
+export const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
+
 export type MacroAmounts = {
   readonly calories: number
   readonly protein: number

@@ -4,7 +4,7 @@ import type {
 } from '../../schemas/generated/meals.ts'
 import { DAY_RULE_VERSION, isDay, isOffset } from './day.ts'
 import { isInstant, isoOf, utcDateOf } from './instant.ts'
-import { FORMAT_VERSION } from './items.ts'
+import { MACROS, FORMAT_VERSION } from './items.ts'
 import { isName, isUid, mealIdOf } from './keys.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
 import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from './rows.ts'
@@ -51,8 +51,6 @@ interface Place {
 }
 
 const unreadable = (reason: string): Upcast => ({ kind: 'unreadable', reason })
-
-const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
 
 const mealRow = ({ user, sk, row, origin }: Place): Upcast => {
   const [, instant, uid = 'legacy'] = sk.split('#')

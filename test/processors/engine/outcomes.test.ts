@@ -86,12 +86,11 @@ test('refusals beyond those remembered are still told rightly', async () => {
 })
 
 test('the sender of an event behind a parked one hears that its key stands still', async () => {
-  const { outcomes, store } = given(25)
+  const { outcomes, store, clock } = given(25)
   const entry = parkedFrom({ projection: 'accounts', key: 'a', position: { partition: 0, offset: 2 }, error: new Error('broken') }, 8)
   await store.commit([parking(entry)], { partition: 0, offset: 9 })
   const answer = outcomes.after(sent(4), 1_000)
   const before = outcomes.after(sent(1), 1_000)
-  const { clock } = { clock: virtualClock() }
   await clock.pass(0)
   outcomes.heard(passed(9, 10))
   expect(await answer).toEqual({ kind: 'parked', reason: 'broken' })
