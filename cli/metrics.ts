@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
-import type { Watching } from './pipeline.ts'
+import type { Watching } from '../processors/engine/pipeline.ts'
 import { version } from './version.ts'
 
 /** Where a domain stands, as measured now. */

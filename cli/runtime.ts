@@ -11,8 +11,8 @@ import { holdFolder } from './folder.ts'
 import type { Held } from './folder.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
-import { openPipeline } from './pipeline.ts'
-import type { Pipeline, Watching } from './pipeline.ts'
+import { openPipeline } from '../processors/engine/pipeline.ts'
+import type { Pipeline, Watching } from '../processors/engine/pipeline.ts'
 
 /** Everything that a process has open: the composition root's result. */
 export interface Runtime {

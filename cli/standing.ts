@@ -1,7 +1,7 @@
 import { parkedOf } from '../processors/engine/parking.ts'
 import type { StoredParked } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A domain as `status` shows it. */

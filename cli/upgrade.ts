@@ -1,7 +1,7 @@
 import { flip, rebuild } from '../processors/engine/rebuild.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Context } from './context.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { isEmbedded } from './runtime.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../processors/engine/log.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Says } from '../socket.ts'
 
 export interface EventsArgs {

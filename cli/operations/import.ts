@@ -7,7 +7,7 @@ import type { SaidByRow } from '../../projections/meals/upcast.ts'
 import type { Event } from '../../schemas/event.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
 
 export interface ImportArgs {
   readonly domain: string

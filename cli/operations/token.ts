@@ -9,7 +9,7 @@ import { isTrace, type Item } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { PatIssued, PatRevoked } from '../../schemas/generated/meals.ts'
 import type { Operation } from '../operations.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Runtime } from '../runtime.ts'
 
 export interface NewToken {

@@ -1,6 +1,6 @@
-import type { Log } from '../processors/engine/log.ts'
-import { startProcessor } from '../processors/engine/processor.ts'
-import type { Running } from '../processors/engine/processor.ts'
+import type { Log } from './log.ts'
+import { startProcessor } from './processor.ts'
+import type { Running } from './processor.ts'
 import type { Followed, PipelineParts } from './pipeline.ts'
 
 /** The processors of this process: one for every listed generation of this build's fold version. */
