@@ -6,19 +6,26 @@ import type { Event } from './event.ts'
 import { Fault } from './fault.ts'
 import { HEADER, reasonOf } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
+import { writePersonalField } from './pen.ts'
+import type { Page } from './pen.ts'
 import type { Registry } from './registry.ts'
 
 export const createEncode = (registry: Registry, forms: Forms): ((event: Event) => Uint8Array) => {
-  const scratch = Buffer.alloc(LIMITS.bytes)
+  const page: Page = { buf: Buffer.alloc(LIMITS.bytes), pos: 0 }
+  const scratch = page.buf
   const cursor = createCursor()
-  const write = (form: Form, value: object): number => {
-    demand(form, value)
+  /** With what the record ends with: an event's personal field. */
+  const write = (form: Form, value: object, ending?: Buffer | null): Buffer => {
     scratch[0] = 0
     scratch.writeInt32BE(form.written.id, 1)
-    return fitting(form, form.type.encode(value, scratch, HEADER))
+    page.pos = HEADER
+    const plain = form.pen !== undefined && form.pen(page, value) && (ending === undefined || writePersonalField(page, ending)) && page.pos <= scratch.length
+    return plain ? Buffer.from(scratch.subarray(0, page.pos)) : writeCarefully(form, value, ending)
   }
-  const take = (form: Form, value: object, end: number): Buffer => {
-    const buf = Buffer.from(scratch.subarray(0, end))
+  const writeCarefully = (form: Form, value: object, ending: Buffer | null | undefined): Buffer => {
+    demand(form, value)
+    const end = fitting(form, form.type.encode(value, scratch, HEADER))
+    const buf = Buffer.from(scratch.subarray(0, ending === undefined ? end : fitting(form, PERSONAL_FIELD.encode(ending, scratch, end))))
     verify(form, { value, buf, cursor })
     return buf
   }
@@ -26,16 +33,13 @@ export const createEncode = (registry: Registry, forms: Forms): ((event: Event) 
     if (personal === null) return null
     if (personal === FORGOTTEN) throw badEvent(`A ${type} whose personal data was forgotten cannot be written again.`)
     if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
-    const about = forms(form.personal)
-    return take(about, personal as object, write(about, personal as object))
+    return write(forms(form.personal), personal as object)
   }
   return (event) => {
     const schema = registry.event(event.type)
     if (schema === undefined) throw badEvent(`No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
     const form = forms(schema)
-    const personal = writePersonal(form, event)
-    const head = { meta: event.meta, data: event.data }
-    return take(form, head, fitting(form, PERSONAL_FIELD.encode(personal, scratch, write(form, head))))
+    return write(form, { meta: event.meta, data: event.data }, writePersonal(form, event))
   }
 }
 
