@@ -72,9 +72,9 @@ export const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
 }
 
 /** The embedded tables. Each environment belongs to one process at a time. */
-export const openTables = async (data: string, among: 'one writer' | 'several writers' = 'one writer'): Promise<LmdbStores> => {
+export const openTables = async (data: string, share?: string): Promise<LmdbStores> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
-  return lmdbStores({ folder: join(data, 'tables'), among })
+  return lmdbStores({ folder: join(data, 'tables'), ...(share === undefined ? {} : { share }) })
 }
 
 /** `read`: beside the process that writes. */

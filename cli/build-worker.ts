@@ -6,7 +6,7 @@ import type { Said, Share } from './build-workers.ts'
 import { DOMAINS } from './domains.ts'
 
 /** Folds the keys of one share, in a thread of its own. Keys of different shares never meet in an item (law 4). */
-const { data, domain: name, generation, ends, index, of } = workerData as Share
+const { data, domain: name, generation, ends, index, of, workingSet } = workerData as Share
 const domain = DOMAINS.find((each) => each.name === name)
 if (domain === undefined) throw new Error(`there is no domain ${name}`)
 const say = (said: Said) => parentPort?.postMessage(said)
@@ -17,16 +17,23 @@ const shareOf = (key: string | null): number => {
   return hash % of
 }
 
-const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data, 'several writers')]
+const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data, `${index}/${of}`)]
 const [log, target] = [await logs.open(domain.topic), await tables.open(domain.table, generation)]
-const { events, parked } = await build({
+const stopping = new AbortController()
+parentPort?.once('message', () => stopping.abort())
+const built = await build({
   domain, log, target,
   codec: openCodec(),
   ends: new Map(ends),
   share: (key) => shareOf(key) === index,
   progress: (done) => say({ kind: 'progress', events: done }),
+  signal: stopping.signal,
+  ...(workingSet === undefined ? {} : { workingSet }),
+}).catch((error: unknown) => {
+  if (!stopping.signal.aborted) throw error
+  return undefined
 })
 await tables.close()
 await logs.close()
-say({ kind: 'progress', events })
-say({ kind: 'done', parked })
+say(built === undefined ? { kind: 'stopped' } : { kind: 'done', ...built })
+parentPort?.unref()

@@ -13,11 +13,13 @@ export interface Share extends Place {
   readonly ends: readonly (readonly [number, number])[]
   readonly index: number
   readonly of: number
+  readonly workingSet?: number
 }
 
 export type Said =
   | { readonly kind: 'progress'; readonly events: number }
-  | { readonly kind: 'done'; readonly parked: readonly Parked[] }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'done'; readonly events: number; readonly parked: readonly Parked[] }
 
 /** The folder that holds both the embedded log and the tables. */
 export interface Place {
@@ -39,11 +41,11 @@ export const shareBuild = (place: Place, domain: Domain) => async (work: BuildWo
 }
 
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
-  const { generation, ends, workers } = work
+  const { generation, ends, workers, workingSet } = work
   await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
-  const shares = done.map((_, index) => ({ ...place, domain: domain.name, generation, ends: [...ends], index, of: workers }))
-  const parked = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
+  const shares = done.map((_, index) => ({ data: place.data, domain: domain.name, generation, ends: [...ends], index, of: workers, ...(workingSet === undefined ? {} : { workingSet }) }))
+  const built = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
     done[share.index] = events
     // Every worker reads the whole log; the slowest tells how far the build is.
     work.progress(Math.min(...done))
@@ -51,7 +53,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
   const tables = await openTables(place.data)
   await (await tables.open(domain.table, generation)).write([], [], ends)
   await tables.close()
-  return { events: Math.max(...done), parked: parked.flat() }
+  return { events: Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked) }
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
@@ -62,15 +64,18 @@ const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, 
   await tables.close()
 }
 
-const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<readonly Parked[]> =>
+const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<Built> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./build-worker.js', import.meta.url), { workerData: share, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } })
-    const stop = () => void worker.terminate().then(() => reject(signal?.reason as Error))
+    // Asked, not ended: what it is writing is written to its end.
+    const stop = () => worker.postMessage('stop')
+    if (signal?.aborted === true) stop()
     signal?.addEventListener('abort', stop, { once: true })
     worker.on('message', (said: Said) => {
       if (said.kind === 'progress') return progress(said.events)
       signal?.removeEventListener('abort', stop)
-      resolve(said.parked)
+      if (said.kind === 'done') resolve(said)
+      else reject(signal?.reason as Error)
     })
     worker.once('error', reject)
   })

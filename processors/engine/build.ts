@@ -26,10 +26,11 @@ export interface BuildParts {
   /** Where to stop, by partition: fixed, so that two builds of the same log agree. */
   readonly ends: ReadonlyMap<number, number>
   readonly signal?: AbortSignal
+  /** How many events lie behind it, those of earlier runs among them. */
   readonly progress?: (events: number) => void
   /** About as many bytes of changed items as are kept in memory before they are flushed. */
   readonly workingSet?: number
-  /** Only these keys, as one of several workers over the same log; the checkpoints are then for whoever gathers them. */
+  /** Only these keys, as one of several workers over the same log; the target keeps each one's checkpoints apart. */
   readonly share?: (key: string | null) => boolean
 }
 
@@ -47,7 +48,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const checkpoints = new Map(await target.checkpoints())
   const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined })
   if (share !== undefined) for await (const page of target.scan()) working.know(page)
-  const flush = () => working.flush(share === undefined ? checkpoints : new Map())
+  const flush = () => working.flush(checkpoints)
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
@@ -58,7 +59,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
       for (const record of records) if (share === undefined || share(record.key)) folder(record)
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
-      parts.progress?.(events)
+      parts.progress?.(totalOf(checkpoints))
       if (working.isFull()) await flush()
       signal?.throwIfAborted()
     }
@@ -70,6 +71,9 @@ export const build = async (parts: BuildParts): Promise<Built> => {
 }
 
 const WORKING_SET = 16 * 1024 * 1024
+
+/** Events up to these positions. */
+export const totalOf = (positions: ReadonlyMap<number, number>): number => [...positions.values()].reduce((sum, position) => sum + position, 0)
 
 interface Folding {
   readonly working: WorkingSet

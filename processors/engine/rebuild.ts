@@ -14,6 +14,7 @@ export interface BuildWork {
   readonly generation: number
   readonly ends: ReadonlyMap<number, number>
   readonly progress: (events: number) => void
+  readonly workingSet?: number
   readonly signal?: AbortSignal
 }
 

@@ -6,6 +6,7 @@ import { mealEvents } from '../../bench/workload.ts'
 import { openEmbeddedLogs, openTables } from '../../cli/adapters.ts'
 import type * as workers from '../../cli/build-workers.ts'
 import { build } from '../../processors/engine/build.ts'
+import type { Log } from '../../processors/engine/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
@@ -13,31 +14,60 @@ import { openCodec } from '../../schemas/codec.ts'
 // The workers are threads of the built program.
 const { buildShared } = (await import(new URL('../../dist/cli/build-workers.js', import.meta.url).href)) as typeof workers
 
-test('several workers build byte for byte what one builds, with the same checkpoints', async () => {
+interface Bench {
+  readonly data: string
+  readonly log: Log
+  readonly ends: ReadonlyMap<number, number>
+}
+
+const codec = openCodec()
+
+const withLog = async (count: number, use: (bench: Bench) => Promise<void>): Promise<void> => {
   const data = mkdtempSync(join(tmpdir(), 'tributary-workers-'))
-  const codec = openCodec()
-  const events = [...mealEvents({ events: 6_000, users: 37 })]
+  const events = [...mealEvents({ events: count, users: 37 })]
+  const logs = await openEmbeddedLogs(data, 'write')
   try {
-    const logs = await openEmbeddedLogs(data, 'write')
     const log = await logs.open(meals.topic)
     await log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
-    const ends = new Map([[0, events.length]])
-    await buildShared({ data }, meals, { log, codec, generation: 2, ends, workers: 3, progress: () => {} })
-    const tables = await openTables(data)
-    const [alone, shared] = [await tables.open(meals.table, 1), await tables.open(meals.table, 2)]
-    await build({ domain: meals, log, codec, target: alone, ends })
-    const dump = async (store: typeof alone) => {
-      const found: string[] = []
-      for await (const page of store.scan()) found.push(...page.map((item) => canonical(item)))
-      return found
-    }
-    const expected = await dump(alone)
-    expect(expected.length).toBeGreaterThan(3_000)
-    expect(await dump(shared)).toEqual(expected)
-    expect(await shared.checkpoints()).toEqual(await alone.checkpoints())
-    await tables.close()
-    await logs.close()
+    await use({ data, log, ends: new Map([[0, events.length]]) })
   } finally {
+    await logs.close()
     rmSync(data, { recursive: true, force: true })
   }
-})
+}
+
+/** Generation 2 equals what one thread builds into generation 1, checkpoints too. */
+const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
+  const tables = await openTables(data)
+  const [alone, shared] = [await tables.open(meals.table, 1), await tables.open(meals.table, 2)]
+  await build({ domain: meals, log, codec, target: alone, ends })
+  const dump = async (store: typeof alone) => {
+    const found: string[] = []
+    for await (const page of store.scan()) found.push(...page.map((item) => canonical(item)))
+    return found
+  }
+  const expected = await dump(alone)
+  expect(expected.length).toBeGreaterThan(3_000)
+  expect(await dump(shared)).toEqual(expected)
+  expect(await shared.checkpoints()).toEqual(await alone.checkpoints())
+  await tables.close()
+}
+
+test('several workers build byte for byte what one builds, with the same checkpoints', () =>
+  withLog(6_000, async (bench) => {
+    await buildShared(bench, meals, { ...bench, codec, generation: 2, workers: 3, progress: () => {} })
+    await expectBuiltAlone(bench)
+  }), 120_000)
+
+test('several workers stopped in the middle go on where each of them stood', () =>
+  withLog(24_000, async (bench) => {
+    const stopping = new AbortController()
+    const work = { ...bench, codec, generation: 2, workers: 3, workingSet: 50_000 }
+    const stopped = buildShared(bench, meals, { ...work, signal: stopping.signal, progress: (events) => events > 6_000 && stopping.abort() })
+    await expect(stopped).rejects.toThrow('aborted')
+    const seen: number[] = []
+    const { events } = await buildShared(bench, meals, { ...work, progress: (done) => seen.push(done) })
+    expect(events).toBeLessThan(22_000)
+    expect(seen.at(-1)).toBe(24_000)
+    await expectBuiltAlone(bench)
+  }), 120_000)

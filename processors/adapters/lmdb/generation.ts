@@ -43,7 +43,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
       throw asFault(error, 'store-unavailable', `${spec.name} cannot be read now`)
     }
   }
-  const checkpoints = checkpointsIn(writer.tables())
+  const checkpoints = checkpointsIn(writer.tables(), parts)
   let closing: Promise<void> | undefined
   const settled = async (): Promise<Tables> => {
     await drain()

@@ -15,14 +15,14 @@ export interface LmdbStoresOptions {
   readonly folder: string
   /** Tables that the log cannot bring back: their commits resolve on disk. */
   readonly durable?: (spec: TableSpec) => boolean
-  /** Several threads write side by side, each its own keys, as the workers of a build do. */
-  readonly among?: 'one writer' | 'several writers'
+  /** This is one of several that write side by side, each its own keys, as the workers of a build do: the name under which it keeps its checkpoints. */
+  readonly share?: string
 }
 
 const besideTheLog = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
 
 /** Each generation of each table is an environment of its own, so that a build in another process never holds up live commits. */
-export const lmdbStores = ({ folder, durable = besideTheLog, among = 'one writer' }: LmdbStoresOptions): LmdbStores => {
+export const lmdbStores = ({ folder, durable = besideTheLog, share }: LmdbStoresOptions): LmdbStores => {
   const opened = new Map<string, { readonly store: LmdbStore; users: number }>()
   const pathOf = (spec: TableSpec, generation: number): string => join(folder, spec.name, `g${generation}`)
 
@@ -40,7 +40,7 @@ export const lmdbStores = ({ folder, durable = besideTheLog, among = 'one writer
   return {
     open: async (spec, generation) => {
       const path = pathOf(spec, generation)
-      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, among, durable: durable(spec) }), users: 0 }
+      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec), ...(share === undefined ? {} : { share }) }), users: 0 }
       entry.users++
       opened.set(path, entry)
       let left: Promise<void> | undefined

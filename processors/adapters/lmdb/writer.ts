@@ -5,11 +5,13 @@ import { Fault } from '../../../schemas/fault.ts'
 import { createAbsence, type Absence } from './absence.ts'
 import { asFault, causeOf, hasRoomFor, openEnvironment } from './environment.ts'
 import { createIndexer, openTables, type Tables } from './items.ts'
+import { advance } from './pending.ts'
 
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
-  readonly among: 'one writer' | 'several writers'
+  /** One of several writers side by side. Where it stands is kept under this name, beside where all of them began. */
+  readonly share?: string
 }
 
 export interface Changes {
@@ -33,7 +35,7 @@ export interface Writer {
 const FORMAT = 1
 
 export const openWriter = (parts: GenerationParts): Writer => {
-  const { path, spec } = parts
+  const { path } = parts
   let opened = openAt(parts)
   let closing: Promise<void> | undefined
   const absence = opened.tables.items.getKeysCount({ limit: 1 }) === 0 ? createAbsence() : undefined
@@ -47,7 +49,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
         throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written, and it is tried again. Free space.`, { retriable: true })
       }
       try {
-        await root.batch(() => put({ tables, spec, absence }, changes))
+        await root.batch(() => put({ tables, parts, absence }, changes))
       } catch (error) {
         // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
         const cause = await causeOf(error)
@@ -60,9 +62,9 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
 }
 
-const openAt = ({ path, spec, among }: GenerationParts): { root: RootDatabase; tables: Tables } => {
+const openAt = ({ path, spec, share }: GenerationParts): { root: RootDatabase; tables: Tables } => {
   const root = openEnvironment({ path })
-  const tables = openTables(root, spec, among)
+  const tables = openTables(root, spec, share === undefined ? 'one writer' : 'several writers')
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)
   else if (typeof format !== 'number' || format > FORMAT) {
@@ -72,8 +74,8 @@ const openAt = ({ path, spec, among }: GenerationParts): { root: RootDatabase; t
   return { root, tables }
 }
 
-const put = ({ tables, spec, absence }: { tables: Tables; spec: TableSpec; absence: Absence | undefined }, { items, checkpoints }: Changes): void => {
-  const index = createIndexer(tables, spec)
+const put = ({ tables, parts, absence }: { tables: Tables; parts: GenerationParts; absence: Absence | undefined }, { items, checkpoints }: Changes): void => {
+  const index = createIndexer(tables, parts.spec)
   for (const [id, item] of items) {
     if (item === null) void tables.items.remove(id)
     else {
@@ -82,12 +84,17 @@ const put = ({ tables, spec, absence }: { tables: Tables; spec: TableSpec; absen
     }
     index(id, item ?? undefined)
   }
-  for (const [partition, offset] of checkpoints) void tables.meta.put(`checkpoint:${partition}`, offset)
+  for (const [partition, offset] of checkpoints) void tables.meta.put(`${checkpointPrefix(parts)}${partition}`, offset)
   tables.saveShapes()
 }
 
-export const checkpointsIn = ({ meta }: Tables): Map<number, number> => {
+const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string => (share === undefined ? 'checkpoint:' : `share:${share}:`)
+
+/** A share that has none of its own yet begins where all of them do. */
+export const checkpointsIn = ({ meta }: Tables, parts: Pick<GenerationParts, 'share'>): Map<number, number> => {
   const found = new Map<number, number>()
-  for (const { key, value } of meta.getRange({ start: 'checkpoint:', end: 'checkpoint;' })) found.set(Number(String(key).slice(11)), Number(value))
+  for (const prefix of new Set([checkpointPrefix({}), checkpointPrefix(parts)])) {
+    for (const { key, value } of meta.getRange({ start: prefix, end: `${prefix.slice(0, -1)};` })) advance(found, Number(String(key).slice(prefix.length)), Number(value))
+  }
   return found
 }

@@ -16,8 +16,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const itemsOf = (name: string, count: number): readonly Stored[] =>
   Array.from({ length: count }, (_, index) => ({ PK: `${name}-${String(index).padStart(4, '0')}`, SK: 'S', [`${name}${index}`]: index, nested: { [`in${name}${index}`]: true }, _pos: index }))
 
-const opened = async (work: (store: LmdbStore) => Promise<void>, among: 'one writer' | 'several writers' = 'one writer') => {
-  const stores = lmdbStores({ folder, among })
+const opened = async (work: (store: LmdbStore) => Promise<void>, share?: string) => {
+  const stores = lmdbStores({ folder, ...(share === undefined ? {} : { share }) })
   await work(await stores.open(spec, 1))
   await stores.close()
 }
@@ -39,7 +39,7 @@ test('items of hundreds of shapes are the same after the table is opened again',
 test('what one of several writers wrote in a shape of its own, and what comes later, is read alike after a restart', async () => {
   const [first, beside, later] = [itemsOf('a', 20), itemsOf('b', 60), itemsOf('c', 60)]
   await opened((store) => store.write(first, [], new Map()))
-  await opened((store) => store.write(beside, [], new Map()), 'several writers')
+  await opened((store) => store.write(beside, [], new Map()), '0/2')
   await opened((store) => store.write(later, [], new Map()))
   await opened(async (store) => {
     for (const item of [...later, ...first, ...beside, ...first]) expect(canonical(store.peek(item) as Stored)).toBe(canonical(item))
