@@ -7,6 +7,13 @@ export type Item = Key & { readonly [attribute: string]: Value | undefined }
 /** An item as it lies in a table: `_pos` is the offset of the last event that touched it. */
 export type Stored = Item & { readonly _pos: number }
 
+/** The item at its position. In place: what a fold made is the engine's; what it only handed on, as it was read, is copied. */
+export const stamped = (item: Item & { _pos?: number }, offset: number): Stored => {
+  if (item._pos !== undefined) return { ...item, _pos: offset }
+  item._pos = offset
+  return item as Stored
+}
+
 /** One string a key; \0 cannot occur in either half (the edge refuses it), so this is injective and keeps the order. */
 export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
 

@@ -80,7 +80,11 @@ const createKnown = (store: Store): Cache => {
   const items = new Map<string, Stored | undefined>()
   const { peek } = store
   const find: Known['find'] =
-    peek === undefined ? (id) => (items.has(id) ? items.get(id) : MISSING) : (_, key) => peek(key)
+    peek ??
+    ((key) => {
+      const id = keyOf(key)
+      return items.get(id) ?? (items.has(id) ? undefined : MISSING)
+    })
   return {
     alone: peek !== undefined,
     find,

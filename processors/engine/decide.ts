@@ -12,6 +12,8 @@ export interface Heard extends Position {
 export interface Decision {
   readonly outcome: Outcome
   readonly changes: readonly Change[]
+  /** Whether there is something for the outbox among them. */
+  readonly sends: boolean
 }
 
 export interface Decider {
@@ -65,7 +67,7 @@ const judge = (decider: Decider, heard: Heard, get: Get): Decision => {
   // Counted by what the fold wants, not by what is written: a build has no outbox and must decide alike.
   const count = items.length + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
   if (count > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(count) })
-  return { outcome: APPLIED, changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows] }
+  return { outcome: APPLIED, changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows], sends: rows.length > 0 }
 }
 
 const tooMany = (count: number) => ({
@@ -98,6 +100,7 @@ const remember = ({ ttl }: Decider, { event }: Heard, { key, outcome }: { key: K
 const marked = ({ decides, ttl }: Decider, heard: Heard, outcome: Outcome): Decision => ({
   outcome,
   changes: decides.has(heard.event.type) ? [{ ...outcomeKey(heard), ...flat(outcome), [ttl]: expiry(heard.event) }] : NOTHING,
+  sends: false,
 })
 
 const flat = (outcome: Outcome): { readonly [name: string]: string } => {

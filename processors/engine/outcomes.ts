@@ -4,7 +4,7 @@ import { APPLIED, outcomeOf } from './decide.ts'
 import { outcomeKey, parkedKey } from './keys.ts'
 import type { Position } from './log.ts'
 import type { Parked } from './parking.ts'
-import type { Passed } from './processor.ts'
+import type { Passed } from './tally.ts'
 import { EVERY } from './sort.ts'
 import type { Store } from './store.ts'
 

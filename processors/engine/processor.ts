@@ -1,7 +1,7 @@
-import type { Domain, Outcome } from '../../projections/projection.ts'
+import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { advance, type Advanced } from './advance.ts'
+import { advance } from './advance.ts'
 import type { Clock } from './clock.ts'
 import { decidersOf } from './decide.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -10,26 +10,11 @@ import { outboxOf } from './outbox.ts'
 import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedOf, passed, passing, type Parked } from './parking.ts'
 import { retrying } from './retry.ts'
+import { slicesOf } from './slices.ts'
 import { sortRecords, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
+import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
-
-/** What one batch came to. Every event below `next` is in the items, or its key is parked. */
-export interface Passed {
-  readonly partition: number
-  /** The first offset of the batch, and the one behind its last. */
-  readonly from: number
-  readonly next: number
-  /** Events that were not simply applied; `undefined` where only the items can tell. */
-  readonly exceptions: ReadonlyMap<number, Outcome | undefined>
-  readonly events: number
-  readonly parked: number
-  readonly conflicts: number
-  /** Whether something was put into the outbox. */
-  readonly sends: boolean
-  /** `recordedAt` of the newest event, epoch milliseconds; 0 when none could be read. */
-  readonly newest: number
-}
 
 export interface ProcessorParts {
   readonly domain: Domain
@@ -103,24 +88,27 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   return { stop, caughtUp, heal, positions }
 }
 
+/** Items first, slice by slice; keys found poisoned are parked; only then the checkpoint. */
 const process = async (work: Work, records: readonly LogRecord[]): Promise<Passed> => {
   const { parts, lane, signal } = work
-  const { clock, failed = () => {} } = parts
-  const checkpoint = { partition: lane.partition, offset: (records.at(-1) as LogRecord).offset + 1 }
-  let conflicts = 0
-  const attempt = async () => {
-    const sorted = await sortStanding(work, records)
-    return { sorted, advanced: await save(work, sorted, { checkpoint, conflicted: () => (conflicts += 1) }) }
+  const { store, clock, failed = () => {} } = parts
+  const last = (records.at(-1) as LogRecord).offset
+  const tally = createTally(records)
+  // Where reads are awaited, the whole batch shares them; where they are not, there is nothing to share.
+  const slices = store.peek === undefined ? [records] : slicesOf(records, SLICE)
+  for (const [index, slice] of slices.entries()) {
+    const save = { through: last, ...(index === slices.length - 1 ? { checkpoint: { partition: lane.partition, offset: last + 1 } } : {}) }
+    await retrying(() => saveSlice(work, { slice, tally, ...save }), { clock, signal, failed })
   }
-  const { sorted, advanced } = await retrying(attempt, { clock, signal, failed })
-  lane.advance(checkpoint.offset)
-  return passedOf(records, { sorted, advanced, conflicts, checkpoint, sends: advanced.some(({ sends }) => sends) })
+  lane.advance(last + 1)
+  return tally.passed(lane.partition)
 }
 
+const SLICE = 256
+
 /** Sorts, and writes of every key that is passed over that it is: only while it still stands may its events be left alone. */
-const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly LogRecord[]): Promise<Sorted> => {
+const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly LogRecord[], through: number): Promise<Sorted> => {
   const { store, codec, clock } = parts
-  const through = (records.at(-1) as LogRecord).offset
   for (;;) {
     const sorted = sortRecords(records, { codec, deciders, isParked: lane.isParked })
     const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through) }))
@@ -134,40 +122,26 @@ const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly L
   }
 }
 
-/** Items first; keys found poisoned are parked; only then the checkpoint. */
-const save = async (work: Work, { spans, poisons }: Sorted, { checkpoint, conflicted }: { checkpoint: Checkpoint; conflicted: () => void }) => {
+interface Saving {
+  readonly slice: readonly LogRecord[]
+  /** The last offset of the batch. */
+  readonly through: number
+  /** With the last slice only. */
+  readonly checkpoint?: Checkpoint
+  readonly tally: Tally
+}
+
+const saveSlice = async (work: Work, { slice, through, checkpoint, tally }: Saving): Promise<void> => {
   const { store } = work.parts
-  const advanced = await advance({ store, spans, conflicted, ...(poisons.length === 0 ? { checkpoint } : {}) })
-  const found = [...poisons, ...advanced.flatMap(poisonOf)]
-  if (found.length === 0) return advanced
-  await park(work, found, checkpoint.offset - 1)
-  await store.commit([], checkpoint)
-  return advanced
-}
-
-interface Processed {
-  readonly sorted: Sorted
-  readonly advanced: readonly Advanced[]
-  readonly conflicts: number
-  readonly sends: boolean
-  readonly checkpoint: Checkpoint
-}
-
-const passedOf = (records: readonly LogRecord[], { sorted, advanced, conflicts, sends, checkpoint }: Processed): Passed => {
-  const exceptions = new Map<number, Outcome | undefined>()
-  const stands = (offset: number, reason: string) => exceptions.set(offset, { kind: 'parked', reason })
-  let newest = 0
-  for (const { span, outcomes, poison } of advanced) {
-    for (const [index, { offset, event }] of span.heard.entries()) {
-      newest = Math.max(newest, event.meta.recordedAt)
-      if (index >= outcomes.length) stands(offset, poison?.error instanceof Error ? poison.error.message : 'the key is parked')
-      else if (outcomes[index]?.kind !== 'applied' && span.decider.decides.has(event.type)) exceptions.set(offset, outcomes[index])
-    }
+  const sorted = await sortStanding(work, slice, through)
+  const saved = checkpoint === undefined || sorted.poisons.length > 0 ? {} : { checkpoint }
+  const advanced = await advance({ store, spans: sorted.spans, conflicted: tally.conflicted, ...saved })
+  const found = [...sorted.poisons, ...advanced.flatMap(poisonOf)]
+  if (found.length > 0) {
+    await park(work, found, through)
+    if (checkpoint !== undefined) await store.commit([], checkpoint)
   }
-  for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded')
-  for (const { position, error } of sorted.poisons) stands(position.offset, error instanceof Error ? error.message : String(error))
-  const parked = [...exceptions.values()].filter((outcome) => outcome?.kind === 'parked').length
-  return { partition: checkpoint.partition, from: records[0]?.offset ?? 0, next: checkpoint.offset, exceptions, events: records.length, parked, conflicts, sends, newest }
+  tally.add(sorted, advanced)
 }
 
 const endOf = async (log: Log, partition: number): Promise<number> =>

@@ -17,7 +17,7 @@ export const sizeOfChange = (change: Change): number => {
 /** At least what the item weighs in a store, cheaply. */
 const roughSize = (value: Value | undefined): number => {
   if (typeof value === 'string') return value.length * 3 + 3
-  if (value === null || typeof value !== 'object') return 22
+  if (typeof value === 'number' || value === null || typeof value !== 'object') return 22
   let size = 3
   if (Array.isArray(value)) for (const member of value) size += roughSize(member as Value) + 1
   else for (const name in value) size += name.length * 3 + roughSize((value as { [name: string]: Value })[name]) + 1

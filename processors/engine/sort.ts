@@ -27,7 +27,7 @@ export const EVERY = '*'
 
 /** Decodes a batch and groups it by projection and key, in order. */
 export const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked }: Sorting): Sorted => {
-  const spans = new Map<string, KeySpan & { readonly heard: Heard[] }>()
+  const spans = createSpans(deciders)
   const poisons = new Map<string, Poison>()
   const parked: number[] = []
   const standing = new Set<string>()
@@ -37,30 +37,40 @@ export const sortRecords = (records: readonly LogRecord[], { codec, deciders, is
   }
   for (const record of records) {
     const { key } = record
-    if (key !== null && (poisons.has(key) || isParked(EVERY, key, record.offset))) {
+    if (key !== null && ((poisons.size > 0 && poisons.has(key)) || isParked(EVERY, key, record.offset))) {
       leave(key, record.offset)
       continue
     }
     const heard = read(codec, record)
     if (isPoison(heard)) poisons.set(key ?? `@${record.offset}`, heard)
     else
-      for (const decider of deciders) {
-        const { folds, name } = decider.projection
+      for (let index = 0; index < deciders.length; index += 1) {
+        const { folds, name } = (deciders[index] as Decider).projection
         if (folds[heard.event.type] === undefined) continue
         if (isParked(name, heard.event.meta.key, record.offset)) leave(heard.event.meta.key, record.offset)
-        else spanOf(spans, decider, heard.event.meta.key).heard.push(heard)
+        else spans.of(index, heard.event.meta.key).heard.push(heard)
       }
   }
-  return { spans: [...spans.values()], poisons: [...poisons.values()], parked, standing }
+  return { spans: spans.all(), poisons: [...poisons.values()], parked, standing }
 }
 
-const spanOf = (spans: Map<string, KeySpan & { readonly heard: Heard[] }>, decider: Decider, key: string) => {
-  const id = `${decider.projection.name}\u0000${key}`
-  const known = spans.get(id)
-  if (known !== undefined) return known
-  const made = { decider, key, heard: [] }
-  spans.set(id, made)
-  return made
+type OpenSpan = KeySpan & { readonly heard: Heard[] }
+
+/** One span a decider and key, in the order in which they first come. */
+const createSpans = (deciders: readonly Decider[]) => {
+  const byKey = deciders.map(() => new Map<string, OpenSpan>())
+  const all: OpenSpan[] = []
+  const of = (index: number, key: string): OpenSpan => {
+    const mine = byKey[index] as Map<string, OpenSpan>
+    let span = mine.get(key)
+    if (span === undefined) {
+      span = { decider: deciders[index] as Decider, key, heard: [] }
+      mine.set(key, span)
+      all.push(span)
+    }
+    return span
+  }
+  return { of, all: (): readonly KeySpan[] => all }
 }
 
 const isPoison = (found: Heard | Poison): found is Poison => 'error' in found

@@ -1,4 +1,4 @@
-import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
+import { isExpired, stamped, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { Change, Get, Outcome } from '../../projections/projection.ts'
 import { decide, type Decider, type Heard } from './decide.ts'
 import { isByPosition, leavesTrace } from './keys.ts'
@@ -17,7 +17,7 @@ export interface KeySpan {
 export interface Known {
   /** Nobody else can write: what is known stays so. */
   readonly alone: boolean
-  find(id: string, key: Key): Stored | undefined | typeof MISSING
+  find(key: Key): Stored | undefined | typeof MISSING
 }
 export const MISSING = Symbol('missing')
 
@@ -44,41 +44,28 @@ interface Entry {
 
 /** Folds one key's events over what is known, cut into commits that are prefixes (law 5). */
 export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan => {
-  const entries = new Map<string, Entry>()
-  const misses: Key[] = []
+  const entries = createEntries(known)
   const outcomes: (Outcome | undefined)[] = []
-  const chunks = createChunks()
+  const chunks = createChunks(decider.ttl)
   const first = heard[0]?.offset ?? 0
-  let contested = false
   let newest = -1
   let at = 0
   let sends = false
 
-  const entryOf = (key: Key): Entry => {
-    const id = keyOf(key)
-    const entry = entries.get(id)
-    if (entry !== undefined) return entry
-    const found = known.find(id, key)
-    if (found === MISSING && !isByPosition(key)) misses.push(key)
-    const now = found === MISSING ? undefined : found
-    contested ||= now !== undefined && now._pos >= first
-    const made: Entry = { key, now, expect: now?._pos ?? null, open: false }
-    entries.set(id, made)
-    return made
+  const seen = (entry: Entry): Entry => {
+    if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
+    return entry
   }
   const get: Get = <I extends Item>(key: Key) => {
-    const item = entryOf(key).now
-    if (item === undefined) return undefined
-    if (item._pos > newest) newest = item._pos
-    return isExpired(item, decider.ttl, at) ? undefined : (item as Item as I)
+    const { now } = seen(entries.of(key))
+    return now === undefined || isExpired(now, decider.ttl, at) ? undefined : (now as Item as I)
   }
-
   const result = (poison?: FoldedSpan['poison']): FoldedSpan => ({
-    chunks: misses.length > 0 ? [] : chunks.close(),
+    chunks: entries.misses.length > 0 ? [] : chunks.close(),
     outcomes,
     sends,
-    misses,
-    contested: contested && !known.alone ? [...entries.values()].map(({ key }) => key) : [],
+    misses: entries.misses,
+    contested: known.alone ? NONE : entries.contested(first),
     ...(poison === undefined ? {} : { poison }),
   })
 
@@ -86,59 +73,97 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
     newest = -1
     at = one.event.meta.recordedAt
     try {
-      const { outcome, changes } = decide(decider, one, get)
-      const touched = changes.map((change) => ({ change, entry: entryOf(change) }))
-      for (const { entry } of touched) if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
+      const decision = decide(decider, one, get)
+      const touched = decision.changes.map((change) => seen(entries.of(change)))
       const before = newest >= one.offset
       // First, since it throws for an item that is too large: that event is told as parked.
-      if (!before) chunks.add(touched, { offset: one.offset, trace: { [decider.ttl]: Math.floor(at / 1000) + TRACE_SECONDS } })
-      outcomes.push(before ? undefined : outcome)
-      sends ||= !before && changes.some(({ PK }) => PK.startsWith('OUTBOX#'))
+      if (!before) chunks.add(decision.changes, touched, one)
+      outcomes.push(before ? undefined : decision.outcome)
+      sends ||= !before && decision.sends
     } catch (error) {
       // A store that cannot answer now is no fault of the event.
       if (isRetriable(error)) throw error
-      if (misses.length > 0) continue
+      if (entries.misses.length > 0) continue
       return result({ heard: one, error })
     }
   }
   return result()
 }
 
-type Touched = readonly { readonly change: Change; readonly entry: Entry }[]
+const NONE: readonly Key[] = []
 
-interface Mark {
-  readonly offset: number
-  /** What a removed item leaves beside its position. */
-  readonly trace: { readonly [ttl: string]: number }
+/** By PK, then by SK: a fold asks for a key and then writes it, and the two strings keep their hashes in between. */
+const createEntries = (known: Known) => {
+  const rows = new Map<string, Map<string, Entry>>()
+  const misses: Key[] = []
+  let newest = -1
+  let lastPk = ''
+  let lastRow: Map<string, Entry> | undefined
+
+  /** A fold's keys mostly share their PK: the row is looked for once. */
+  const rowOf = (PK: string): Map<string, Entry> => {
+    if (lastRow !== undefined && PK === lastPk) return lastRow
+    const row = rows.get(PK) ?? new Map<string, Entry>()
+    if (row.size === 0) rows.set(PK, row)
+    lastPk = PK
+    lastRow = row
+    return row
+  }
+  const made = (key: Key): Entry => {
+    const found = known.find(key)
+    if (found === MISSING) {
+      if (!isByPosition(key)) misses.push(key)
+      return { key, now: undefined, expect: null, open: false }
+    }
+    if (found === undefined) return { key, now: undefined, expect: null, open: false }
+    if (found._pos > newest) newest = found._pos
+    return { key, now: found, expect: found._pos, open: false }
+  }
+  const of = (key: Key): Entry => {
+    const row = rowOf(key.PK)
+    let entry = row.get(key.SK)
+    if (entry === undefined) {
+      entry = made(key)
+      row.set(key.SK, entry)
+    }
+    return entry
+  }
+  const contested = (first: number): readonly Key[] => (newest < first ? NONE : [...rows.values()].flatMap((row) => [...row.values()].map(({ key }) => key)))
+  return { of, misses, contested }
 }
 
 /** Longer than any writer can lag behind and still be heard. */
 const TRACE_SECONDS = 7 * 24 * 60 * 60
 
 /** An event is the atom: its changes go into the open chunk whole, or open the next one. */
-const createChunks = () => {
+const createChunks = (ttl: string) => {
   const done: Chunk[] = []
   let open: Entry[] = []
   let bytes = 0
 
   const cut = () => {
-    const writes = open.map(writeOf).filter((write) => write !== undefined)
+    const writes: Write[] = []
     for (const entry of open) {
+      const write = writeOf(entry)
+      if (write !== undefined) writes.push(write)
       entry.open = false
-      entry.expect = entry.now?._pos ?? null
+      entry.expect = entry.now === undefined ? null : entry.now._pos
     }
     if (writes.length > 0) done.push(writes)
     open = []
     bytes = 0
   }
-  const add = (touched: Touched, mark: Mark) => {
-    const sizes = touched.map(({ change }) => sizeOfChange(change))
-    const added = sizes.reduce((sum, size) => sum + size, 0)
-    const fresh = touched.filter(({ entry }) => !entry.open).length
+  const add = (changes: readonly Change[], touched: readonly Entry[], heard: Heard) => {
+    let added = 0
+    let fresh = 0
+    for (const change of changes) added += sizeOfChange(change)
+    for (const entry of touched) if (!entry.open) fresh += 1
     if (open.length + fresh > MAX_ACTIONS || bytes + added > MAX_CHUNK_BYTES) cut()
     bytes += added
-    for (const { change, entry } of touched) {
-      entry.now = '_removed' in change ? traceOf(entry.key, mark) : { ...(change as Item), _pos: mark.offset }
+    for (let index = 0; index < changes.length; index += 1) {
+      const change = changes[index] as Change
+      const entry = touched[index] as Entry
+      entry.now = '_removed' in change ? traceOf(entry.key, heard, ttl) : stamped(change as Item, heard.offset)
       if (entry.open) continue
       entry.open = true
       open.push(entry)
@@ -151,8 +176,10 @@ const createChunks = () => {
   return { add, close }
 }
 
-const traceOf = (key: Key, { offset, trace }: Mark): Stored | undefined =>
-  leavesTrace(key) ? ({ PK: key.PK, SK: key.SK, _removed: true, ...trace, _pos: offset } as Stored) : undefined
+const traceOf = (key: Key, { event, offset }: Heard, ttl: string): Stored | undefined =>
+  leavesTrace(key)
+    ? ({ PK: key.PK, SK: key.SK, _removed: true, [ttl]: Math.floor(event.meta.recordedAt / 1000) + TRACE_SECONDS, _pos: offset } as Stored)
+    : undefined
 
 const writeOf = ({ key, now, expect }: Entry): Write | undefined => {
   if (now !== undefined) return { put: now, expect }

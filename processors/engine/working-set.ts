@@ -1,4 +1,4 @@
-import type { Item, Key, Stored } from '../../projections/item.ts'
+import { stamped, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { BuildTarget } from './build.ts'
 import { createKeyFilter } from './key-filter.ts'
 
@@ -133,10 +133,4 @@ const changesOf = (slots: Slots): { readonly puts: readonly Stored[]; readonly r
     }
   }
   return { puts, removes }
-}
-
-/** In place: what a fold answered with is the build's own, and copying every item once more is what a build would mostly do. */
-const stamped = (item: Item & { _pos?: number }, offset: number): Stored => {
-  item._pos = offset
-  return item as Stored
 }

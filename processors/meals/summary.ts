@@ -45,13 +45,20 @@ const isEmpty = (amounts: Amounts): boolean => {
 const totals = (before: Amounts, minus: Amounts, plus: Amounts): Amounts | undefined => {
   if (isEmpty(minus) && isEmpty(plus)) return before
   const sums: { [name: string]: number } = { ...before }
-  for (const name of new Set([...Object.keys(minus), ...Object.keys(plus)])) {
-    const sum = total(own(before, name), own(minus, name), own(plus, name))
+  for (const name in minus) sums[name] = total(own(before, name), minus[name], own(plus, name))
+  for (const name in plus) if (!Object.hasOwn(minus, name)) sums[name] = total(own(before, name), 0, plus[name])
+  return settled(sums)
+}
+
+const settled = (sums: { [name: string]: number }): Amounts | undefined => {
+  let count = 0
+  for (const name in sums) {
+    const sum = sums[name] as number
+    if (sum > fromMilli(MAX_TOTAL)) return undefined
     if (sum === 0) delete sums[name]
-    else if (sum > fromMilli(MAX_TOTAL)) return undefined
-    else sums[name] = sum
+    else count += 1
   }
-  return Object.keys(sums).length > MAX_EXTENDED_A_DAY ? undefined : sums
+  return count > MAX_EXTENDED_A_DAY ? undefined : sums
 }
 
 const own = (amounts: Amounts, name: string): number | undefined => (Object.hasOwn(amounts, name) ? amounts[name] : undefined)

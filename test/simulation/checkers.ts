@@ -1,5 +1,5 @@
 import { canonical, keyOf, type Stored } from '../../projections/item.ts'
-import type { Passed } from '../../processors/engine/processor.ts'
+import type { Passed } from '../../processors/engine/tally.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { positionName, type Topic } from './log-model.ts'
 import type { Expected } from './reference.ts'

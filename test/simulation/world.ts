@@ -1,5 +1,6 @@
 import type { Clock } from '../../processors/engine/clock.ts'
-import { startProcessor, type Passed, type Running } from '../../processors/engine/processor.ts'
+import { startProcessor, type Running } from '../../processors/engine/processor.ts'
+import type { Passed } from '../../processors/engine/tally.ts'
 import { LEDGER_TABLE } from '../../processors/engine/control.ts'
 import { startSender } from '../../processors/engine/sender.ts'
 import type { Log } from '../../processors/engine/log.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createOutcomes } from '../../../processors/engine/outcomes.ts'
 import { parkedFrom, parking } from '../../../processors/engine/parking.ts'
-import type { Passed } from '../../../processors/engine/processor.ts'
+import type { Passed } from '../../../processors/engine/tally.ts'
 import type { Outcome } from '../../../projections/projection.ts'
 import { ledger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
