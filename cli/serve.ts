@@ -4,13 +4,14 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createCommands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
+import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { createIds } from '../producers/ids.ts'
 import { Fault } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import type { Listen } from './variables.ts'
 import { EDGES } from './domains.ts'
-import type { Pipeline } from '../processors/engine/pipeline.ts'
+import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { lagsOf, standingOf, statusOf } from './standing.ts'
 import { version } from './version.ts'
@@ -77,17 +78,20 @@ const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger):
 const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge => {
   const edge = EDGES[domain.name]
   if (edge === undefined) throw new Fault('internal', `The domain ${domain.name} has no edge. Name it in cli/domains.ts.`)
+  let answering = answeringOf(serving(), now)
   return {
     ...edge,
     name: domain.name,
     commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
     questions: () => {
-      const { generation, store } = serving()
-      return Promise.resolve({ generation, reader: store.reader(now) })
+      if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
+      return Promise.resolve(answering)
     },
     reached: (position, timeoutMs) => serving().outcomes.reached(position, timeoutMs),
   }
 }
+
+const answeringOf = ({ generation, store }: Followed, now: () => number): Answering => ({ generation, reader: store.reader(now) })
 
 const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
   const tooLong = new AbortController()

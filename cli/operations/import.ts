@@ -71,7 +71,7 @@ interface From {
 
 const eventOf = ({ type, user, occurredAt, data, personal }: SaidByRow, { importId, rowHash, index, now }: From): Event => ({
   type,
-  meta: { ...envelope({ user, now, source: IMPORT_SOURCE, correlationId: importId }), occurredAt, eventId: derivedId('import', rowHash, String(index)) },
+  meta: { ...envelope({ eventId: derivedId('import', rowHash, String(index)), user, now, source: IMPORT_SOURCE, correlationId: importId }), occurredAt },
   data,
   personal,
 })
@@ -105,7 +105,7 @@ export const endImport: Operation<ImportEnd> = async (runtime, { domain, importI
   const now = runtime.clock.now()
   const events = Object.entries(meals).map(([user, count]): Event => ({
     type: 'MealsImported',
-    meta: { ...envelope({ user, now, source: IMPORT_SOURCE, correlationId: importId }), eventId: derivedId('imported', importId, user) },
+    meta: envelope({ eventId: derivedId('imported', importId, user), user, now, source: IMPORT_SOURCE, correlationId: importId }),
     data: { importId, count, source },
     personal: null,
   }))

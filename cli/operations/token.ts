@@ -52,7 +52,7 @@ const parseScopes = (text: string): readonly Scope[] => {
   return scopes
 }
 
-const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => ({ ...envelope({ user, now: clock.now(), source: SOURCE, correlationId: null }), eventId: v7() })
+const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => envelope({ eventId: v7(), user, now: clock.now(), source: SOURCE, correlationId: null })
 
 /** Appended for certain when it resolves; true when the items show it already. */
 const execute = async ({ log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {

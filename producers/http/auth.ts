@@ -70,7 +70,10 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
 
   return async (authorization, { scope, now }) => {
-    const hash = presentedHash(authorization, domain)
+    const token = presentedToken(authorization)
+    const hash = hashToken(token)
+    // Whose key is known was looked at when it came first.
+    if (!keys.has(hash)) demandOurs(token, domain)
     const { reader, generation } = await questions()
     const key = await keyOf(reader, hash)
     if (!key) throw unknownToken()
@@ -86,16 +89,22 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
   }
 }
 
-const presentedHash = (authorization: string | undefined, domain: string): string => {
+const BEARER = 'Bearer '
+
+const presentedToken = (authorization: string | undefined): string => {
   if (authorization === undefined || authorization === '') throw unauthorized('token-missing', 'Send Authorization: Bearer <token>; `tributary token create` makes one.')
-  const [scheme, token, ...rest] = authorization.split(' ')
-  const domainOf = scheme?.toLowerCase() === 'bearer' && token !== undefined && rest.length === 0 ? domainOfToken(token) : undefined
-  if (token === undefined || domainOf === undefined) {
-    throw unauthorized('token-malformed', 'What was sent is not a token of ours, or was cut or mistyped: check that it was copied whole.')
-  }
-  if (domainOf !== domain) throw unauthorized('token-unknown', `The token is for ${domainOf}, not for ${domain}: make one for ${domain}.`)
-  return hashToken(token)
+  if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER.toLowerCase()) throw malformed()
+  return authorization.slice(BEARER.length)
 }
+
+/** Told without asking any store. */
+const demandOurs = (token: string, domain: string): void => {
+  const domainOf = domainOfToken(token)
+  if (domainOf === undefined) throw malformed()
+  if (domainOf !== domain) throw unauthorized('token-unknown', `The token is for ${domainOf}, not for ${domain}: make one for ${domain}.`)
+}
+
+const malformed = () => unauthorized('token-malformed', 'What was sent is not a token of ours, or was cut or mistyped: check that it was copied whole.')
 
 const unknownToken = () => unauthorized('token-unknown', 'The token is not known or was revoked: make a new one.')
 

@@ -27,7 +27,8 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const meta = metaOf(run)
   const call = meta.request ? { ...run.call, newId: () => derivedId(run.call.caller.user, meta.request?.key ?? '') } : run.call
   const decision = await route.decide(call)
-  const receipt = await appended(run, { ...decision.draft, meta }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
+  const { type, data, personal } = decision.draft
+  const receipt = await appended(run, { type, meta, data, personal }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
   const reference = eventReference(receipt.position, receipt.eventId)
   reply.header('tributary-event', reference)
   const state = receipt.outcome === 'pending' ? 'pending' : settled(receipt.outcome)
@@ -40,10 +41,10 @@ export const runCommand = async (run: Run): Promise<unknown> => {
 
 const metaOf = ({ request, call, deps, source }: Run): Event['meta'] => {
   const { caller: { user }, now } = call
-  const repeatable = requestOf(request.headers, `${request.method} ${request.url}`, request.body)
-  const meta = envelope({ user, now, source, correlationId: request.id })
+  const repeatable = requestOf(request)
   // The same request said twice is the same fact: one id.
-  return { ...meta, eventId: repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7(), request: repeatable }
+  const eventId = repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7()
+  return envelope({ eventId, user, now, source, correlationId: request.id, request: repeatable })
 }
 
 const appended = async ({ request, reply, domain, deps }: Run, event: Event, waitMs: number): Promise<Receipt> => {

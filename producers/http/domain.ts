@@ -37,16 +37,19 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   const { clock, limits } = deps
   const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota })
 
-  scope.addHook('onRequest', async (request, reply) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     request.receivedAt = clock.now()
     reply.header('cache-control', 'no-store')
-    request.caller = await authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt })
+    const admit = (caller: Admitted) => {
+      request.caller = caller
+      done()
+    }
+    authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt }).then(admit, done)
   })
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
-  scope.addHook('preHandler', async (request) => {
-    const after = afterOf(request.headers)
-    // What was waited for is seen by who serves after the wait.
-    if (after && request.caller) request.caller = { ...request.caller, ...(await reachedBy(domain, after, limits.waitMs)) }
+  scope.addHook('preHandler', (request, _reply, done) => {
+    if (request.headers['tributary-after'] === undefined) done()
+    else waitUntilReached(domain, request, limits.waitMs).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -55,9 +58,13 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
-const reachedBy = async (domain: DomainEdge, after: Position, waitMs: number): Promise<Answering> => {
-  if (await domain.reached(after, waitMs)) return domain.questions()
-  throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
+/** What was waited for is seen by who serves after the wait. */
+const waitUntilReached = async (domain: DomainEdge, request: FastifyRequest, waitMs: number): Promise<void> => {
+  const { caller } = request
+  const after = afterOf(request.headers)
+  if (!after || !caller) return
+  if (await domain.reached(after, waitMs)) request.caller = { ...caller, ...(await domain.questions()) }
+  else throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
 const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits }: EdgeDeps): void => {

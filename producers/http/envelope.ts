@@ -1,7 +1,14 @@
 import type { EventMeta } from '../../schemas/event.ts'
 
-/** What an edge knows of an event before it has an id. The user is at once the key, the actor and the subject. */
-export const envelope = ({ user, now, source, correlationId }: { user: string; now: number; source: string; correlationId: string | null }): Omit<EventMeta, 'eventId'> => ({
+export interface Said extends Pick<EventMeta, 'eventId' | 'source' | 'correlationId'> {
+  readonly user: string
+  readonly now: number
+  readonly request?: EventMeta['request']
+}
+
+/** What an edge says about an event. The user is at once the key, the actor and the subject. */
+export const envelope = ({ eventId, user, now, source, correlationId, request = null }: Said): EventMeta => ({
+  eventId,
   key: user,
   occurredAt: now,
   recordedAt: now,
@@ -10,5 +17,5 @@ export const envelope = ({ user, now, source, correlationId }: { user: string; n
   causationId: null,
   actorId: user,
   subjectId: user,
-  request: null,
+  request,
 })

@@ -6,14 +6,21 @@ import { mistake } from './problem.ts'
 
 const KEY = /^[\x21-\x7e]{1,128}$/
 
+interface Asked {
+  readonly headers: IncomingHttpHeaders
+  readonly method: string
+  readonly url: string
+  readonly body: unknown
+}
+
 /** The caller's Idempotency-Key with the hash of what it came with: the same key for another target or body is another request. */
-export const requestOf = (headers: IncomingHttpHeaders, target: string, body: unknown): EventMeta['request'] => {
+export const requestOf = ({ headers, method, url, body }: Asked): EventMeta['request'] => {
   const key = headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !KEY.test(key)) {
     throw mistake(400, { pointer: 'header/Idempotency-Key', code: 'bad-idempotency-key', detail: 'Idempotency-Key must be 1 to 128 visible ASCII characters, for instance a UUID.' })
   }
-  return { key, hash: hash('sha256', `${target}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
+  return { key, hash: hash('sha256', `${method} ${url}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
 }
 
 const sorted = (value: unknown): unknown => {

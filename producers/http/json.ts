@@ -11,7 +11,8 @@ export const parseBody = (bytes: Buffer): unknown => {
   if (shape.depth > MAX_DEPTH) throw new Problem(400, 'too-deep', `The body is nested deeper than ${MAX_DEPTH} levels: flatten it.`)
   const value = parsed(text)
   const seen = { fields: 0 }
-  inspect(value, '', seen)
+  if (isPlain(text, shape)) countFields(value, seen)
+  else inspect(value, '', seen)
   if (shape.digits > MAX_DIGITS) {
     throw new Problem(400, 'number-too-precise', `A number has more than ${MAX_DIGITS} significant digits, some of which would be lost: round it.`)
   }
@@ -40,22 +41,38 @@ const COLON = 58
 const isOpening = (char: number) => char === 123 || char === 91
 const isClosing = (char: number) => char === 125 || char === 93
 
-/** What JSON.parse does not tell: nesting, fields as written, and the most significant digits of a number. */
-const measure = (text: string): { depth: number; fields: number; digits: number } => {
-  let [depth, level, fields, digits, run] = [0, 0, 0, 0, 0]
+interface Shape {
+  readonly depth: number
+  readonly fields: number
+  /** The most significant digits of a number, and the most digits in a row. */
+  readonly digits: number
+  readonly longest: number
+  /** There is a sign or an exponent, or a word that looks like one. */
+  readonly signed: boolean
+}
+
+/** What JSON.parse does not tell: nesting, fields as written, and how numbers were. */
+const measure = (text: string): Shape => {
+  let [depth, level, fields, digits, run, longest] = [0, 0, 0, 0, 0, 0]
+  let signed = false
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at)
     if (char === ZERO) run += run > 0 ? 1 : 0
     else if (isDigit(char)) digits = Math.max(digits, (run += 1))
     else if (char !== DOT) run = 0
+    longest = Math.max(longest, run)
     if (char === QUOTE) at = endOfString(text, at)
     else if (char === COLON) fields += 1
     else if (isOpening(char)) depth = Math.max(depth, (level += 1))
     else if (isClosing(char)) level -= 1
+    else if (char === MINUS || char === LOWER_E || char === UPPER_E) signed = true
   }
-  return { depth, fields, digits }
+  return { depth, fields, digits, longest, signed }
 }
 
+const MINUS = 45
+const UPPER_E = 69
+const LOWER_E = 101
 const ZERO = 48
 const DOT = 46
 const isDigit = (char: number) => char >= 48 && char <= 57
@@ -70,6 +87,19 @@ const isEscaped = (text: string, quote: number): boolean => {
   let at = quote - 1
   while (text.charCodeAt(at) === BACKSLASH) at -= 1
   return (quote - at) % 2 === 0
+}
+
+/** Raw text that is valid JSON and UTF-8 can hold what is forbidden only by one of these. */
+const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor/
+
+/** Nothing in it can be what `inspect` refuses, so that most bodies need not be looked at value by value. */
+const isPlain = (text: string, { signed, longest }: Shape): boolean => !signed && longest <= MAX_DIGITS && !OUT_OF_THE_ORDINARY.test(text)
+
+const countFields = (value: unknown, seen: { fields: number }): void => {
+  if (typeof value !== 'object' || value === null) return
+  const members = Object.values(value)
+  if (!Array.isArray(value)) seen.fields += members.length
+  for (const member of members) countFields(member, seen)
 }
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])

@@ -38,7 +38,7 @@ export const createUsage = ({ access, commands, sample, source, failed }: UsageP
   let said = { day: '', pats: new Set<string>() }
 
   const append = ({ caller: { user }, now, id }: Used, purpose: readonly string[], draft: Draft) => {
-    const meta = { ...envelope({ user, now, source, correlationId: id }), eventId: derivedId(...purpose) }
+    const meta = envelope({ eventId: derivedId(...purpose), user, now, source, correlationId: id })
     const done: Promise<unknown> = commands
       .execute({ ...draft, meta }, { wait: false, timeoutMs: 0 })
       .catch(failed)

@@ -48,6 +48,18 @@ const civil = (day: number): string => {
 
 /** The day counted from 1970-01-01, or undefined where the text is not a calendar date. */
 export const dayNumberOf = (date: string): number | undefined => {
+  const recent = recentNumbers.get(date)
+  if (recent !== undefined) return recent
+  const number = countDays(date)
+  if (number === undefined) return undefined
+  if (recentNumbers.size >= RECENT) recentNumbers.clear()
+  recentNumbers.set(date, number)
+  return number
+}
+
+const recentNumbers = new Map<string, number>()
+
+const countDays = (date: string): number | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return undefined
   const ms = Date.parse(`${date}T00:00:00.000Z`)
   // 30 February is 2 March to Date.

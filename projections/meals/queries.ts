@@ -32,7 +32,15 @@ export interface DaySpan {
 }
 
 /** The access patterns of the meals table, each named as its question. */
-export const mealsQueries = (reader: Reader) => ({
+export const mealsQueries = (reader: Reader): MealsQueries => {
+  const known = queries.get(reader) ?? createQueries(reader)
+  queries.set(reader, known)
+  return known
+}
+
+const queries = new WeakMap<Reader, MealsQueries>()
+
+const createQueries = (reader: Reader) => ({
   /** Instants in epoch milliseconds, `to` exclusive. */
   mealsBetween: (user: string, span: { from: number; to: number }, paging: Paging): Promise<Page<MealItem>> =>
     span.from >= span.to
@@ -60,7 +68,7 @@ export const mealsQueries = (reader: Reader) => ({
   importOf: (user: string, importId: string) => find<ImportItem>(reader, importKey(user, importId)),
 })
 
-export type MealsQueries = ReturnType<typeof mealsQueries>
+export type MealsQueries = ReturnType<typeof createQueries>
 
 const list = async <I>(reader: Reader, query: Query): Promise<Page<I>> => (await reader.query(query)) as Page<I>
 
