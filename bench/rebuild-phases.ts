@@ -60,7 +60,7 @@ const rebuildAll = async (log: Log) => {
     sampleMemory()
   }
   const ends = new Map([[0, events]])
-  const shared = await shareBuild({ data: folder }, meals)({ log, codec, generation: 1, ends, progress })
+  const shared = await shareBuild({ data: folder }, meals)({ log, codec, generation: 1, ends, owed: [], progress })
   const target = await open('tables')
   if (shared === undefined) await build({ domain: meals, log, codec, target, ends, progress })
   await target.close()

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Control, Generation } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
-import type { Store } from '../processors/engine/store.ts'
-import type { Stored } from '../projections/item.ts'
+import type { Key, Stored } from '../projections/item.ts'
+import type { Page } from '../projections/table.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -11,6 +11,7 @@ import { shareBuild } from './build-workers.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import type { Config } from './config.ts'
 import { callHolder } from './folder.ts'
+import { pairsOf, servingOf } from './operations/beside.ts'
 import type { ControlCall, ServingPairs } from './operations/beside.ts'
 import type { OperationName } from './operations.ts'
 import { askOver, streamOver } from './socket.ts'
@@ -27,11 +28,18 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   const ask = async (name: OperationName, args: unknown): Promise<unknown> => askOver(await socket())(name, args, quiet)
   const call = (args: ControlCall): Promise<unknown> => ask('control', args)
   const { log, close } = await openLog(config, domain, call)
-  const store = (generation: number): Pick<Store, 'scan' | 'load' | 'checkpoints'> => ({
+  const load = (generation: number) => async (keys: readonly Key[]): Promise<readonly (Stored | undefined)[]> =>
+    ((await ask('store-load', { domain: domain.name, generation, keys })) as readonly (Stored | null)[]).map((item) => item ?? undefined)
+  const store = (generation: number): Awaited<ReturnType<Workplace['store']>> => ({
     async *scan() {
       for await (const page of streamOver(await socket(), 'store-scan', { domain: domain.name, generation })) yield page as readonly Stored[]
     },
-    load: async (keys) => ((await ask('store-load', { domain: domain.name, generation, keys })) as readonly (Stored | null)[]).map((item) => item ?? undefined),
+    load: load(generation),
+    reader: () => ({
+      get: async (key) => (await load(generation)([key]))[0],
+      getMany: load(generation),
+      query: async (query) => (await ask('store-query', { domain: domain.name, generation, query })) as Page,
+    }),
     checkpoints: async () => new Map((await ask('store-checkpoints', { domain: domain.name, generation })) as readonly (readonly [number, number])[]),
   })
   const { generation } = (await call({ verb: 'serving', domain: domain.name })) as ServingPairs
@@ -66,5 +74,6 @@ const remoteControl = (call: (args: ControlCall) => Promise<unknown>): Workplace
   follow: async (domain, generation, holder) => void (await call({ verb: 'follow', domain, generation, holder })),
   abandon: async (domain, generation, holder) => void (await call({ verb: 'abandon', domain, generation, holder })),
   generations: async (domain) => (await call({ verb: 'generations', domain })) as Awaited<ReturnType<Control['generations']>>,
-  flip: async (domain, { generation, from }) => void (await call({ verb: 'flip', domain, generation, from: [...from] })),
+  serving: async (domain) => servingOf((await call({ verb: 'serving', domain })) as ServingPairs),
+  flip: async (domain, to, seen) => void (await call({ verb: 'flip', domain, to: pairsOf(to), seen })),
 })

@@ -6,7 +6,7 @@ import type { Said, Share } from './build-workers.ts'
 import { DOMAINS } from './domains.ts'
 
 /** Folds the keys of one share, in a thread of its own. Keys of different shares never meet in an item (law 4). */
-const { data, domain: name, generation, ends, index, of, workingSet } = workerData as Share
+const { data, domain: name, generation, ends, owed, index, of, workingSet } = workerData as Share
 const domain = DOMAINS.find((each) => each.name === name)
 if (domain === undefined) throw new Error(`there is no domain ${name}`)
 const say = (said: Said) => parentPort?.postMessage(said)
@@ -22,7 +22,7 @@ const [log, target] = [await logs.open(domain.topic), await tables.open(domain.t
 const stopping = new AbortController()
 parentPort?.once('message', () => stopping.abort())
 const built = await build({
-  domain, log, target,
+  domain, log, target, owed,
   codec: openCodec(),
   ends: new Map(ends),
   share: (key) => shareOf(key) === index,

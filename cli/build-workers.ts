@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { build, type Built } from '../processors/engine/build.ts'
+import { build, type Built, type Owed } from '../processors/engine/build.ts'
 import type { Parked } from '../processors/engine/parking.ts'
 import type { BuildWork } from '../processors/engine/rebuild.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -11,6 +11,7 @@ export interface Share extends Place {
   readonly domain: string
   readonly generation: number
   readonly ends: readonly (readonly [number, number])[]
+  readonly owed: readonly Owed[]
   readonly index: number
   readonly of: number
   readonly workingSet?: number
@@ -41,10 +42,10 @@ export const shareBuild = (place: Place, domain: Domain) => async (work: BuildWo
 }
 
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
-  const { generation, ends, workers, workingSet } = work
+  const { generation, ends, owed, workers, workingSet } = work
   await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
-  const shares = done.map((_, index) => ({ data: place.data, domain: domain.name, generation, ends: [...ends], index, of: workers, ...(workingSet === undefined ? {} : { workingSet }) }))
+  const shares = done.map((_, index) => ({ data: place.data, domain: domain.name, generation, ends: [...ends], owed, index, of: workers, ...(workingSet === undefined ? {} : { workingSet }) }))
   const built = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
     done[share.index] = events
     // Every worker reads the whole log; the slowest tells how far the build is.
@@ -57,10 +58,10 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
-const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends }: BuildWork): Promise<void> => {
+const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed }: BuildWork): Promise<void> => {
   const tables = await openTables(data)
   const target = await tables.open(domain.table, generation)
-  await build({ domain, log, codec, target, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])) })
+  await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])) })
   await tables.close()
 }
 

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
+import type { Unconfirmed } from '../processors/engine/ledger.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
 import { version } from './version.ts'
 
@@ -10,6 +11,8 @@ export interface Standing {
   readonly lagEvents: number
   readonly lagSeconds: number
   readonly parked: number
+  /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
+  readonly unconfirmed: readonly Unconfirmed[]
 }
 
 export interface Metrics {
@@ -26,7 +29,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -46,6 +49,7 @@ export const createMetrics = (now: () => number): Metrics => {
         lagEvents.set({ domain, generation }, standing.lagEvents)
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
+        unconfirmed.set({ domain }, standing.unconfirmed.length)
       }
       return registry.metrics()
     },
@@ -68,8 +72,9 @@ const instruments = () => {
   const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
   const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
   const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
+  const unconfirmed = new Gauge(named('pipeline_effects_unconfirmed', 'Effects that may or may not have arrived, or were refused for good.', ['domain']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, answers }
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, answers }
 }
 
 /** Counts by second, over a short window. */

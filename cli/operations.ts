@@ -1,5 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
-import { callControl, checkpointsOf, loadStore, scanStore } from './operations/beside.ts'
+import { callControl, checkpointsOf, loadStore, queryStore, scanStore } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { endImport, importLines } from './operations/import.ts'
 import { listParked, retryParked, showParked } from './operations/parked.ts'
@@ -26,6 +26,7 @@ const OPERATIONS = {
   'control': callControl as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,
+  'store-query': queryStore as Operation<unknown>,
   'store-checkpoints': checkpointsOf as Operation<unknown>,
 } as const satisfies Record<string, Operation<unknown>>
 

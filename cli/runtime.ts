@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Clock } from '../processors/engine/clock.ts'
 import { CONTROL_TABLE, createControl, LEDGER_TABLE } from '../processors/engine/control.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -66,9 +68,10 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
     const control = createControl({ store: await adapters.stores.open(CONTROL_TABLE, 1), now: clock.now })
     const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
     const codec = openCodec()
+    const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
     const alone = config.kafka === undefined
     for (const domain of domains) {
-      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, codec, clock, watching: bothWatching(metrics, watching) }
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
   } catch (error) {

@@ -21,7 +21,8 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
   const parked = (await parkedIn({ log, serving })).length
-  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked }
+  const unconfirmed = await pipeline.unconfirmed()
+  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, unconfirmed }
 }
 
 /** By partition: what the serving generation's items are behind the log. */

@@ -22,10 +22,10 @@ export interface Workplace {
   readonly codec: Codec
   readonly clock: Clock
   readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'setCommitted'>
-  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'flip'>
+  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'serving' | 'flip'>
   /** The generation that answers now. */
   readonly serving: number
-  store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints'>>
+  store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
   scratch(): Promise<Scratch>
   building(): Promise<Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>>
   /** Makes sure that somebody follows the listed generations. */

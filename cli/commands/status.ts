@@ -1,4 +1,5 @@
 import { systemClock } from '../../processors/adapters/system-clock.ts'
+import type { Unconfirmed } from '../../processors/engine/ledger.ts'
 import type { Context } from '../context.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -21,6 +22,12 @@ export const status = async (context: Context, options: { watch?: true; json?: t
 }
 
 const table = (statuses: readonly Status[]): string =>
+  [columnsOf(statuses), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
+
+const unconfirmedLine = ({ domain, kind, key, state, reason, at, id }: Unconfirmed): string =>
+  `${domain}: ${kind} of ${key} ${state === 'refused' ? 'was refused' : 'may or may not have arrived'} (${new Date(at).toISOString()}, ${id}): ${reason}`
+
+const columnsOf = (statuses: readonly Status[]): string =>
   columns([
     ['domain', 'serving', 'table', 'events', 'lag', 'lag s', 'parked', 'events/s', 'write units/event'],
     ...statuses.map((each) => [

@@ -1,5 +1,7 @@
-import type { Control } from '../../processors/engine/control.ts'
+import type { Serving } from '../../processors/engine/control.ts'
+import type { Turn } from '../../processors/engine/turns.ts'
 import type { Key } from '../../projections/item.ts'
+import type { Query } from '../../projections/table.ts'
 import type { Operation } from '../operations.ts'
 
 /**
@@ -24,6 +26,11 @@ export const loadStore: Operation<OfGeneration & { readonly keys: readonly Key[]
   return (await store.load(keys)).map((item) => item ?? null)
 }
 
+export const queryStore: Operation<OfGeneration & { readonly query: Query }> = async (runtime, { domain, generation, query }) => {
+  const { store } = await runtime.pipeline(domain).generation(generation)
+  return store.reader(runtime.clock.now).query(query)
+}
+
 export const checkpointsOf: Operation<OfGeneration> = async (runtime, { domain, generation }) => {
   const { store } = await runtime.pipeline(domain).generation(generation)
   return [...(await store.checkpoints())]
@@ -34,7 +41,7 @@ export type ControlCall =
   | { readonly verb: 'begin'; readonly domain: string; readonly holder: string; readonly foldVersion: number }
   | { readonly verb: 'renew'; readonly domain: string; readonly holder: string }
   | { readonly verb: 'follow' | 'abandon'; readonly domain: string; readonly generation: number; readonly holder: string }
-  | { readonly verb: 'flip'; readonly domain: string; readonly generation: number; readonly from: readonly (readonly [number, number])[] }
+  | { readonly verb: 'flip'; readonly domain: string; readonly to: TurnPairs; readonly seen: number }
   | { readonly verb: 'set-committed'; readonly domain: string; readonly group: string; readonly offsets: readonly (readonly [number, number])[] }
 
 export const callControl: Operation<ControlCall> = async (runtime, call) => {
@@ -42,7 +49,7 @@ export const callControl: Operation<ControlCall> = async (runtime, call) => {
   const { control, domain, log } = pipeline
   switch (call.verb) {
     case 'serving':
-      return pairs(await control.serving(domain.name))
+      return servingPairs(await control.serving(domain.name))
     case 'generations':
       return control.generations(domain.name)
     case 'identity':
@@ -56,13 +63,17 @@ export const callControl: Operation<ControlCall> = async (runtime, call) => {
       await control[call.verb](domain.name, call.generation, call.holder)
       return pipeline.refresh()
     case 'flip':
-      await control.flip(domain.name, { generation: call.generation, from: new Map(call.from) })
+      await control.flip(domain.name, turnOf(call.to), call.seen)
       return pipeline.refresh()
     case 'set-committed':
       return log.setCommitted(call.group, new Map(call.offsets))
   }
 }
 
-const pairs = ({ generation, from }: Awaited<ReturnType<Control['serving']>>) => ({ generation, from: [...from] })
+export const pairsOf = ({ generation, from, parked }: Turn) => ({ generation, from: [...from], parked: [...parked] })
+export type TurnPairs = ReturnType<typeof pairsOf>
+export const turnOf = ({ generation, from, parked }: TurnPairs): Turn => ({ generation, from: new Map(from), parked: new Map(parked) })
 
-export type ServingPairs = ReturnType<typeof pairs>
+const servingPairs = (serving: Serving) => ({ ...pairsOf(serving), version: serving.version, before: serving.before.map(pairsOf) })
+export type ServingPairs = ReturnType<typeof servingPairs>
+export const servingOf = ({ version, before, ...turn }: ServingPairs): Serving => ({ ...turnOf(turn), version, before: before.map(turnOf) })

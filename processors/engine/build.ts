@@ -32,6 +32,14 @@ export interface BuildParts {
   readonly workingSet?: number
   /** Only these keys, as one of several workers over the same log; the target keeps each one's checkpoints apart. */
   readonly share?: (key: string | null) => boolean
+  /** What nobody has sent, because its key stood still in the serving generation: that alone goes into the outbox. */
+  readonly owed?: readonly Owed[]
+}
+
+export interface Owed {
+  readonly projection: string
+  readonly key: string
+  readonly offset: number
 }
 
 export interface Built {
@@ -41,7 +49,7 @@ export interface Built {
 
 /**
  * Folds the log afresh, from the target's checkpoints to fixed ends. The same decisions as live, in the order of the log;
- * no conditions, no skipping, nothing sent. Items and checkpoints are flushed together, so a build can go on where it was cut.
+ * no conditions, no skipping, nothing sent but what is owed. Items and checkpoints are flushed together, so a build can go on where it was cut.
  */
 export const build = async (parts: BuildParts): Promise<Built> => {
   const { log, target, ends, signal, share } = parts
@@ -83,8 +91,8 @@ interface Folding {
   readonly through: number
 }
 
-const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing, through }: Folding) => {
-  const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec)), timers: timerChanges(codec) })
+const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, standing, through }: Folding) => {
+  const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec), owed), timers: timerChanges(codec) })
   const still = new Set(standing.map(({ SK }) => SK))
   const { ttl } = domain.table
   let at = 0
@@ -124,7 +132,8 @@ const createFolder = ({ domain, codec }: BuildParts, { working, parked, standing
 }
 
 /** What cannot be encoded is poison in a build as it was live; what can is not sent again. */
-const unsent = (outbox: NonNullable<Decider['outbox']>): NonNullable<Decider['outbox']> => (heard, result) => {
-  outbox(heard, result)
-  return []
+const unsent = (outbox: NonNullable<Decider['outbox']>, owed: readonly Owed[] = []): NonNullable<Decider['outbox']> => (heard, result, projection) => {
+  const rows = outbox(heard, result, projection)
+  const { key } = heard.event.meta
+  return owed.some((one) => one.key === key && (one.projection === projection || one.projection === EVERY) && one.offset <= heard.offset) ? rows : []
 }

@@ -1,10 +1,11 @@
-import type { Item, Stored } from '../../projections/item.ts'
+import type { Item, Stored, Value } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
 import { tableName, type TableSpec } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { TopicIdentity } from './log.ts'
 import { groupOf } from './processor.ts'
 import type { Store } from './store.ts'
+import type { Turn } from './turns.ts'
 
 /** Durable beside the log, in tables of their own: who serves what, and what was sent. */
 export const CONTROL_TABLE: TableSpec = { name: 'tributary-control', ttl: 'ttl', indexes: [] }
@@ -22,10 +23,12 @@ export interface Generation {
   readonly createdAt: number
 }
 
-/** The pointer: which generation answers, and from which positions on it is the one that sends. */
-export interface Serving {
-  readonly generation: number
-  readonly from: ReadonlyMap<number, number>
+/** The pointer: which generation answers, from which positions on it is the one that sends, and who did before. */
+export interface Serving extends Turn {
+  /** Of the pointer: whoever moves it says which one they saw. */
+  readonly version: number
+  /** Newest first. */
+  readonly before: readonly Turn[]
 }
 
 export interface Control {
@@ -40,7 +43,8 @@ export interface Control {
   /** The build is complete up to its ends: from now on it follows the log. Only the lease's holder may say so. */
   follow(domain: string, generation: number, holder: string): Promise<void>
   abandon(domain: string, generation: number, holder: string): Promise<void>
-  flip(domain: string, to: Serving): Promise<void>
+  /** Moves the pointer, if it is still the one that was `seen`. */
+  flip(domain: string, to: Turn, seen: number): Promise<void>
 }
 
 export interface ControlParts {
@@ -75,7 +79,8 @@ export const createControl = (parts: ControlParts): Control => {
   const serving: Control['serving'] = async (domain) => {
     const item = await read(domain, 'SERVING')
     if (item === undefined) throw new Fault('domain-unknown', `The control table knows no domain ${domain}. Start the pipeline once: it makes the first generation.`)
-    return { generation: item['generation'] as number, from: toOffsets(item['from']) }
+    const before = (item['before'] ?? []) as readonly { readonly [name: string]: Value }[]
+    return { ...toTurn(item), version: item._pos, before: before.map(toTurn) }
   }
   const ensure: Control['ensure'] = async (domain, identity) => {
     const { name } = domain
@@ -101,10 +106,11 @@ export const createControl = (parts: ControlParts): Control => {
     await mark(domain, generation, state)
     await release(domain, holder)
   }
-  const flip: Control['flip'] = async (domain, to) => {
-    const was = await read(domain, 'SERVING')
-    const done = await write(was, { PK: pk(domain), SK: 'SERVING', generation: to.generation, from: Object.fromEntries(to.from) })
-    if (!done) throw new Fault('control-conflict', `Somebody else flipped ${domain} meanwhile. Look at tributary status and try again.`)
+  const flip: Control['flip'] = async (domain, to, seen) => {
+    const was = await serving(domain)
+    const item = { PK: pk(domain), SK: 'SERVING', ...fromTurn(to), before: [was, ...was.before].map(fromTurn), _pos: seen + 1 }
+    const [outcome] = await store.commit([[[{ put: item, expect: seen }]]])
+    if (outcome?.applied !== 'all') throw new Fault('control-conflict', `Somebody else flipped ${domain} meanwhile. Look at tributary status and try again.`)
   }
   const identity: Control['identity'] = async (domain) => {
     const item = await read(domain, 'TOPIC')
@@ -145,5 +151,10 @@ const toGeneration = (item: Item): Generation => ({
   createdAt: item['createdAt'] as number,
 })
 
-const toOffsets = (from: Item[string]): ReadonlyMap<number, number> =>
-  new Map(Object.entries((from ?? {}) as { [partition: string]: number }).map(([partition, offset]) => [Number(partition), offset]))
+const toTurn = ({ generation, from, parked }: { readonly [name: string]: Value | undefined }): Turn => ({
+  generation: generation as number,
+  from: new Map(Object.entries((from ?? {}) as { [partition: string]: number }).map(([partition, offset]) => [Number(partition), offset])),
+  parked: new Map(Object.entries((parked ?? {}) as { [key: string]: number })),
+})
+
+const fromTurn = ({ generation, from, parked }: Turn) => ({ generation, from: Object.fromEntries(from), parked: Object.fromEntries(parked) })

@@ -23,7 +23,7 @@ export interface Decider {
   /** The table's TTL attribute. */
   readonly ttl: string
   /** Rows for what is to be sent; none while building, since a replay sends nothing. */
-  readonly outbox: ((heard: Heard, result: Result) => readonly Item[]) | undefined
+  readonly outbox: ((heard: Heard, result: Result, projection: string) => readonly Item[]) | undefined
   /** Items of the timers that an event arms and disarms. */
   readonly timers: (heard: Heard, timers: readonly Timer[], get: Get) => readonly Change[]
 }
@@ -63,7 +63,7 @@ const judge = (decider: Decider, heard: Heard, get: Get): Decision => {
   if (result.duplicate) return marked(decider, heard, { kind: 'duplicate', of: heard.event.meta.eventId })
   const items = result.items ?? NOTHING
   const timers = result.timers === undefined ? NOTHING : decider.timers(heard, result.timers, get)
-  const rows = decider.outbox?.(heard, result) ?? NOTHING
+  const rows = decider.outbox?.(heard, result, decider.projection.name) ?? NOTHING
   // Counted by what the fold wants, not by what is written: a build has no outbox and must decide alike.
   const count = items.length + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
   if (count > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(count) })

@@ -5,9 +5,10 @@ import type { Position } from './log.ts'
 export const idempotencyKey = (actor: string, request: string, key: string): Key => ({ PK: `IDEM#${actor}#${request}`, SK: key })
 export const outcomeKey = ({ partition, offset }: Position): Key => ({ PK: `OUTCOME#${partition}#${offset}`, SK: 'OUTCOME' })
 export const outboxPartition = (partition: number): string => `OUTBOX#${partition}`
-export const outboxKey = ({ partition, offset }: Position, row: number): Key => ({
+/** Several projections may want something sent of one event. */
+export const outboxKey = ({ partition, offset }: Position, projection: string, row: number): Key => ({
   PK: outboxPartition(partition),
-  SK: `${String(offset).padStart(16, '0')}#${String(row).padStart(2, '0')}`,
+  SK: `${String(offset).padStart(16, '0')}#${projection}#${String(row).padStart(2, '0')}`,
 })
 export const parkedPartition = (partition: number): string => `PARKED#${partition}`
 /** `*` parks the key for every projection: its event could not even be read. */

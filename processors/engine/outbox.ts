@@ -10,10 +10,19 @@ import { outboxKey } from './keys.ts'
 export const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
 
 /** A row of what is to be sent, written in the same commit as the items of the event that caused it. */
-export type OutboxRow = Item & { readonly id: string; readonly kind: 'derived' | 'effect'; readonly key: string; readonly value: string }
+export type OutboxRow = Item & {
+  readonly id: string
+  readonly kind: 'derived' | 'effect'
+  /** Where a derived event goes; of an effect, the key of its cause. */
+  readonly key: string
+  /** Whose fold of which key wants it. */
+  readonly projection: string
+  readonly cause: string
+  readonly value: string
+}
 
 /** Rows for what an event's result wants sent: one a derived event, one an effect. */
-export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [], effects = [] }: Result): readonly OutboxRow[] => {
+export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [], effects = [] }: Result, projection: string): readonly OutboxRow[] => {
   if (derived.length === 0 && effects.length === 0) return []
   const rows = [
     ...derived.map((one) => derivedRow(codec, heard, one)),
@@ -24,7 +33,7 @@ export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [], effects
       value: JSON.stringify({ kind, body }),
     })),
   ]
-  return rows.map((row, index) => ({ ...outboxKey(heard, index), ...row }))
+  return rows.map((row, index) => ({ ...outboxKey(heard, projection, index), ...row, projection, cause: heard.event.meta.key }))
 }
 
 export const sentId = (cause: Event, purpose: string): string => v5(`${cause.meta.eventId}:${purpose}`, NAMESPACE)

@@ -5,8 +5,13 @@ import { createOutcomes } from './outcomes.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Parked } from './parking.ts'
 import type { Passed } from './tally.ts'
+import { createLedger, unconfirmedOf } from './ledger.ts'
+import type { Unconfirmed } from './ledger.ts'
+import { startPolling } from './polling.ts'
+import type { Polling } from './polling.ts'
+import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
-import type { Sender, SendingFrom } from './sender.ts'
+import type { SendingFrom } from './sender.ts'
 import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
 import type { Domain } from '../../projections/projection.ts'
@@ -33,7 +38,12 @@ export interface PipelineParts {
   readonly logs: Logs
   readonly stores: Stores
   readonly control: Control
+  /** What was sent: outlives generations. */
   readonly ledger: Store
+  /** Where effects go. */
+  readonly receivers: Receivers
+  /** The name of this life of this process, for what it claims. */
+  readonly holder: string
   readonly codec: Codec
   readonly clock: Clock
   readonly watching: Watching
@@ -59,6 +69,8 @@ export interface Pipeline {
   start(hand: Hand): Promise<void>
   /** Tries the parked keys whose retry was asked for and that are processed here. */
   heal(): Promise<number>
+  /** What went out and may or may not have arrived, or was refused for good. */
+  unconfirmed(): Promise<readonly Unconfirmed[]>
   /** Stops what runs here, in an order that loses nothing. */
   stop(): Promise<void>
 }
@@ -77,7 +89,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const generation = generationsOf(parts)
   let serving = await generation((await control.serving(domain.name)).generation)
   let processing = false
-  const sending = createSending(parts, { log, partitions, serving: () => serving, generation })
+  const sending = createSending(parts, { log, partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
@@ -95,7 +107,8 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await sending.stop()
     await following.stop()
   }
-  return { domain, log, control, codec, serving: () => serving, generation, refresh, start, heal: following.heal, stop }
+  const unconfirmed = () => unconfirmedOf(parts.ledger.reader(parts.clock.now), domain.name)
+  return { domain, log, control, codec, serving: () => serving, generation, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** Each generation is opened once. */
@@ -113,23 +126,30 @@ const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
   }
 }
 
-/** What goes out of the serving generation: its outbox, and events whose time has come. */
-const createSending = ({ domain, control, ledger, clock, watching }: PipelineParts, at: { log: Log; partitions: number; serving: () => Followed; generation: (generation: number) => Promise<Followed> }) => {
-  const { log, partitions, serving, generation } = at
+interface SendingParts {
+  readonly log: Log
+  readonly partitions: number
+  readonly generation: (generation: number) => Promise<Followed>
+}
+
+/** What goes out: the outboxes, and events whose time has come. */
+const createSending = ({ domain, control, receivers, holder, clock, watching, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
   const sendingFrom = async (): Promise<SendingFrom> => {
     const pointer = await control.serving(domain.name)
-    const before = (await control.generations(domain.name)).filter((each) => each.generation < pointer.generation && each.state === 'following')
-    const former = await Promise.all(before.map(async (each) => (await generation(each.generation)).store))
-    return { store: (await generation(pointer.generation)).store, from: pointer.from, former }
+    const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following')
+    const generations = await Promise.all(listed.map(async (each) => ({ generation: each.generation, store: (await generation(each.generation)).store })))
+    return { turns: [pointer, ...pointer.before], generations }
   }
-  const common = { log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
-  let sender: Sender | undefined
-  let timers: { stop(): Promise<void> } | undefined
+  const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
+  const ledger = createLedger({ store: parts.ledger, clock, holder })
+  const common = { domain: domain.name, log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
+  let sender: Polling | undefined
+  let timers: Polling | undefined
   return {
     wake: () => sender?.wake(),
     start(hand: 'sender' | 'timers'): void {
-      if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: TIMER_POLL_MS, store: () => Promise.resolve(serving().store) })
-      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, serving: sendingFrom })
+      if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: TIMER_POLL_MS, store })
+      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, receivers, sendingFrom })
     },
     async stop(): Promise<void> {
       await timers?.stop()
@@ -139,25 +159,14 @@ const createSending = ({ domain, control, ledger, clock, watching }: PipelinePar
 }
 
 const watchControl = ({ domain, clock, watching }: PipelineParts, { refresh, following }: { refresh: () => Promise<void>; following: Following }) => {
-  const stopping = new AbortController()
   const failed = (error: unknown): void => watching.failed(domain.name, error)
-  const watch = async (): Promise<void> => {
-    for (let healed = clock.now(); ; ) {
-      await clock.sleep(REFRESH_MS, stopping.signal)
-      if (stopping.signal.aborted) return
-      await refresh().catch(failed)
-      if (clock.now() - healed < HEAL_MS) continue
-      healed = clock.now()
-      await following.heal().catch(failed)
-    }
-  }
-  const watched = watch()
-  return {
-    async stop(): Promise<void> {
-      stopping.abort()
-      await watched
-    },
-  }
+  let healed = clock.now()
+  return startPolling({ clock, pollMs: REFRESH_MS, failed }, async () => {
+    await refresh()
+    if (clock.now() - healed < HEAL_MS) return
+    healed = clock.now()
+    await following.heal()
+  })
 }
 
 /** One after the other, whoever asks. */

@@ -1,11 +1,13 @@
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { build, type BuildTarget, type Built } from './build.ts'
+import { build, type BuildTarget, type Built, type Owed } from './build.ts'
 import type { Clock } from './clock.ts'
 import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
+import { parkedOf, type StoredParked } from './parking.ts'
 import type { Store } from './store.ts'
+import { startOf, type Turn } from './turns.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
 export interface BuildWork {
@@ -13,6 +15,8 @@ export interface BuildWork {
   readonly codec: Codec
   readonly generation: number
   readonly ends: ReadonlyMap<number, number>
+  /** What the serving generation cannot send, since it stands still there. */
+  readonly owed: readonly Owed[]
   readonly progress: (events: number) => void
   readonly workingSet?: number
   readonly signal?: AbortSignal
@@ -25,7 +29,7 @@ export interface RebuildParts {
   readonly clock: Clock
   readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon'>
   /** The serving generation's store. */
-  readonly served: Pick<Store, 'checkpoints'>
+  readonly served: Pick<Store, 'checkpoints' | 'reader'>
   /** Who holds the lease: one rebuild of a domain at a time. */
   readonly holder: string
   /** The local store the build works in; for an embedded generation it is that generation's own. */
@@ -77,12 +81,14 @@ const endsOf = async ({ log, served }: RebuildParts): Promise<ReadonlyMap<number
 const buildGeneration = async (parts: RebuildParts, { generation, group }: Generation): Promise<Built> => {
   const { domain, log, codec, workIn, copyTo, signal } = parts
   const ends = await endsOf(parts)
+  // After its checkpoints: whatever stands still before them is listed by then.
+  const owed = (await standingIn(parts.served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
   const total = [...ends.values()].reduce((sum, end) => sum + end, 0)
   const progress = (events: number) => parts.progress?.(events, total)
   const stoppable = signal === undefined ? {} : { signal }
-  const shared = await parts.share?.({ log, codec, generation, ends, progress, ...stoppable })
+  const shared = await parts.share?.({ log, codec, generation, ends, owed, progress, ...stoppable })
   const target = await workIn(generation)
-  const built = shared ?? (await build({ domain, log, codec, target, ends, progress, ...stoppable }))
+  const built = shared ?? (await build({ domain, log, codec, target, ends, owed, progress, ...stoppable }))
   if (copyTo !== undefined) await copy(target, await copyTo(generation), ends)
   else await target.close()
   await log.setCommitted(group, ends)
@@ -104,11 +110,11 @@ async function* itemsOf(store: Store) {
 export interface FlipParts {
   readonly domain: string
   /** The serving generation's store. */
-  readonly served: Pick<Store, 'checkpoints'>
+  readonly served: Pick<Store, 'checkpoints' | 'reader'>
   readonly serving: number
   /** Of this build's folds: a generation of others is not followed by it. */
   readonly foldVersion: number
-  readonly control: Pick<Control, 'generations' | 'flip'>
+  readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
   readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
   readonly to: number
@@ -118,6 +124,8 @@ export interface FlipParts {
 
 /** Waits until both generations passed where the log ends now, then moves the pointer in one conditional write. */
 export const flip = async ({ domain, control, log, clock, to, store, timeoutMs, served, serving, foldVersion }: FlipParts): Promise<void> => {
+  const pointer = await control.serving(domain)
+  if (pointer.generation !== serving) throw new Fault('control-conflict', `Somebody else flipped ${domain} meanwhile. Look at tributary status and try again.`)
   const generations = await control.generations(domain)
   const listed = generations.find(({ generation }) => generation === to)
   if (listed === undefined) throw new Fault('generation-unknown', `${domain} has no generation ${to}. See: tributary status.`)
@@ -131,8 +139,21 @@ export const flip = async ({ domain, control, log, clock, to, store, timeoutMs, 
     if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${to} of ${domain} has not reached the end of the log. Is a processor of its fold version running? See: tributary status.`)
     await clock.sleep(20)
   }
-  await control.flip(domain, { generation: to, from })
+  await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
 }
+
+type Standing = StoredParked & { readonly key: string }
+
+/** Keys that stand still. Alien records without one say nothing that could be sent. */
+const standingIn = async (served: Pick<Store, 'reader'>, partitions: ReadonlyMap<number, number>): Promise<readonly Standing[]> => {
+  const reader = served.reader(() => 0)
+  const entries = await Promise.all([...partitions.keys()].map((partition) => parkedOf(reader, partition)))
+  return entries.flat().filter((entry): entry is Standing => entry.key !== null)
+}
+
+/** What stands still was the serving generation's to send only from where its own turn began. */
+const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>
+  new Map(standing.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, startOf(turn, entry))]))
 
 const standing = async (store: Pick<Store, 'checkpoints'>, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
   const reached = await store.checkpoints()

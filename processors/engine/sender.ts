@@ -1,102 +1,123 @@
-import type { Key, Stored } from '../../projections/item.ts'
-import { Fault } from '../../schemas/fault.ts'
-import type { Clock } from './clock.ts'
+import type { Stored } from '../../projections/item.ts'
+import { Fault, isFault } from '../../schemas/fault.ts'
 import { outboxPartition } from './keys.ts'
+import type { Ledger, Parcel } from './ledger.ts'
 import type { Log } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
-import { retrying } from './retry.ts'
+import { startPolling, type Polling, type PollingParts } from './polling.ts'
+import type { Outgoing, Receivers } from './receivers.ts'
 import type { Store } from './store.ts'
+import { ownerOf, type Turn } from './turns.ts'
 
-/** Read together: a pointer of now with a store of a moment ago would throw away what is still to be sent. */
+/** Read together: a pointer of now with a list of a moment ago would throw away what is still to be sent. */
 export interface SendingFrom {
-  readonly store: Store
-  readonly from: ReadonlyMap<number, number>
-  /** Generations that served before: what they put into their outbox for events before `from` is still theirs to send. */
-  readonly former: readonly Store[]
+  /** Who served from where, newest first. */
+  readonly turns: readonly Turn[]
+  /** Every generation that follows: each has rows of its own. */
+  readonly generations: readonly { readonly generation: number; readonly store: Store }[]
 }
 
-export interface SenderParts {
+export interface SenderParts extends PollingParts {
+  readonly domain: string
   readonly log: Log
-  /** The serving generation, and from which positions it serves: what lies before was a former one's to send. */
-  readonly serving: () => Promise<SendingFrom>
-  /** Outlives generations: what is claimed here is not sent a second time unless the receiver tells duplicates apart. */
-  readonly ledger: Store
+  readonly receivers: Receivers
+  readonly sendingFrom: () => Promise<SendingFrom>
+  readonly ledger: Ledger
   readonly partitions: number
-  readonly clock: Clock
-  readonly pollMs: number
-  readonly failed: (error: unknown) => void
-}
-
-export interface Sender {
-  /** Something may be waiting: look now. */
-  wake(): void
-  stop(): Promise<void>
 }
 
 const LIMIT = 100
-const ledgerKey = (id: string): Key => ({ PK: `SENT#${id}`, SK: 'SENT' })
 
-/** Sends what the serving generation's outbox holds: claim, send, confirm, and only then remove the row. */
-export const startSender = (parts: SenderParts): Sender => {
-  const stopping = new AbortController()
-  let nap = new AbortController()
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      const round = () => sendAll(parts, stopping.signal)
-      await retrying(round, { clock: parts.clock, signal: stopping.signal, failed: parts.failed }).catch(parts.failed)
-      await parts.clock.sleep(parts.pollMs, AbortSignal.any([stopping.signal, nap.signal]))
-      nap = new AbortController()
-    }
-  }
-  const running = loop()
-  return {
-    wake: () => nap.abort(),
-    stop: async () => {
-      stopping.abort()
-      await running
-    },
-  }
-}
+/** Sends what the outboxes hold: claim, send, confirm, and only then remove the row. */
+export const startSender = (parts: SenderParts): Polling => startPolling(parts, (signal) => sendAll(parts, signal))
 
 const sendAll = async (parts: SenderParts, signal: AbortSignal): Promise<void> => {
-  const { store, from, former } = await parts.serving()
-  for (let partition = 0; partition < parts.partitions; partition += 1) {
-    const begins = from.get(partition) ?? 0
-    for (const old of former) await drain(parts, { store: old, partition, signal, sends: (row) => (row._pos < begins ? 'send' : 'leave') })
-    await drain(parts, { store, partition, signal, sends: (row) => (row._pos < begins ? 'drop' : 'send') })
+  const { turns, generations } = await parts.sendingFrom()
+  for (const { generation, store } of generations) {
+    for (let partition = 0; partition < parts.partitions && !signal.aborted; partition += 1) await drain(parts, { generation, store, partition, turns, signal })
   }
 }
 
 type Row = OutboxRow & Stored
 
 interface Draining {
+  readonly generation: number
   readonly store: Store
   readonly partition: number
+  readonly turns: readonly Turn[]
   readonly signal: AbortSignal
-  readonly sends: (row: Row) => 'send' | 'drop' | 'leave'
 }
 
-/** Rows lie in the order of their positions: behind the first that stays, all stay. */
-const drain = async (parts: SenderParts, { store, partition, signal, sends }: Draining): Promise<void> => {
-  while (!signal.aborted) {
-    const { items } = await store.reader(() => 0).query({ pk: outboxPartition(partition), limit: LIMIT })
-    for (const row of items as readonly Row[]) {
-      const what = sends(row)
-      if (what === 'leave' || signal.aborted) return
-      if (what === 'send') await sendRow(parts, row)
+const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
+  const { store, partition, signal } = draining
+  const reader = store.reader(() => 0)
+  // What waits for its receiver holds up what comes after it under the same key, and nothing else.
+  const waiting = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await reader.query({ pk: outboxPartition(partition), limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) })
+    const rows = page.items as readonly Row[]
+    const settled = await parts.ledger.settled(rows.filter((row) => whose(row, draining) === 'serving').map(({ id }) => id))
+    for (const row of rows) {
+      if (signal.aborted) return
+      const own = whose(row, draining)
+      if (own === 'serving' ? !settled.has(row.id) : own === 'mine' && !(await sendInTurn(parts, row, waiting))) continue
       await store.commit([[[{ remove: { PK: row.PK, SK: row.SK }, expect: row._pos }]]])
     }
-    if (items.length < LIMIT) return
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/**
+ * A row is sent from the generation that served at its position. Another's twin of what the serving one sends stays until that is
+ * sent, since the next flip may make it the one that counts; what an earlier turn answered for is the earlier generation's alone.
+ */
+const whose = (row: Row, { generation, partition, turns }: Draining): 'mine' | 'serving' | 'past' => {
+  const owner = ownerOf(turns, { partition, offset: row._pos, projection: row.projection, key: row.cause })
+  if (owner === generation) return 'mine'
+  return owner === turns[0]?.generation ? 'serving' : 'past'
+}
+
+const sendInTurn = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<boolean> => {
+  const lane = `${row.kind}#${row.projection}#${row.cause}`
+  if (waiting.has(lane)) return false
+  try {
+    if ((await parts.ledger.once(parcelOf(parts, row))) === 'done') return true
+  } catch (error) {
+    // Without a log nothing goes out at all; a receiver that is away concerns its own effects only.
+    if (row.kind === 'derived' || isFault(error, 'store-throttled') || isFault(error, 'store-unavailable')) throw error
+    parts.failed(error)
+  }
+  waiting.add(lane)
+  return false
+}
+
+const parcelOf = ({ domain, log, receivers }: SenderParts, row: Row): Parcel => {
+  const about = { domain, key: row.cause, position: row.SK }
+  if (row.kind === 'derived') {
+    return {
+      ...logParcel(row.id, { ...about, kind: 'derived' }),
+      send: async () => void (await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }])),
+    }
+  }
+  const outgoing = { ...(JSON.parse(row.value) as Pick<Outgoing, 'kind' | 'body'>), id: row.id, key: row.cause }
+  const receiver = receivers[outgoing.kind]
+  return {
+    id: row.id,
+    about: { ...about, kind: outgoing.kind },
+    tellsDuplicatesApart: receiver?.tellsDuplicatesApart ?? false,
+    isFinal: (error) => error instanceof Fault && !error.retriable,
+    send: () => (receiver === undefined ? Promise.reject(noReceiver(outgoing)) : receiver.send(outgoing)),
   }
 }
 
-/** A derived event may be appended again after a crash: its fold tells duplicates apart by natural key (law 8). */
-const sendRow = async ({ log, ledger, clock }: SenderParts, row: OutboxRow): Promise<void> => {
-  const claim = { ...ledgerKey(row.id), state: 'claimed', at: clock.now(), _pos: 1 } as Stored
-  const [claimed] = await ledger.commit([[[{ put: claim, expect: null }]]])
-  const met = claimed?.applied === 'all' ? undefined : claimed?.current[0]
-  if (met?.['state'] === 'sent') return
-  if (row.kind !== 'derived') throw new Fault('effect-without-sender', `Nothing here sends effects of ${row.key}; the row ${row.PK} / ${row.SK} stays in the outbox.`)
-  await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }])
-  await ledger.commit([[[{ put: { ...claim, state: 'sent', _pos: 2 } as Stored, expect: 1 }]]])
-}
+/** Folds tell duplicates of events apart by natural key (law 8): an event may be appended again after a crash. */
+export const logParcel = (id: string, about: Parcel['about']): Omit<Parcel, 'send'> => ({
+  id,
+  about,
+  tellsDuplicatesApart: true,
+  isFinal: (error) => isFault(error, 'record-too-large'),
+})
+
+const noReceiver = ({ kind, key }: Outgoing) =>
+  new Fault('effect-without-receiver', `Nothing here receives effects of kind ${kind}; one of ${key} stays in the outbox. Start the program with what sends them.`, { retriable: true })

@@ -1,15 +1,20 @@
-import { v5 } from 'uuid'
 import type { Item, Key } from '../../projections/item.ts'
 import { removed, type Change, type Get, type Timer } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import type { Clock } from './clock.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { Heard } from './decide.ts'
 import { armedKey, timerKey, timerPartition } from './keys.ts'
+import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
-import { NAMESPACE } from './outbox.ts'
+import { sentId } from './outbox.ts'
+import { startPolling, type Polling, type PollingParts } from './polling.ts'
+import { logParcel } from './sender.ts'
 import type { Store } from './store.ts'
 
-/** An event that waits for its time, found by due time without a scan. Ids are of key, name and time: firing twice is one event. */
+/**
+ * An event that waits for its time, found by due time without a scan. Its id is of what armed it and the time: whoever finds it, it
+ * is one event, and armed again for the same time after it fired, it is another.
+ */
 type TimerRow = Item & { readonly id: string; readonly key: string; readonly value: string }
 type Armed = Key & { readonly at: number }
 
@@ -25,11 +30,15 @@ export const timerChanges = (codec: Codec) => (heard: Heard, timers: readonly Ti
     return [...clear.filter(({ SK }) => SK !== row.SK), row, { ...named, at: timer.at }]
   })
 
+/** The last instant that sorts by its text. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 type Armable = Timer & { readonly at: number; readonly event: NonNullable<Timer['event']> }
 
 const timerRow = (codec: Codec, { event: cause, partition }: Heard, { name, at, event }: Armable): TimerRow => {
   const { key } = cause.meta
-  const id = v5(`${key}:${name}:${at}`, NAMESPACE)
+  if (!(at >= 0 && at <= LAST)) throw new Fault('bad-timer', `The timer "${name}" of ${key} is set to ${at}, which is no instant from 1970 to the year 9999. Mend the fold.`)
+  const id = sentId(cause, `timer:${name}:${at}`)
   const value = codec.encode({
     type: event.type,
     meta: {
@@ -50,49 +59,41 @@ const timerRow = (codec: Codec, { event: cause, partition }: Heard, { name, at, 
   return { ...timerKey(partition, { at, key, name }), id, key, value: Buffer.from(value).toString('base64') }
 }
 
-export interface TimerParts {
+export interface TimerParts extends PollingParts {
+  readonly domain: string
   readonly log: Log
   /** Timers are found in the serving generation only. */
   readonly store: () => Promise<Store>
-  /** Says which were fired, so that one that is due is appended once though its fold may still be on its way. */
-  readonly ledger: Store
+  readonly ledger: Ledger
   readonly partitions: number
-  readonly clock: Clock
-  readonly pollMs: number
-  readonly failed: (error: unknown) => void
 }
+
+const LIMIT = 100
 
 /** Looks for what is due and appends it; the fold of that event disarms it. */
-export const startTimers = (parts: TimerParts): { stop(): Promise<void> } => {
-  const stopping = new AbortController()
-  const loop = async () => {
-    while (!stopping.signal.aborted) {
-      await fireDue(parts, stopping.signal).catch(parts.failed)
-      await parts.clock.sleep(parts.pollMs, stopping.signal)
-    }
-  }
-  const running = loop()
-  return {
-    stop: async () => {
-      stopping.abort()
-      await running
-    },
-  }
-}
+export const startTimers = (parts: TimerParts): Polling => startPolling(parts, (signal) => fireDue(parts, signal))
 
-const fireDue = async ({ log, store, ledger, partitions, clock }: TimerParts, signal: AbortSignal): Promise<void> => {
+const fireDue = async (parts: TimerParts, signal: AbortSignal): Promise<void> => {
+  const { store, ledger, partitions, clock } = parts
   const reader = (await store()).reader(() => 0)
-  for (let partition = 0; partition < partitions && !signal.aborted; partition += 1) {
-    const due = await reader.query({ pk: timerPartition(partition), to: new Date(clock.now()).toISOString() + '~', from: '', limit: 100 })
-    for (const row of due.items as readonly TimerRow[]) await fire(row, { log, ledger })
+  const to = new Date(clock.now()).toISOString() + '~'
+  for (let partition = 0; partition < partitions; partition += 1) {
+    let cursor: string | undefined
+    do {
+      const page = await reader.query({ pk: timerPartition(partition), from: '', to, limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) })
+      const due = page.items as readonly TimerRow[]
+      // What fired and is not folded yet is still there.
+      const fired = await ledger.settled(due.map(({ id }) => id))
+      for (const row of due) {
+        if (signal.aborted) return
+        if (!fired.has(row.id)) await fire(parts, row)
+      }
+      cursor = page.cursor
+    } while (cursor !== undefined)
   }
 }
 
-const fire = async (row: TimerRow, { log, ledger }: Pick<TimerParts, 'log' | 'ledger'>): Promise<void> => {
-  const fired = { PK: `FIRED#${row.id}`, SK: 'FIRED' }
-  const [seen] = await ledger.load([fired])
-  if (seen !== undefined) return
-  // Appended before it is noted: a crash between means the same event twice, and its id is natural (law 8).
-  await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }])
-  await ledger.commit([[[{ put: { ...fired, _pos: 1 }, expect: null }]]])
+const fire = async ({ domain, log, ledger }: TimerParts, { id, key, value, SK }: TimerRow): Promise<void> => {
+  const send = async () => void (await log.append([{ key, value: Buffer.from(value, 'base64') }]))
+  await ledger.once({ ...logParcel(id, { domain, kind: 'timer', key, position: SK }), send })
 }

@@ -29,7 +29,26 @@ const withLog = async (count: number, use: (bench: Bench) => Promise<void>): Pro
   try {
     const log = await logs.open(meals.topic)
     await log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
+<<<<<<< HEAD
     await use({ data, log, ends: new Map([[0, events.length]]) })
+=======
+    const ends = new Map([[0, events.length]])
+    await buildShared({ data }, meals, { log, codec, generation: 2, ends, owed: [], workers: 3, progress: () => {} })
+    const tables = await openTables(data)
+    const [alone, shared] = [await tables.open(meals.table, 1), await tables.open(meals.table, 2)]
+    await build({ domain: meals, log, codec, target: alone, ends })
+    const dump = async (store: typeof alone) => {
+      const found: string[] = []
+      for await (const page of store.scan()) found.push(...page.map((item) => canonical(item)))
+      return found
+    }
+    const expected = await dump(alone)
+    expect(expected.length).toBeGreaterThan(3_000)
+    expect(await dump(shared)).toEqual(expected)
+    expect(await shared.checkpoints()).toEqual(await alone.checkpoints())
+    await tables.close()
+    await logs.close()
+>>>>>>> 2ad6600 (Send once across senders, crashes and flips: claims with a holder, receivers of effects, turns of generations, timers in pages)
   } finally {
     await logs.close()
     rmSync(data, { recursive: true, force: true })

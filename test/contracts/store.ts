@@ -5,6 +5,7 @@ import type { Store, Stores } from '../../processors/engine/store.ts'
 import { checkpoints, commits } from './store-commits.ts'
 import { NOW, at, create, same, stored } from './store-items.ts'
 import { indexes, queries } from './store-queries.ts'
+import { sending } from './store-sending.ts'
 
 /** The projection store's contract: every adapter runs it. `open` is called once a suite; each test has a table of its own. */
 export const storeContract = (name: string, open: () => Promise<{ stores: Stores; cleanup: () => Promise<void> }>): void => {
@@ -36,6 +37,7 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
     describe('queries', () => queries(fresh))
     describe('indexes', () => indexes(fresh))
     describe('whole tables', () => wholeTables(fresh))
+    describe('sending', () => sending(fresh))
     describe('generations', () => generations(() => stores, spec))
   })
 }

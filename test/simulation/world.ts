@@ -2,6 +2,7 @@ import type { Clock } from '../../processors/engine/clock.ts'
 import { startProcessor, type Running } from '../../processors/engine/processor.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import { LEDGER_TABLE } from '../../processors/engine/control.ts'
+import { createLedger } from '../../processors/engine/ledger.ts'
 import { startSender } from '../../processors/engine/sender.ts'
 import type { Log } from '../../processors/engine/log.ts'
 import type { Store } from '../../processors/engine/store.ts'
@@ -109,8 +110,9 @@ export const createWorld = (options: WorldOptions): World => {
     const mine = { log: options.bug?.log?.(log(process), context) ?? log(process), store: options.bug?.store?.(store(process), context) ?? store(process) }
     const { domain, codec } = workload
     const sender = workload.sends ? startSender({
-      ...mine, ledger: storeFor({ scheduler, random }, process, ledger), partitions: options.partitions, clock: clock(process), pollMs: POLL_MS, failed,
-      serving: async () => ({ store: mine.store, from: new Map(), former: [] }),
+      ...mine, domain: domain.name, receivers: {}, partitions: options.partitions, clock: clock(process), pollMs: POLL_MS, failed,
+      ledger: createLedger({ store: storeFor({ scheduler, random }, process, ledger), clock: clock(process), holder: process.name }),
+      sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store: mine.store }] }),
     }) : undefined
     const told = (passed: Passed) => {
       heard.push(passed)

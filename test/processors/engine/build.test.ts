@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { advance } from '../../../processors/engine/advance.ts'
-import { build, type BuildTarget } from '../../../processors/engine/build.ts'
+import { build, type BuildTarget, type Owed } from '../../../processors/engine/build.ts'
 import type { LogRecord } from '../../../processors/engine/log.ts'
 import { keyOf } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
@@ -20,13 +20,13 @@ const targetOf = (store: MemoryStore): BuildTarget => ({
 const recordsOf = (events: readonly Event[]): readonly LogRecord[] =>
   events.map((event, offset) => ({ partition: 0, offset, timestamp: 0, key: event.meta.key, value: jsonCodec.encode(event) }))
 
-const buildOf = async (events: readonly Event[], workingSet = 2) => {
+const buildOf = async (events: readonly Event[], workingSet = 2, owed: readonly Owed[] = []) => {
   const store = memoryStore()
   const records = recordsOf(events)
   const read = async function* (_: number, from: number, to = records.length) {
     for (let at = from; at < to; at += 3) yield records.slice(at, Math.min(at + 3, to))
   }
-  const built = await build({ domain: ledger, log: { read }, codec: jsonCodec, target: targetOf(store), ends: new Map([[0, events.length]]), workingSet })
+  const built = await build({ domain: ledger, log: { read }, codec: jsonCodec, target: targetOf(store), ends: new Map([[0, events.length]]), workingSet, owed })
   return { store, built }
 }
 
@@ -62,4 +62,14 @@ test('an item above 400 KB parks its key in a build as it does live, and leaves 
 test('a build sends nothing', async () => {
   const { store } = await buildOf([paid(9, 'p'), eventOf('Moved', { to: 'b', amount: 4 }, { id: 'm' })])
   expect([...store.items.keys()].filter((id) => id.startsWith('OUTBOX#'))).toEqual([])
+})
+
+test('a build puts into the outbox only what a key owes from where it stood still in the serving generation', async () => {
+  const move = (id: string, key: string) => eventOf('Moved', { to: 'c', amount: 1 }, { id, key })
+  const events = [move('m0', 'a'), move('m1', 'a'), move('m2', 'b'), move('m3', 'a')]
+  const rows = async (owed: readonly Owed[]) => [...(await buildOf(events, 2, owed)).store.items.values()].filter(({ PK }) => PK.startsWith('OUTBOX#')).map(({ _pos }) => _pos)
+  expect(await rows([])).toEqual([])
+  expect(await rows([{ projection: 'accounts', key: 'a', offset: 1 }])).toEqual([1, 3])
+  expect(await rows([{ projection: '*', key: 'b', offset: 0 }])).toEqual([2])
+  expect(await rows([{ projection: 'activity', key: 'a', offset: 0 }])).toEqual([])
 })

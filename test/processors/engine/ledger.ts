@@ -11,7 +11,9 @@ type Closed = Event<'Closed', object>
 type Spread = Event<'Spread', { count: number; text?: string }>
 type Broke = Event<'Broke', object>
 type Reminded = Event<'Reminded', { at: number | null }>
-export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded
+type Named = Event<'Named', { name: string; at: number }>
+type Written = Event<'Written', { text: string }>
+export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named | Written
 
 export type Account = Item & { readonly total: number }
 export const accountKey = (key: string): Key => ({ PK: `ACCOUNT#${key}`, SK: 'TOTAL' })
@@ -43,6 +45,8 @@ export const ledger: Domain = {
         throw new Error('this fold is broken')
       },
       Reminded: ({ meta, data }): Result => ({ timers: [{ name: 'remind', at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: `timer-${data.at}` } } }] }),
+      Named: ({ meta, data }): Result => ({ timers: [{ name: data.name, at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: data.name } } }] }),
+      Written: ({ data }): Result => ({ effects: [{ purpose: 'post', kind: 'letter', body: { text: data.text } }] }),
     }),
     projection<Paid>('activity', {
       Paid: ({ meta }, get): Result => {

@@ -43,8 +43,9 @@ export const memoryStore = (): MemoryStore => {
       return keys.map((key) => items.get(keyOf(key)))
     },
     commit: async (spans, checkpoint) => {
-      interruption?.()
+      const other = interruption
       interruption = undefined
+      other?.()
       commits.push(...spans)
       const outcomes = spans.map(commitSpan)
       const done = outcomes.every(({ applied }) => applied === 'all')

@@ -2,11 +2,14 @@ import { expect, test } from 'vitest'
 import { advance } from '../../../processors/engine/advance.ts'
 import { decidersOf, type Decider } from '../../../processors/engine/decide.ts'
 import type { Log, NewRecord } from '../../../processors/engine/log.ts'
-import { outboxOf } from '../../../processors/engine/outbox.ts'
+import { createLedger, unconfirmedOf } from '../../../processors/engine/ledger.ts'
+import { outboxOf, sentId } from '../../../processors/engine/outbox.ts'
+import type { Outgoing, Receivers } from '../../../processors/engine/receivers.ts'
 import { startSender } from '../../../processors/engine/sender.ts'
-import { startTimers, timerChanges } from '../../../processors/engine/timers.ts'
+import { timerChanges } from '../../../processors/engine/timers.ts'
+import type { Turn } from '../../../processors/engine/turns.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { eventOf, heardOf, jsonCodec, ledger, paid } from './ledger.ts'
+import { eventOf, heardOf, jsonCodec, ledger } from './ledger.ts'
 import { memoryStore, type MemoryStore } from './memory-store.ts'
 import { virtualClock } from './virtual-clock.ts'
 
@@ -27,11 +30,26 @@ const appending = (fail: () => boolean = () => false) => {
 
 const outbox = (store: MemoryStore) => [...store.items.values()].filter(({ PK }) => PK.startsWith('OUTBOX#'))
 
-const sending = (store: MemoryStore, ledgerStore: MemoryStore, parts: { log: Log; from?: number; former?: readonly MemoryStore[] }) => {
+interface Sending {
+  readonly log: Log
+  readonly turns?: readonly Turn[]
+  /** By generation, the first is 1. */
+  readonly stores: readonly MemoryStore[]
+  readonly receivers?: Receivers
+  readonly holder?: string
+}
+
+const turn = (generation: number, from: number, parked: Readonly<Record<string, number>> = {}): Turn =>
+  ({ generation, from: new Map([[0, from]]), parked: new Map(Object.entries(parked)) })
+
+const sending = (ledgerStore: MemoryStore, { log, turns = [turn(1, 0)], stores, receivers = {}, holder = 'a' }: Sending) => {
   const clock = virtualClock()
   const failures: unknown[] = []
-  const serving = async () => ({ store, from: new Map([[0, parts.from ?? 0]]), former: parts.former ?? [] })
-  const sender = startSender({ log: parts.log, serving, ledger: ledgerStore, partitions: 1, clock, pollMs: 1_000, failed: (error) => failures.push(error) })
+  const sendingFrom = async () => ({ turns, generations: stores.map((store, index) => ({ generation: index + 1, store })) })
+  const sender = startSender({
+    domain: 'ledger', log, sendingFrom, receivers, partitions: 1, clock, pollMs: 1_000, failed: (error) => failures.push(error),
+    ledger: createLedger({ store: ledgerStore, clock, holder }),
+  })
   return { clock, sender, failures }
 }
 
@@ -40,7 +58,7 @@ test('a derived event is written in the same commit as its cause, then sent once
   await fold(store, [move('m1')])
   expect(store.commits.flat().map((chunk) => chunk.length)).toEqual([2])
   const { log, events } = appending()
-  const { clock, sender } = sending(store, memoryStore(), { log })
+  const { clock, sender } = sending(memoryStore(), { log, stores: [store] })
   await clock.pass(5_000)
   expect(events()).toMatchObject([{ type: 'Paid', meta: { key: 'b', source: 'derived', causationId: 'm1' }, data: { amount: 5, id: 'm1' } }])
   expect(outbox(store)).toEqual([])
@@ -62,7 +80,7 @@ test('what the ledger says was sent is not sent again by another generation', as
   for (const store of [memoryStore(), memoryStore()]) {
     await fold(store, [move('m1')])
     const { log, records } = appending()
-    const { clock, sender } = sending(store, sentBefore, { log })
+    const { clock, sender } = sending(sentBefore, { log, stores: [store] })
     await clock.pass(2_000)
     await sender.stop()
     expect(outbox(store)).toEqual([])
@@ -76,7 +94,7 @@ test('a generation sends only what lies at or behind the position from which it 
   const store = memoryStore()
   await fold(store, [move('m1'), move('m2')])
   const { log, events } = appending()
-  const { clock, sender } = sending(store, memoryStore(), { log, from: 1 })
+  const { clock, sender } = sending(memoryStore(), { log, turns: [turn(2, 1), turn(1, 0)], stores: [memoryStore(), store] })
   await clock.pass(2_000)
   await sender.stop()
   expect(events()).toMatchObject([{ data: { id: 'm2' } }])
@@ -88,11 +106,133 @@ test('what a former generation has not sent of the time before the flip is sent 
   await fold(former, [move('m1'), move('m2')])
   await fold(store, [move('m1'), move('m2')])
   const { log, events } = appending()
-  const { clock, sender } = sending(store, memoryStore(), { log, from: 1, former: [former] })
+  const { clock, sender } = sending(memoryStore(), { log, turns: [turn(2, 1), turn(1, 0)], stores: [former, store] })
   await clock.pass(2_000)
   await sender.stop()
   expect(events()).toMatchObject([{ data: { id: 'm1' } }, { data: { id: 'm2' } }])
-  expect([outbox(former).length, outbox(store).length]).toEqual([1, 0])
+  expect([outbox(former).length, outbox(store).length]).toEqual([0, 0])
+})
+
+test('after a flip and a flip back each generation sends what lies in its own turns, and nothing is left over', async () => {
+  const stores = [memoryStore(), memoryStore()]
+  for (const store of stores) await fold(store, ['m0', 'm1', 'm2', 'm3'].map(move))
+  const { log, events } = appending()
+  const { clock, sender } = sending(memoryStore(), { log, turns: [turn(1, 3), turn(2, 1), turn(1, 0)], stores })
+  await clock.pass(2_000)
+  await sender.stop()
+  expect(events().map(({ meta }) => meta.causationId).sort()).toEqual(['m0', 'm1', 'm2', 'm3'])
+  expect(stores.map((store) => outbox(store).length)).toEqual([0, 0])
+})
+
+test('a generation that only follows keeps what the serving one has not sent yet', async () => {
+  const [serving, next] = [memoryStore(), memoryStore()]
+  await fold(serving, [move('m1')])
+  await fold(next, [move('m1'), move('m2')])
+  const { log } = appending()
+  const { clock, sender } = sending(memoryStore(), { log, stores: [serving, next] })
+  await clock.pass(2_000)
+  await sender.stop()
+  expect([outbox(serving).length, outbox(next).map(({ _pos }) => _pos)]).toEqual([0, [1]])
+})
+
+test('of a key that stood still in the generation before, the next one sends from there on', async () => {
+  const [former, store] = [memoryStore(), memoryStore()]
+  await fold(former, [move('m0')])
+  await fold(store, ['m0', 'm1', 'm2', 'm3'].map(move))
+  const { log, events } = appending()
+  const { clock, sender } = sending(memoryStore(), { log, turns: [turn(2, 3, { 'accounts#a': 1 }), turn(1, 0)], stores: [former, store] })
+  await clock.pass(2_000)
+  await sender.stop()
+  expect(events().map(({ meta }) => meta.causationId).sort()).toEqual(['m0', 'm1', 'm2', 'm3'])
+  expect([outbox(former).length, outbox(store).length]).toEqual([0, 0])
+})
+
+const letter = (id: string) => eventOf('Written', { text: id }, { id })
+
+const receiving = (answer: (outgoing: Outgoing, tries: number) => void = () => undefined, tellsDuplicatesApart = false) => {
+  const got: Outgoing[] = []
+  const tries = new Map<string, number>()
+  const send = async (outgoing: Outgoing) => {
+    tries.set(outgoing.id, (tries.get(outgoing.id) ?? 0) + 1)
+    answer(outgoing, tries.get(outgoing.id) ?? 0)
+    got.push(outgoing)
+  }
+  return { got, tries, receivers: { letter: { tellsDuplicatesApart, send } } }
+}
+
+const away = () => new Fault('receiver-away', 'Away.', { retriable: true })
+
+test('an effect reaches its receiver once, with an id of its cause and purpose', async () => {
+  const store = memoryStore()
+  await fold(store, [letter('w1')])
+  const { got, receivers } = receiving()
+  const { clock, sender } = sending(memoryStore(), { log: appending().log, stores: [store], receivers })
+  await clock.pass(5_000)
+  await sender.stop()
+  expect(got).toEqual([{ id: sentId(letter('w1'), 'post'), kind: 'letter', key: 'a', body: { text: 'w1' } }])
+  expect(outbox(store)).toEqual([])
+})
+
+test('a receiver that is away holds up its own effects of a key, in order, and nothing else', async () => {
+  const store = memoryStore()
+  await fold(store, [letter('w1'), letter('w2'), move('m1')])
+  let isAway = true
+  const { got, receivers } = receiving(() => { if (isAway) throw away() })
+  const { log, events } = appending()
+  const { clock, sender, failures } = sending(memoryStore(), { log, stores: [store], receivers })
+  await clock.pass(3_000)
+  expect([got.length, events().length, failures.length > 0]).toEqual([0, 1, true])
+  isAway = false
+  await clock.pass(3_000)
+  await sender.stop()
+  expect(got.map(({ body }) => body)).toEqual([{ text: 'w1' }, { text: 'w2' }])
+})
+
+test('what may have arrived is reported and not sent again, unless the receiver tells duplicates apart', async () => {
+  for (const tells of [false, true]) {
+    const [store, ledgerStore] = [memoryStore(), memoryStore()]
+    await fold(store, [letter('w1'), letter('w2')])
+    const { tries, receivers } = receiving(({ body }, count) => { if (count === 1 && (body as { text: string }).text === 'w1') throw new Error('no answer') }, tells)
+    const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
+    await clock.pass(5_000)
+    await sender.stop()
+    expect([...tries.values()]).toEqual([tells ? 2 : 1, 1])
+    expect((await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).map(({ state, reason }) => [state, reason])).toEqual(tells ? [] : [['unconfirmed', 'no answer']])
+    expect(outbox(store)).toEqual([])
+  }
+})
+
+test('what a receiver will never take is reported, and what comes after it goes on', async () => {
+  const [store, ledgerStore] = [memoryStore(), memoryStore()]
+  await fold(store, [letter('w1'), letter('w2')])
+  const { got, receivers } = receiving(({ body }) => { if ((body as { text: string }).text === 'w1') throw new Fault('address-unknown', 'Nobody lives there.') })
+  const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
+  await clock.pass(5_000)
+  await sender.stop()
+  expect(got.map(({ body }) => body)).toEqual([{ text: 'w2' }])
+  expect(await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).toMatchObject([{ state: 'refused', reason: 'Nobody lives there.', kind: 'letter', key: 'a' }])
+})
+
+test('an effect that arrived is confirmed by the next try, not sent again, when the ledger did not answer', async () => {
+  const [store, ledgerStore] = [memoryStore(), memoryStore()]
+  await fold(store, [letter('w1')])
+  const { got, receivers } = receiving(() => ledgerStore.interrupt(() => { throw new Fault('store-throttled', 'Not now.', { retriable: true }) }))
+  const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
+  await clock.pass(5_000)
+  await sender.stop()
+  expect(got).toHaveLength(1)
+  expect(outbox(store)).toEqual([])
+  expect(await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).toEqual([])
+})
+
+test('an effect that nothing here receives waits in the outbox', async () => {
+  const store = memoryStore()
+  await fold(store, [letter('w1')])
+  const { clock, sender, failures } = sending(memoryStore(), { log: appending().log, stores: [store] })
+  await clock.pass(2_000)
+  await sender.stop()
+  expect(failures[0]).toMatchObject({ code: 'effect-without-receiver' })
+  expect(outbox(store)).toHaveLength(1)
 })
 
 test('a log that is away is tried again, and nothing is lost', async () => {
@@ -100,7 +240,7 @@ test('a log that is away is tried again, and nothing is lost', async () => {
   await fold(store, [move('m1')])
   let away = true
   const { log, events } = appending(() => away)
-  const { clock, sender, failures } = sending(store, memoryStore(), { log })
+  const { clock, sender, failures } = sending(memoryStore(), { log, stores: [store] })
   await clock.pass(1_000)
   expect(failures.length).toBeGreaterThan(0)
   expect(outbox(store)).toHaveLength(1)
@@ -110,31 +250,3 @@ test('a log that is away is tried again, and nothing is lost', async () => {
   await sender.stop()
 })
 
-const timing = (store: MemoryStore, log: Log) => {
-  const clock = virtualClock(0)
-  const timers = startTimers({ log, store: async () => store, ledger: memoryStore(), partitions: 1, clock, pollMs: 100, failed: (error) => expect.unreachable(String(error)) })
-  return { clock, timers }
-}
-
-test('a timer fires once, when it is due, as an event with a natural id', async () => {
-  const store = memoryStore()
-  await fold(store, [eventOf('Reminded', { at: 5_000 }, { id: 'r1' })])
-  const { log, events } = appending()
-  const { clock, timers } = timing(store, log)
-  await clock.pass(4_500)
-  expect(events()).toEqual([])
-  await clock.pass(3_000)
-  expect(events()).toMatchObject([{ type: 'Paid', meta: { key: 'a', occurredAt: 5_000, source: 'timer' } }])
-  await timers.stop()
-})
-
-test('arming again under the same name replaces the timer; disarming removes it', async () => {
-  const store = memoryStore()
-  const armed = () => [...store.items.values()].filter(({ PK }) => PK.startsWith('TIMER#')).map(({ SK }) => SK.slice(0, 24))
-  await fold(store, [eventOf('Reminded', { at: 5_000 }, { id: 'r1' }), eventOf('Reminded', { at: 9_000 }, { id: 'r2' })])
-  expect(armed()).toEqual(['1970-01-01T00:00:09.000Z'])
-  await fold(store, [eventOf('Reminded', { at: 9_000 }, { id: 'r3' })], 2)
-  expect(armed()).toEqual(['1970-01-01T00:00:09.000Z'])
-  await fold(store, [eventOf('Reminded', { at: null }, { id: 'r4' }), paid(1, 'p')], 3)
-  expect(armed()).toEqual([])
-})

@@ -1,0 +1,165 @@
+import type { Key, Stored } from '../../projections/item.ts'
+import type { Reader } from '../../projections/table.ts'
+import type { Clock } from './clock.ts'
+import { isRetriable } from './retry.ts'
+import type { Store, Write } from './store.ts'
+
+/** Something that is to go out once. */
+export interface Parcel {
+  readonly id: string
+  readonly about: About
+  readonly tellsDuplicatesApart: boolean
+  send(): Promise<void>
+  /** The fault says that it will never be taken. */
+  isFinal(error: unknown): boolean
+}
+
+/** What people are shown of a parcel whose fate is not known. */
+export interface About {
+  readonly domain: string
+  readonly kind: string
+  readonly key: string
+  readonly position: string
+}
+
+/** A parcel that may or may not have arrived, or was refused for good. */
+export interface Unconfirmed extends About {
+  readonly id: string
+  readonly state: 'unconfirmed' | 'refused'
+  readonly reason: string
+  readonly at: number
+}
+
+/** What was sent, by anybody, from any generation. */
+export interface Ledger {
+  /** Sends it if that is still to be done. `later`: another is at it. Throws when it could not be sent now. */
+  once(parcel: Parcel): Promise<'done' | 'later'>
+  /** Those of the ids with which nothing is left to do. */
+  settled(ids: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+export interface LedgerParts {
+  readonly store: Store
+  readonly clock: Clock
+  /** One life of one process: a claim of another is left alone until it lapses. */
+  readonly holder: string
+}
+
+type State = 'claimed' | 'free' | 'sent' | Unconfirmed['state']
+type Entry = Stored & { readonly state: State; readonly by?: string; readonly until?: number }
+
+/** Longer than any receiver may take. */
+const CLAIM_MS = 60_000
+/** What nobody cleared up by then, nobody will. */
+const REPORT_SECONDS = 30 * 24 * 60 * 60
+
+const sentKey = (id: string): Key => ({ PK: `SENT#${id}`, SK: 'SENT' })
+const reportPartition = (domain: string) => `UNCONFIRMED#${domain}`
+const isSettled = ({ state }: Entry) => state !== 'claimed' && state !== 'free'
+
+export const createLedger = (parts: LedgerParts): Ledger => {
+  const { store } = parts
+  const begun: Begun = new Map()
+  const claim = claiming(parts, begun)
+
+  /** Resolves to whether it arrived. */
+  const send = async (parcel: Parcel, claimed: Entry): Promise<boolean> => {
+    begun.set(parcel.id, 'perhaps')
+    try {
+      await parcel.send()
+      begun.set(parcel.id, 'arrived')
+      return true
+    } catch (error) {
+      if (isRetriable(error)) begun.delete(parcel.id)
+      await giveBack(parts, { parcel, claimed, error })
+      begun.delete(parcel.id)
+      if (isClosed(parcel, error)) return false
+      throw error
+    }
+  }
+  const once: Ledger['once'] = async (parcel) => {
+    const claimed = await claim(parcel)
+    if (claimed === 'later') return 'later'
+    const arrived = claimed !== 'done' && (begun.get(parcel.id) === 'arrived' || (await send(parcel, claimed)))
+    if (arrived && !(await confirm(store, parcel, claimed))) return 'later'
+    begun.delete(parcel.id)
+    return 'done'
+  }
+  const settled: Ledger['settled'] = async (ids) => {
+    if (ids.length === 0) return new Set()
+    const found = await store.load(ids.map(sentKey))
+    return new Set(ids.filter((_, index) => found[index] !== undefined && isSettled(found[index] as Entry)))
+  }
+  return { once, settled }
+}
+
+/** What this holder began to send under its own claim and has not settled yet. */
+type Begun = Map<string, 'perhaps' | 'arrived'>
+
+/** A conditional write: of several who want it, one has it. */
+const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async (parcel: Parcel): Promise<Entry | 'done' | 'later'> => {
+  let met: Entry | undefined
+  for (;;) {
+    const entry = entryOf(parcel.id, met, { state: 'claimed', by: holder, until: clock.now() + CLAIM_MS })
+    const [outcome] = await store.commit([[[{ put: entry, expect: met?._pos ?? null }]]])
+    if (outcome === undefined || outcome.applied === 'all') return entry
+    met = outcome.current[0] as Entry | undefined
+    if (met === undefined || met.state === 'free') continue
+    if (isSettled(met)) return 'done'
+    // Mine, from a try whose answer was lost.
+    if (met.by === holder && (parcel.tellsDuplicatesApart || begun.get(parcel.id) !== 'perhaps')) return met
+    if (met.by !== holder && (met.until ?? 0) > clock.now()) return 'later'
+    if (parcel.tellsDuplicatesApart) continue
+    await report(store, { parcel, claimed: met, state: 'unconfirmed', reason: 'It was claimed and never confirmed; the receiver cannot tell duplicates apart.', at: clock.now() })
+  }
+}
+
+const entryOf = (id: string, was: Entry | undefined, rest: Omit<Entry, keyof Key | '_pos'>): Entry =>
+  ({ ...sentKey(id), ...rest, _pos: (was?._pos ?? 0) + 1 }) as Entry
+
+interface Failed {
+  readonly parcel: Parcel
+  readonly claimed: Entry
+  readonly error: unknown
+}
+
+/** Not to be tried again: it will never be taken, or it may have arrived and must not arrive twice. */
+const isClosed = (parcel: Parcel, error: unknown): boolean => !isRetriable(error) && (parcel.isFinal(error) || !parcel.tellsDuplicatesApart)
+
+/** Nothing arrived, or it does no harm to send it again: anybody may. Otherwise people hear of it. */
+const giveBack = async ({ store, clock }: LedgerParts, { parcel, claimed, error }: Failed): Promise<void> => {
+  const reason = error instanceof Error ? error.message : String(error)
+  const state = parcel.isFinal(error) ? 'refused' : 'unconfirmed'
+  if (isClosed(parcel, error)) return report(store, { parcel, claimed, state, reason, at: clock.now() })
+  await store.commit([[[{ put: entryOf(parcel.id, claimed, { state: 'free' }), expect: claimed._pos }]]])
+}
+
+type Report = Pick<Unconfirmed, 'state' | 'reason' | 'at'> & { readonly parcel: Parcel; readonly claimed: Entry }
+
+const report = async (store: Store, { parcel, claimed, state, reason, at }: Report): Promise<void> => {
+  const { id, about } = parcel
+  const row = { PK: reportPartition(about.domain), SK: id, ...about, id, state, reason, at, ttl: Math.floor(at / 1000) + REPORT_SECONDS, _pos: 1 }
+  await store.commit([[[{ put: entryOf(id, claimed, { state }), expect: claimed._pos }, { put: row, expect: null }]]])
+}
+
+/** Arrived. Where another had given it up meanwhile, that is taken back. */
+const confirm = async (store: Store, { id, about }: Parcel, claimed: Entry): Promise<boolean> => {
+  let met = claimed
+  for (;;) {
+    const writes: Write[] = [{ put: entryOf(id, met, { state: 'sent' }), expect: met._pos }]
+    if (met.state === 'unconfirmed') writes.push({ remove: { PK: reportPartition(about.domain), SK: id }, expect: 1 })
+    const [outcome] = await store.commit([[writes]])
+    if (outcome === undefined || outcome.applied === 'all') return true
+    const found = outcome.current.find(({ PK }) => PK === sentKey(id).PK) as Entry | undefined
+    if (found === undefined || found.state === 'sent') return true
+    // Somebody who may send it again does.
+    if (found.state !== 'unconfirmed' || found._pos === met._pos) return false
+    met = found
+  }
+}
+
+/** What of a domain may have arrived or not, or was refused; oldest ids first. */
+export const unconfirmedOf = async (reader: Reader, domain: string, limit = 100): Promise<readonly Unconfirmed[]> => {
+  const { items } = await reader.query({ pk: reportPartition(domain), limit })
+  return items.map(({ id, kind, key, position, state, reason, at }) => ({ domain, id, kind, key, position, state, reason, at }) as Unconfirmed)
+}

@@ -1,0 +1,87 @@
+import { expect, test, vi } from 'vitest'
+import type { Stored } from '../../projections/item.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
+import type { Clock } from '../../processors/engine/clock.ts'
+import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/keys.ts'
+import { createLedger, unconfirmedOf, type Parcel } from '../../processors/engine/ledger.ts'
+import type { Log } from '../../processors/engine/log.ts'
+import { startSender } from '../../processors/engine/sender.ts'
+import type { Store } from '../../processors/engine/store.ts'
+import { startTimers } from '../../processors/engine/timers.ts'
+
+/** What goes out once, whoever of several sends it, on every store: the claims are conditional writes of its ledger. */
+export const sending = (fresh: () => Promise<Store>): void => {
+  test('of several who send the same at once, one does', async () => {
+    const store = await fresh()
+    const sent: string[] = []
+    const round = (holder: string, ids: readonly string[]) => Promise.all(ids.map((id) => ledgerOf(store, holder).once(parcel(id, { sent, holder }))))
+    const ids = Array.from({ length: 8 }, (_, index) => `id-${index}`)
+    await Promise.all(['a', 'b', 'c'].map((holder) => round(holder, ids)))
+    expect(sent.map((each) => each.split(' ')[0]).sort()).toEqual(ids)
+    expect(await round('d', ids)).toEqual(ids.map(() => 'done'))
+    expect([...(await ledgerOf(store, 'e').settled([...ids, 'other']))].sort()).toEqual(ids)
+  })
+
+  test('a claim that lapsed is sent again where duplicates are told apart, and reported where not', async () => {
+    const store = await fresh()
+    const sent: string[] = []
+    const died = () => new Promise<void>(() => undefined)
+    for (const tells of [true, false]) void ledgerOf(store, 'a').once({ ...parcel(`id-${tells}`, { sent, holder: 'a' }), send: died, tellsDuplicatesApart: tells })
+    await vi.waitFor(async () => expect(await store.load(['id-true', 'id-false'].map((id) => ({ PK: `SENT#${id}`, SK: 'SENT' })))).not.toContain(undefined))
+    expect(await ledgerOf(store, 'b').once(parcel('id-true', { sent, holder: 'b' }))).toBe('later')
+    const later = ledgerOf(store, 'b', { ...systemClock, now: () => Date.now() + 61_000 })
+    for (const tells of [true, false]) expect(await later.once({ ...parcel(`id-${tells}`, { sent, holder: 'b' }), tellsDuplicatesApart: tells })).toBe('done')
+    expect(sent).toEqual(['id-true b'])
+    expect(await unconfirmedOf(store.reader(Date.now), 'd')).toMatchObject([{ id: 'id-false', domain: 'd', kind: 'letter', key: 'k', state: 'unconfirmed' }])
+  })
+
+  test('two senders empty an outbox of several pages, each row sent once and in order', async () => {
+    const [store, ledger] = [await fresh(), await fresh()]
+    const rows = Array.from({ length: 130 }, (_, index) => row(index))
+    await store.bulk(rows)
+    const sent: string[] = []
+    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => void sent.push(Buffer.from(record?.value ?? []).toString()) } as object as Log
+    const senders = ['a', 'b'].map((holder) => startSender({
+      domain: 'd', log, receivers: {}, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
+      sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store }] }),
+    }))
+    await vi.waitFor(async () => expect((await store.reader(() => 0).query({ pk: outboxPartition(0), limit: 1 })).items).toEqual([]), { timeout: 20_000 })
+    await Promise.all(senders.map((sender) => sender.stop()))
+    expect(sent).toEqual(rows.map((_, index) => `event ${index}`))
+  })
+
+  test('two who look for timers find what is due, however much there is, and fire each once', async () => {
+    const [store, ledger] = [await fresh(), await fresh()]
+    const now = Date.now()
+    await store.bulk(Array.from({ length: 130 }, (_, index) => timer(now - 130 + index, index)))
+    await store.bulk([timer(now + 3_600_000, 999)])
+    const sent: string[] = []
+    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => void sent.push(Buffer.from(record?.value ?? []).toString()) } as object as Log
+    const pollers = ['a', 'b'].map((holder) => startTimers({
+      domain: 'd', log, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder), store: async () => store,
+    }))
+    await vi.waitFor(() => expect(sent.length).toBe(130), { timeout: 20_000 })
+    await Promise.all(pollers.map((each) => each.stop()))
+    expect(sent).toEqual(Array.from({ length: 130 }, (_, index) => `timer ${index}`))
+    expect((await store.reader(() => 0).query({ pk: timerPartition(0), limit: 200 })).items).toHaveLength(131)
+  })
+}
+
+const ledgerOf = (store: Store, holder: string, clock: Clock = systemClock) => createLedger({ store, clock, holder })
+
+const parcel = (id: string, { sent, holder }: { sent: string[]; holder: string }): Parcel => ({
+  id,
+  about: { domain: 'd', kind: 'letter', key: 'k', position: '0:1' },
+  tellsDuplicatesApart: true,
+  isFinal: () => false,
+  send: async () => void sent.push(`${id} ${holder}`),
+})
+
+const encoded = (text: string) => Buffer.from(text).toString('base64')
+
+const row = (index: number): Stored => ({
+  ...outboxKey({ partition: 0, offset: index }, 'p', 0), id: `id-${index}`, kind: 'derived', key: 'to', projection: 'p', cause: 'k', value: encoded(`event ${index}`), _pos: index,
+})
+
+const timer = (at: number, index: number): Stored =>
+  ({ ...timerKey(0, { at, key: 'k', name: `t${index}` }), id: `timer-${index}`, key: 'k', value: encoded(`timer ${index}`), _pos: index })
