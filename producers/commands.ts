@@ -28,13 +28,15 @@ export interface Outcomes {
 
 export interface CommandParts {
   readonly log: Pick<Log, 'append'>
-  readonly codec: Pick<Codec, 'encode'>
+  readonly codec: Pick<Codec, 'encode' | 'keysFor'>
   readonly outcomes: Outcomes
 }
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => ({
   async execute(event, { wait, timeoutMs, signal }) {
     const { eventId, key } = event.meta
+    const keys = codec.keysFor?.([event])
+    if (keys !== undefined) await keys
     const [position] = await log.append([{ key, value: codec.encode(event), headers: cloudEvent(event) }])
     if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
     if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }

@@ -1,25 +1,76 @@
 /** Events to bytes and back: Confluent's wire format (a zero, the schema's id in four bytes, Avro), ids from lock.json. */
 import { createDecode } from './decode.ts'
 import { createEncode } from './encode.ts'
+import { FORGOTTEN } from './event.ts'
 import type { Event } from './event.ts'
+import { isFault } from './fault.ts'
 import { createForms } from './forms.ts'
+import type { Forms } from './forms.ts'
 import { readLock } from './lock.ts'
 import type { Lock } from './lock.ts'
 import { createRegistry } from './registry.ts'
-import type { ExtraSchemas } from './registry.ts'
+import type { ExtraSchemas, Registry } from './registry.ts'
+import type { At, Sealing } from './sealing.ts'
 
 export interface Codec {
   encode(event: Event): Uint8Array
-  /** Refuses with `not-wire-format`, `unknown-schema`, `hostile-payload` or `bad-payload`. */
-  decode(value: Uint8Array): Event
+  /**
+   * Refuses with `not-wire-format`, `unknown-schema`, `hostile-payload`, `bad-payload`, `personal-unreadable`, `personal-not-sealed`.
+   * `at`: where it lies; what was written before there were keys may be plain.
+   */
+  decode(value: Uint8Array, at?: At): Event
+  /** Makes the keys that `encode` needs for these events; undefined where nothing is to be waited for. */
+  readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
+  /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
+  readonly keysOf?: (values: Iterable<Uint8Array>) => Promise<void>
 }
 
 export interface CodecOptions extends ExtraSchemas {
   readonly lock?: Lock
+  /** Whose keys seal what is personal; absent: it is written plain, for tests and tutorials. */
+  readonly sealing?: Sealing
 }
 
 export const openCodec = (options: CodecOptions = {}): Codec => {
+  const { sealing } = options
   const registry = createRegistry(options.lock ?? readLock(), options)
   const forms = createForms(registry)
-  return { encode: createEncode(registry, forms), decode: createDecode(registry, forms) }
+  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing) }
+  if (sealing === undefined) return codec
+  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing) }
+}
+
+/** Does `work`, and once more after fetching the keys that it missed. It must leave nothing half done when it throws. */
+export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint8Array>, work: () => T): Promise<T> => {
+  try {
+    return work()
+  } catch (error) {
+    if (keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
+    await keysOf(values())
+    return work()
+  }
+}
+
+/** Reads once more with nothing but the question whose keys are needed. */
+const keysOf = ({ registry, forms }: { registry: Registry; forms: Forms }, sealing: Sealing) => {
+  const subjects = new Set<string>()
+  const skim = createDecode(registry, forms, {
+    isPlain: () => true,
+    opening: (subject) => {
+      subjects.add(subject)
+      return FORGOTTEN
+    },
+  })
+  return async (values: Iterable<Uint8Array>): Promise<void> => {
+    for (const value of values) {
+      try {
+        skim(value)
+      } catch {
+        // What cannot be read needs no key; whoever reads it for real says why.
+      }
+    }
+    const wanted = [...subjects]
+    subjects.clear()
+    await sealing.load(wanted)
+  }
 }

@@ -1,11 +1,17 @@
 import { aim, createCursor } from './cursor.ts'
+import { FORGOTTEN } from './event.ts'
 import type { Event, EventMeta } from './event.ts'
 import { Fault } from './fault.ts'
 import { HEADER, reasonOf } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import type { Registry } from './registry.ts'
+import { boundTo, keyIdOf, SEALED, unseal } from './sealing.ts'
+import type { At, Sealing } from './sealing.ts'
 
-export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Array) => Event) => {
+/** What opens personal fields: the keys, or whoever only asks whose keys are needed. */
+export type Opening = Pick<Sealing, 'opening' | 'isPlain'>
+
+export const createDecode = (registry: Registry, forms: Forms, keys?: Opening): ((value: Uint8Array, at?: At) => Event) => {
   const cursor = createCursor()
   const formAt = (buf: Buffer, from: number): Form => {
     if (buf.length - from < HEADER || buf[from] !== 0) throw notWireFormat(buf.subarray(from))
@@ -13,6 +19,20 @@ export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Ar
     const schema = registry.byId(id)
     if (schema === undefined) throw unknownSchema(id)
     return forms(schema)
+  }
+  /** A plain frame lies in its event; a sealed one is opened into bytes of its own. */
+  const openPersonal = (event: Form, { buf, from, meta }: { buf: Buffer; from: number; meta: EventMeta }, at: At | undefined): unknown => {
+    if (buf[from] !== SEALED) {
+      if (keys !== undefined && !keys.isPlain(at)) throw notSealed(event)
+      return readPersonal(event, buf, from)
+    }
+    if (keys === undefined) throw withoutKeys(event)
+    const sealed = buf.subarray(from)
+    const key = keys.opening(meta.subjectId ?? '', keyIdOf(sealed))
+    if (key === FORGOTTEN) return FORGOTTEN
+    const plain = unseal(key, sealed, boundTo(event.written.name, meta))
+    aim(cursor, plain)
+    return readPersonal(event, plain, 0)
   }
   /** The personal field ends its event, so both end where the bytes do. */
   const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
@@ -23,14 +43,14 @@ export const createDecode = (registry: Registry, forms: Forms): ((value: Uint8Ar
     const value = form.guard(cursor, from + HEADER, buf.length)
     return form.resolver === undefined ? value : resolve(form, buf, from)
   }
-  return (value) => {
+  return (value, at) => {
     const buf = Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     const form = formAt(buf, 0)
     if (form.event === null) throw badPayload(`A ${form.written.name} is not an event.`)
     aim(cursor, buf)
     const framed = form.guard(cursor, HEADER, buf.length) as Head & { readonly personal: number | null }
     const { meta, data } = form.resolver === undefined ? framed : (resolve(form, buf, 0) as Head)
-    return { type: form.event, meta, data, personal: framed.personal === null ? null : readPersonal(form, buf, framed.personal) }
+    return { type: form.event, meta, data, personal: framed.personal === null ? null : openPersonal(form, { buf, from: framed.personal, meta }, at) }
   }
 }
 
@@ -49,6 +69,12 @@ const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): 
 }
 
 const badPayload = (what: string, cause?: unknown): Fault => new Fault('bad-payload', `${what} Mend the producer that wrote it.`, { cause })
+
+const notSealed = ({ written }: Form): Fault =>
+  new Fault('personal-not-sealed', `The personal field of a ${written.name} lies in plain text, and was written after sealing began. Find out who else writes to this topic.`)
+
+const withoutKeys = ({ written }: Form): Fault =>
+  new Fault('personal-without-keys', `The personal field of a ${written.name} is sealed, and no key store was opened. Open the codec with one.`)
 
 const unknownSchema = (id: number): Fault =>
   new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)

@@ -2,15 +2,17 @@ import { PERSONAL_FIELD } from './compile.ts'
 import { aim, createCursor, LIMITS } from './cursor.ts'
 import type { Cursor } from './cursor.ts'
 import { FORGOTTEN } from './event.ts'
-import type { Event } from './event.ts'
+import type { Event, EventMeta } from './event.ts'
 import { Fault } from './fault.ts'
 import { HEADER, reasonOf } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import { writePersonalField } from './pen.ts'
 import type { Page } from './pen.ts'
 import type { Registry } from './registry.ts'
+import { boundTo, seal } from './sealing.ts'
+import type { Sealing } from './sealing.ts'
 
-export const createEncode = (registry: Registry, forms: Forms): ((event: Event) => Uint8Array) => {
+export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Sealing, 'current'>): ((event: Event) => Uint8Array) => {
   const page: Page = { buf: Buffer.alloc(LIMITS.bytes), pos: 0 }
   const scratch = page.buf
   const cursor = createCursor()
@@ -29,11 +31,16 @@ export const createEncode = (registry: Registry, forms: Forms): ((event: Event) 
     verify(form, { value, buf, cursor })
     return buf
   }
-  const writePersonal = (form: Form, { type, personal }: Event): Buffer | null => {
+  const writePersonal = (form: Form, { type, meta, personal }: Event): Buffer | null => {
     if (personal === null) return null
     if (personal === FORGOTTEN) throw badEvent(`A ${type} whose personal data was forgotten cannot be written again.`)
     if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
-    return write(forms(form.personal), personal as object)
+    return sealed(form, meta, write(forms(form.personal), personal as object))
+  }
+  const sealed = ({ written }: Form, meta: EventMeta, plain: Buffer): Buffer => {
+    if (keys === undefined) return plain
+    if (meta.subjectId === null) throw badEvent(`A ${written.name} has a personal field about nobody. Set meta.subjectId.`)
+    return seal(keys.current(meta), plain, boundTo(written.name, meta))
   }
   return (event) => {
     const schema = registry.event(event.type)

@@ -6,7 +6,7 @@ import type { Log, LogRecord } from './log.ts'
 import { parkedFrom, parkedOf, parking, passed, passing, reparking, unparking, type Parked, type Poison, type StoredParked } from './parking.ts'
 import type { ProcessorParts } from './processor.ts'
 import { retrying } from './retry.ts'
-import { EVERY, sortRecords } from './sort.ts'
+import { EVERY, sortReadable } from './sort.ts'
 import type { Store } from './store.ts'
 
 /** What a batch or a healing works with: one partition of one member. */
@@ -62,7 +62,7 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   // A projection that stands for a reason of its own is not led past it.
   const isParked = (projection: string, key: string, offset: number) =>
     entries.some((other) => other.SK !== entry.SK && other.projection !== EVERY && other.projection === projection && other.key === key && other.offset <= offset)
-  const { spans, poisons } = sortRecords(await recordsOf(parts.log, entry), { codec, deciders: mine, isParked })
+  const { spans, poisons } = await sortReadable(await recordsOf(parts.log, entry), { codec, deciders: mine, isParked })
   const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
   const still = [...poisons, ...advanced.flatMap(poisonOf)]
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)

@@ -11,7 +11,7 @@ import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedOf, passed, passing, type Parked } from './parking.ts'
 import { retrying } from './retry.ts'
 import { slicesOf } from './slices.ts'
-import { sortRecords, type Sorted } from './sort.ts'
+import { sortReadable, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
@@ -110,7 +110,7 @@ const SLICE = 256
 const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly LogRecord[], through: number): Promise<Sorted> => {
   const { store, codec, clock } = parts
   for (;;) {
-    const sorted = sortRecords(records, { codec, deciders, isParked: lane.isParked })
+    const sorted = await sortReadable(records, { codec, deciders, isParked: lane.isParked })
     const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through) }))
     if (entries.length === 0) return sorted
     const outcomes = await store.commit(entries.map(({ was, now }) => passed(was, now)))

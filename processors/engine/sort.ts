@@ -1,8 +1,9 @@
-import type { Codec } from '../../schemas/codec.ts'
+import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Decider, Heard } from './decide.ts'
 import type { LogRecord } from './log.ts'
 import type { Poison } from './parking.ts'
+import { isRetriable } from './retry.ts'
 import type { KeySpan } from './span.ts'
 
 export interface Sorted {
@@ -24,6 +25,10 @@ export interface Sorting {
 
 /** The name under which a key is parked for every projection. */
 export const EVERY = '*'
+
+/** The same, with the keys of what is sealed fetched first where they are not in memory. */
+export const sortReadable = (records: readonly LogRecord[], sorting: Sorting): Promise<Sorted> =>
+  withKeys(sorting.codec, () => records.map(({ value }) => value), () => sortRecords(records, sorting))
 
 /** Decodes a batch and groups it by projection and key, in order. */
 export const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked }: Sorting): Sorted => {
@@ -76,13 +81,16 @@ const createSpans = (deciders: readonly Decider[]) => {
 const isPoison = (found: Heard | Poison): found is Poison => 'error' in found
 
 /** A record is an event of its own key, or it is poison. */
-export const read = (codec: Codec, { partition, offset, key, value }: LogRecord): Heard | Poison => {
+export const read = (codec: Codec, record: LogRecord): Heard | Poison => {
+  const { partition, offset, key, value } = record
   try {
-    const event = codec.decode(value)
+    const event = codec.decode(value, record)
     if (event.meta.key === key) return { event, partition, offset }
     const error = new Fault('key-mismatch', `The record at ${partition}:${offset} lies under key ${JSON.stringify(key)} but says it is of ${JSON.stringify(event.meta.key)}. Find out who produced it.`)
     return { projection: EVERY, key, position: { partition, offset }, error, type: event.type, eventId: event.meta.eventId }
   } catch (error) {
+    // A key that cannot be had now is no fault of the event.
+    if (isRetriable(error)) throw error
     return { projection: EVERY, key, position: { partition, offset }, error }
   }
 }
