@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BuildTarget } from '../processors/engine/build.ts'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
+import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { RebuildParts } from '../processors/engine/rebuild.ts'
 import type { Stores } from '../processors/engine/store.ts'
@@ -10,6 +11,7 @@ import type { Domain } from '../projections/projection.ts'
 import type { TableSpec } from '../projections/table.ts'
 import { shareBuild } from './build-workers.ts'
 import type { Config, KafkaConfig } from './config.ts'
+import { keyFileIn } from './sealing.ts'
 
 export interface Scratch {
   readonly store: BuildTarget
@@ -24,6 +26,8 @@ export interface Adapters {
   scratch(spec: TableSpec): Promise<Scratch>
   /** Where the next generation is built, and where it belongs if that is elsewhere. */
   building(domain: Domain): Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>
+  /** The key store; `found` where it may be begun. */
+  keys(found?: () => Promise<Founding>): Promise<KeyStore>
   /** Write units spent by this process on a generation, where the store has a price. */
   units(spec: TableSpec, generation: number): number | null
   close(): Promise<void>
@@ -31,6 +35,7 @@ export interface Adapters {
 
 interface Storing {
   readonly stores: Stores
+  readonly keys: Adapters['keys']
   readonly building: Adapters['building']
   readonly units: Adapters['units']
 }
@@ -48,14 +53,14 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
     scratches.add(kept)
     return kept
   }
-  const { stores, building, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config.dynamodb, scratch)
+  const { stores, keys, building, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config, scratch)
   const logs = config.kafka === undefined ? await openEmbeddedLogs(config.data, 'write') : await kafkaLogs(config.kafka)
   const close = async (): Promise<void> => {
     await Promise.all([...scratches].map((each) => each.remove()))
     await logs.close()
     await stores.close()
   }
-  return { logs, stores, scratch, building, units, close }
+  return { logs, stores, keys, scratch, building, units, close }
 }
 
 /** An empty local store in a folder of its own. */
@@ -86,10 +91,14 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
 const embeddedStores = async ({ data }: Config): Promise<Storing> => {
   const stores = await openTables(data)
   const building: Adapters['building'] = (domain) => ({ workIn: (generation) => stores.open(domain.table, generation), share: shareBuild({ data }, domain) })
-  return { stores, building, units: () => null }
+  const keys: Adapters['keys'] = async (found) => {
+    const { openKeyFileStore } = await import('../processors/adapters/key-file/store.ts')
+    return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }) })
+  }
+  return { stores, keys, building, units: () => null }
 }
 
-const dynamoStores = async (connection: { readonly endpoint?: string }, scratch: Adapters['scratch']): Promise<Storing> => {
+const dynamoStores = async ({ dynamodb: connection, keyEncryptionKey }: Config, scratch: Adapters['scratch']): Promise<Storing> => {
   const adapter = await import('../processors/adapters/dynamodb/store.ts')
   const spent = new Map<string, number>()
   const { tableName } = await import('../projections/table.ts')
@@ -99,6 +108,11 @@ const dynamoStores = async (connection: { readonly endpoint?: string }, scratch:
   })
   return {
     stores,
+    keys: async (found) => {
+      const { KEYS_TABLE, openKeyTable } = await import('../processors/adapters/dynamodb/key-store.ts')
+      const { localWrapping, NO_WRAPPING } = await import('../processors/adapters/dynamodb/wrap.ts')
+      return openKeyTable({ store: await stores.open(KEYS_TABLE, 1), wrapping: keyEncryptionKey === undefined ? NO_WRAPPING : localWrapping(keyEncryptionKey), ...(found && { found }) })
+    },
     building: ({ table }) => ({ workIn: async () => (await scratch(table)).store, copyTo: (generation) => stores.open(table, generation) }),
     units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,
   }

@@ -4,7 +4,6 @@ import type { Log } from '../processors/engine/log.ts'
 import type { Key, Stored } from '../projections/item.ts'
 import type { Page } from '../projections/table.ts'
 import type { Domain } from '../projections/projection.ts'
-import { openCodec } from '../schemas/codec.ts'
 import { Fault } from '../schemas/fault.ts'
 import { makeScratch, openEmbeddedLogs, openTables } from './adapters.ts'
 import { shareBuild } from './build-workers.ts'
@@ -14,6 +13,7 @@ import { callHolder } from './folder.ts'
 import { pairsOf, servingOf } from './operations/beside.ts'
 import type { ControlCall, ServingPairs } from './operations/beside.ts'
 import type { OperationName } from './operations.ts'
+import { codecBeside } from './sealing.ts'
 import { askOver, streamOver } from './socket.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -45,7 +45,7 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   const { generation } = (await call({ verb: 'serving', domain: domain.name })) as ServingPairs
   return {
     domain, log, close,
-    codec: openCodec(),
+    codec: await codecBeside(config.data, domain),
     clock: systemClock,
     control: remoteControl(call),
     serving: generation,

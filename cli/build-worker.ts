@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { build } from '../processors/engine/build.ts'
-import { openCodec } from '../schemas/codec.ts'
 import { openEmbeddedLogs, openTables } from './adapters.ts'
 import type { Said, Share } from './build-workers.ts'
 import { DOMAINS } from './domains.ts'
+import { codecBeside } from './sealing.ts'
 
 /** Folds the keys of one share, in a thread of its own. Keys of different shares never meet in an item (law 4). */
 const { data, domain: name, generation, ends, owed, index, of, workingSet } = workerData as Share
@@ -23,7 +23,7 @@ const stopping = new AbortController()
 parentPort?.once('message', () => stopping.abort())
 const built = await build({
   domain, log, target, owed,
-  codec: openCodec(),
+  codec: await codecBeside(data, domain),
   ends: new Map(ends),
   share: (key) => shareOf(key) === index,
   progress: (done) => say({ kind: 'progress', events: done }),

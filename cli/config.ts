@@ -21,6 +21,8 @@ export interface Config {
   readonly kafka?: KafkaConfig
   /** Unset: the embedded store. `endpoint` absent: AWS, by the SDK's own region and credentials. */
   readonly dynamodb?: { readonly endpoint?: string }
+  /** Wraps the data keys that lie in DynamoDB; unset: they lie there as they are. */
+  readonly keyEncryptionKey?: string
   /** Requests a person may make in a UTC day; `null`: as many as they like. */
   readonly quota: { readonly reads: number | null; readonly writes: number | null }
   /** Requests a token may make in a minute; `null`: as many as it likes. */
@@ -54,6 +56,7 @@ export const readConfig = (env: Env): Config => {
 const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABLES)[N]['parse']>, mistakes: string[]): Config => {
   const list = value('TRIBUTARY_KAFKA')
   const dynamodb = value('TRIBUTARY_DYNAMODB')
+  const keyEncryptionKey = value('TRIBUTARY_KEY_ENCRYPTION_KEY')
   const username = value('TRIBUTARY_KAFKA_SASL_USERNAME')
   const password = value('TRIBUTARY_KAFKA_SASL_PASSWORD')
   if ((username === undefined) !== (password === undefined)) {
@@ -67,6 +70,7 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     admin: value('TRIBUTARY_ADMIN'),
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
+    ...(keyEncryptionKey === undefined ? {} : { keyEncryptionKey }),
     quota: { reads: value('TRIBUTARY_QUOTA_READS'), writes: value('TRIBUTARY_QUOTA_WRITES') },
     rateLimit: value('TRIBUTARY_RATE_LIMIT'),
     usageSample: value('TRIBUTARY_USAGE_SAMPLE'),

@@ -13,6 +13,7 @@ import { holdFolder } from './folder.ts'
 import type { Held } from './folder.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
+import { openKeys, type Keys } from './sealing.ts'
 import { openPipeline } from '../processors/engine/pipeline.ts'
 import type { Pipeline, Watching } from '../processors/engine/pipeline.ts'
 
@@ -21,6 +22,7 @@ export interface Runtime {
   readonly config: Config
   readonly clock: Clock
   readonly adapters: Adapters
+  readonly keys: Keys
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
   /** The data folder's lock and socket, where something is embedded and this process holds it. */
@@ -59,18 +61,22 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
   const metrics = createMetrics(clock.now)
   const adapters = await openAdapters(config)
   const pipelines = new Map<string, Pipeline>()
+  let keys: Keys | undefined
   const closeAll = async (): Promise<void> => {
     await Promise.all([...pipelines.values()].map((pipeline) => pipeline.stop()))
+    await keys?.store.close()
     await adapters.close()
     await held?.release()
   }
   try {
-    const control = createControl({ store: await adapters.stores.open(CONTROL_TABLE, 1), now: clock.now })
+    const kept = await adapters.stores.open(CONTROL_TABLE, 1)
+    const control = createControl({ store: kept, now: clock.now })
     const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
-    const codec = openCodec()
+    keys = await openKeys({ adapters, control: kept, domains })
     const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
     const alone = config.kafka === undefined
     for (const domain of domains) {
+      const codec = openCodec({ sealing: keys.ring.sealing(domain.name) })
       const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
@@ -80,7 +86,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
   }
   let closing: Promise<void> | undefined
   return {
-    config, clock, adapters, pipelines, metrics, held,
+    config, clock, adapters, keys, pipelines, metrics, held,
     where: {},
     pipeline: (domain) => known(pipelines, domain),
     close: () => (closing ??= closeAll()),

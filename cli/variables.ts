@@ -20,7 +20,7 @@ export interface Variable<T> {
 export class Mistake extends Error {}
 
 const variable = <T>(parse: Parse<T>, fallback: T): Variable<T> => ({ parse, fallback })
-const secret = (): Variable<string | undefined> => ({ parse: (text) => text, fallback: undefined, secret: true })
+const secret = (parse: Parse<string | undefined> = (text) => text): Variable<string | undefined> => ({ parse, fallback: undefined, secret: true })
 
 const listen: Parse<Listen> = (text) => {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})$/.exec(text)
@@ -58,6 +58,12 @@ const oneOf = <T extends string>(choices: readonly T[]): Parse<T> => (text) => {
   return choice
 }
 
+/** Thirty-two bytes. */
+const keyText: Parse<string | undefined> = (value) => {
+  if (/^[0-9a-fA-F]{64}$/.test(value) || /^[A-Za-z0-9+/]{43}=$/.test(value)) return value
+  throw new Mistake('is not 32 bytes in base64 or hex; make one with: openssl rand -base64 32')
+}
+
 const onOff: Parse<boolean> = (text) => oneOf(['on', 'off'])(text) === 'on'
 const text: Parse<string | undefined> = (value) => value
 
@@ -73,6 +79,7 @@ export const VARIABLES = {
   TRIBUTARY_KAFKA_SASL_PASSWORD: secret(),
   TRIBUTARY_KAFKA_SESSION_MS: variable(whole(6_000, 300_000), 30_000),
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
+  TRIBUTARY_KEY_ENCRYPTION_KEY: secret(keyText),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
   TRIBUTARY_RATE_LIMIT: variable(limit, null),

@@ -74,7 +74,7 @@ const notSealed = ({ written }: Form): Fault =>
   new Fault('personal-not-sealed', `The personal field of a ${written.name} lies in plain text, and was written after sealing began. Find out who else writes to this topic.`)
 
 const withoutKeys = ({ written }: Form): Fault =>
-  new Fault('personal-without-keys', `The personal field of a ${written.name} is sealed, and no key store was opened. Open the codec with one.`)
+  new Fault('personal-without-keys', `The personal field of a ${written.name} is sealed, and no key store was opened. Open the codec with one.`, { retriable: true })
 
 const unknownSchema = (id: number): Fault =>
   new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)

@@ -1,4 +1,5 @@
 import type { LogRecord } from '../../processors/engine/log.ts'
+import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
@@ -58,14 +59,15 @@ const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, 
   const { key, from = -Infinity, to = Infinity } = args
   for (const record of records) {
     if (record.timestamp < from || record.timestamp >= to || (key !== undefined && record.key !== key)) continue
-    await says.row(rowOf(codec, record))
+    await says.row(await rowOf(codec, record))
   }
 }
 
-export const rowOf = (codec: Pipeline['codec'], { partition, offset, timestamp, key, value }: LogRecord): EventRow => {
+export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> => {
+  const { partition, offset, timestamp, key, value } = record
   const head = { position: `${partition}:${offset}`, recordedAt: new Date(timestamp).toISOString(), key }
   try {
-    const event = codec.decode(value)
+    const event = await withKeys(codec, () => [value], () => codec.decode(value, record))
     return { ...head, type: event.type, event: plain(event) }
   } catch (error) {
     return { ...head, type: '?', fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } }

@@ -78,6 +78,7 @@ const eventOf = ({ type, user, occurredAt, data, personal }: SaidByRow, { import
 
 /** What the codec refuses is told and left out; the rest goes to the log at once. */
 const append = async ({ log, codec }: Pipeline, events: readonly Event[]): Promise<readonly string[]> => {
+  await codec.keysFor?.(events)
   const refused: string[] = []
   const records = events.flatMap((event) => {
     try {

@@ -42,7 +42,7 @@ export const listParked: Operation<{ readonly domain?: string }> = async (runtim
 export const showParked: Operation<{ readonly id: string }> = async (runtime, { id }) => {
   const { pipeline, entry } = await find(runtime, id)
   for await (const records of pipeline.log.read(entry.partition, entry.offset, entry.offset + 1)) {
-    for (const record of records) return { ...rowOfParked(pipeline.domain.name, entry), stack: entry.stack, record: rowOf(pipeline.codec, record), bytes: Buffer.from(record.value).toString('hex') }
+    for (const record of records) return { ...rowOfParked(pipeline.domain.name, entry), stack: entry.stack, record: await rowOf(pipeline.codec, record), bytes: Buffer.from(record.value).toString('hex') }
   }
   return { ...rowOfParked(pipeline.domain.name, entry), stack: entry.stack }
 }

@@ -1,6 +1,7 @@
 import { isExpired, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { Domain, Get } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
+import { isFault } from '../../schemas/fault.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
@@ -64,7 +65,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
     for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos, sizeOfChange(entry))
     const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
-      for (const record of records) if (share === undefined || share(record.key)) folder(record)
+      await foldAll(share === undefined ? records : records.filter(({ key }) => share(key)), { folder, codec: parts.codec })
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(totalOf(checkpoints))
@@ -76,6 +77,19 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   await flush()
   await working.settled()
   return { events, parked }
+}
+
+/** An event is read before anything of it is folded: one whose key is not in memory is simply begun again. */
+const foldAll = async (records: readonly LogRecord[], { folder, codec }: { folder: (record: LogRecord) => void; codec: Codec }): Promise<void> => {
+  for (const [index, record] of records.entries()) {
+    try {
+      folder(record)
+    } catch (error) {
+      if (codec.keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
+      await codec.keysOf(records.slice(index).map(({ value }) => value))
+      folder(record)
+    }
+  }
 }
 
 const WORKING_SET = 16 * 1024 * 1024

@@ -1,4 +1,7 @@
+import type { Key, Stored } from '../../projections/item.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { At } from '../../schemas/sealing.ts'
+import type { Store } from './store.ts'
 
 /** A data key as it is kept. */
 export interface DataKey {
@@ -46,4 +49,38 @@ export interface KeyStore {
   /** Each step once more changes nothing. A person who is not known stays so. */
   step(subject: string, step: Step): Promise<void>
   close(): Promise<void>
+}
+
+const KEPT: Key = { PK: 'KEYS', SK: 'KEYS' }
+
+export interface Opening {
+  /** Opens the key store, and begins one where `found` is given and there is none. Fault `key-store-gone`. */
+  open(found?: () => Promise<Founding>): Promise<KeyStore>
+  readonly found: () => Promise<Founding>
+}
+
+/** Opens the key store that these logs are sealed with. The control table remembers which: one that is lost is never taken for a new one. */
+export const openKnownKeys = async (control: Pick<Store, 'load' | 'commit'>, { open, found }: Opening): Promise<KeyStore> => {
+  const [kept] = await control.load([KEPT])
+  const keys = await open(kept === undefined ? found : undefined)
+  const { id } = keys.founding
+  if (kept === undefined) await control.commit([[[{ put: { ...KEPT, id, _pos: 1 } as Stored, expect: null }]]])
+  else if (kept['id'] !== id) {
+    await keys.close()
+    throw new Fault('key-store-other', `The key store is ${id}, but these logs were sealed with ${String(kept['id'])}. Bring back that one; nothing was changed.`)
+  }
+  return keys
+}
+
+export const keysGone = (where: string): Fault =>
+  new Fault('key-store-gone', `The key store ${where} is gone, and what people said in these logs cannot be read without it. Restore it from its backup, then start again. Nothing was changed.`)
+
+export const beingForgotten = (subjects: readonly string[]): Fault =>
+  new Fault('person-being-forgotten', `${subjects.join(', ')} is being forgotten: nothing personal is taken until that is done. Try again in a moment, or finish it: tributary forget --subject ID.`, { retriable: true })
+
+/** What a step changes, the same in every store; undefined where it was taken before. */
+export const afterStep = <P extends Omit<Person, 'key'> & { readonly key: { readonly id: string } | undefined }>(person: P, step: Step): P | undefined => {
+  if (step === 'forgetting') return person.forgetting ? undefined : { ...person, forgetting: true }
+  if (step === 'forgotten') return person.forgetting ? { ...person, forgetting: false, places: [] } : undefined
+  return person.key === undefined ? undefined : { ...person, forgetting: true, key: undefined, destroyed: [...person.destroyed, person.key.id] }
 }

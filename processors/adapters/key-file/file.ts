@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault } from '../../../schemas/fault.ts'
-import type { Founding } from '../../engine/key-store.ts'
+import { keysGone, type Founding } from '../../engine/key-store.ts'
 import { format, learn, SECRET_DIGITS, type Entry, type Kept, type Line } from './lines.ts'
 
 /** The open file and all that it says. */
@@ -41,7 +41,7 @@ const syncFolder = (folder: string): void => {
 }
 
 export const openKeyFile = (path: string, mode: 'write' | 'read'): KeyFile => {
-  if (!existsSync(path)) throw gone(path)
+  if (!existsSync(path)) throw keysGone(path)
   const fd = openSync(path, mode === 'write' ? 'r+' : 'r')
   const people = new Map<string, Entry>()
   let founding: Founding | undefined
@@ -121,9 +121,6 @@ const parsed = (text: string, { path, start }: { path: string; start: number }):
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-export const gone = (where: string): Fault =>
-  new Fault('key-store-gone', `The key store at ${where} is gone, and what people said in these logs cannot be read without it. Restore it from its backup, then start again. Nothing was changed.`)
 
 const damaged = (path: string, at: number): Fault =>
   new Fault('key-store-damaged', `The key store at ${path} is damaged at byte ${at}. Restore it from its backup, then start again. Nothing was changed.`)

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { Fault } from '../../../schemas/fault.ts'
-import type { Founding, KeyStore, Place, Step } from '../../engine/key-store.ts'
-import { foundKeyFile, gone, openKeyFile, type KeyFile } from './file.ts'
+import { beingForgotten, keysGone, type Founding, type KeyStore, type Place, type Step } from '../../engine/key-store.ts'
+import { foundKeyFile, openKeyFile, type KeyFile } from './file.ts'
 import { personOf, type Line } from './lines.ts'
 
 export interface KeyFileOptions {
@@ -21,7 +20,7 @@ type Added = Exclude<Line, { founding: Founding }>
  */
 export const openKeyFileStore = async ({ path, mode, found }: KeyFileOptions): Promise<KeyStore> => {
   if (!existsSync(path)) {
-    if (found === undefined || mode === 'read') throw gone(path)
+    if (found === undefined || mode === 'read') throw keysGone(path)
     foundKeyFile(path, await found())
   }
   const file = openKeyFile(path, mode)
@@ -95,6 +94,3 @@ const takeStep = (file: KeyFile, subject: string, step: Step): void => {
   if (!done) file.append([{ of: subject, step }])
   if (step === 'destroyed') for (const kept of entry.destroyed) file.erase(kept)
 }
-
-export const beingForgotten = (subjects: readonly string[]): Fault =>
-  new Fault('person-being-forgotten', `${subjects.join(', ')} is being forgotten: nothing personal is taken until that is done. Try again in a moment, or finish it: tributary forget --subject ID.`, { retriable: true })

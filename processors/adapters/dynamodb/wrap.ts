@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { Fault } from '../../../schemas/fault.ts'
+
+/** How data keys lie in the table: wrapped, they are of no use without the key-encryption key. */
+export interface Wrapping {
+  /** Tells one key-encryption key from another, and nothing else of it. */
+  readonly id: string
+  wrap(bytes: Uint8Array, about: string): string
+  unwrap(wrapped: string, about: string): Uint8Array
+}
+
+/** Whoever reads the table reads the keys. */
+export const NO_WRAPPING: Wrapping = {
+  id: 'none',
+  wrap: (bytes) => Buffer.from(bytes).toString('base64'),
+  unwrap: (wrapped) => Buffer.from(wrapped, 'base64'),
+}
+
+const NONCE = 12
+const TAG = 16
+
+/** By a key-encryption key of the configuration: thirty-two bytes, in base64 or hex. */
+export const localWrapping = (text: string): Wrapping => {
+  const key = Buffer.from(text, text.length === 64 ? 'hex' : 'base64')
+  return {
+    id: hash('sha256', Buffer.concat([Buffer.from('tributary key-encryption key'), key]), 'hex').slice(0, 16),
+    wrap: (bytes, about) => {
+      const nonce = randomBytes(NONCE)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      cipher.setAAD(Buffer.from(about))
+      return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64')
+    },
+    unwrap: (wrapped, about) => {
+      const bytes = Buffer.from(wrapped, 'base64')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE))
+      decipher.setAAD(Buffer.from(about))
+      decipher.setAuthTag(bytes.subarray(bytes.length - TAG))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(NONCE, bytes.length - TAG)), decipher.final()])
+      } catch (cause) {
+        throw new Fault('key-unreadable', `The data key of ${about} cannot be unwrapped: it was changed, or wrapped by another key-encryption key. Restore the table of keys, or the key.`, { retriable: true, cause })
+      }
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Founding, KeyStore, Person, Place } from '../../processors/engine/key-store.ts'
+import { isFault } from '../../schemas/fault.ts'
+
+export interface KeyStoreUnderTest {
+  /** The same store each time it is opened; `found` only where it may be begun. */
+  open(found?: () => Promise<Founding>): Promise<KeyStore>
+  cleanup(): Promise<void>
+}
+
+const FOUNDING: Founding = { id: 'store-1', plainBefore: { meals: [{ partition: 0, offset: 7 }] } }
+const MEALS: Place = { domain: 'meals', key: 'ann' }
+
+/** The key store's contract: every adapter runs it. */
+export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnderTest>): void => {
+  describe(`the key store contract, ${name}`, () => {
+    let under: KeyStoreUnderTest
+    let store: KeyStore
+    let people = 0
+    beforeAll(async () => {
+      under = await make()
+      store = await under.open(() => Promise.resolve(FOUNDING))
+    })
+    afterAll(async () => {
+      await store.close()
+      await under.cleanup()
+    })
+    const somebody = (): string => `person ${(people += 1)} "é"`
+    const personOf = async (subject: string): Promise<Person | undefined> => (await store.load([subject]))[0]
+    const keep = (subject: string, ...places: readonly Place[]) => store.keep(new Map([[subject, places]]))
+    const again = async (): Promise<void> => {
+      await store.close()
+      store = await under.open()
+    }
+
+    test('says which store it is, also when it is opened again', async () => {
+      expect(store.founding).toEqual(FOUNDING)
+      await again()
+      expect(store.founding).toEqual(FOUNDING)
+    })
+
+    test('knows nobody who never had a key', async () => {
+      const nobody = somebody()
+      expect(await store.load([nobody])).toEqual([undefined])
+      await store.step(nobody, 'forgetting')
+      await store.step(nobody, 'destroyed')
+      expect(await store.load([nobody])).toEqual([undefined])
+    })
+
+    test('makes a key of 32 bytes once, and keeps it', async () => {
+      const one = somebody()
+      await keep(one, MEALS)
+      const made = await personOf(one)
+      expect(made).toMatchObject({ destroyed: [], places: [MEALS], forgetting: false })
+      expect(made?.key?.id).toMatch(/^[0-9a-f]{16}$/)
+      expect(made?.key?.bytes.length).toBe(32)
+      await keep(one, MEALS)
+      await again()
+      expect(await personOf(one)).toEqual(made)
+    })
+
+    test('keys of many people at once are different, and made once though several ask', async () => {
+      const many = Array.from({ length: 150 }, somebody)
+      const asked = new Map(many.map((subject) => [subject, [{ domain: 'meals', key: subject }]]))
+      await Promise.all([store.keep(asked), store.keep(asked), ...many.slice(0, 5).map((subject) => keep(subject, MEALS))])
+      const found = await store.load(many)
+      expect(new Set(found.map((person) => person?.key?.id)).size).toBe(150)
+      expect(new Set(found.map((person) => Buffer.from(person?.key?.bytes ?? []).toString('hex'))).size).toBe(150)
+      expect(found[0]?.places).toHaveLength(2)
+      expect(found[149]?.places).toHaveLength(1)
+    })
+
+    test('lists every log key of a person, each once', async () => {
+      const one = somebody()
+      const trip: Place = { domain: 'expenses', key: 'group#1' }
+      await keep(one, MEALS, MEALS, trip)
+      await keep(one, trip)
+      expect((await personOf(one))?.places).toEqual([MEALS, trip])
+    })
+
+    test('a person who is being forgotten gets no key and no place, and keeps those there are', async () => {
+      const [one, other] = [somebody(), somebody()]
+      await keep(one, MEALS)
+      const before = await personOf(one)
+      await store.step(one, 'forgetting')
+      await store.step(one, 'forgetting')
+      await expect(keep(one, { domain: 'meals', key: 'elsewhere' })).rejects.toSatisfy((error) => isFault(error, 'person-being-forgotten'))
+      await keep(other, MEALS)
+      await again()
+      expect(await personOf(one)).toEqual({ ...before, forgetting: true })
+    })
+
+    test('a destroyed key is gone, its id is remembered, and a new one is another', async () => {
+      const one = somebody()
+      await keep(one, MEALS)
+      const first = await personOf(one)
+      await store.step(one, 'forgetting')
+      await store.step(one, 'destroyed')
+      await store.step(one, 'destroyed')
+      await again()
+      const between = await personOf(one)
+      expect(between).toEqual({ key: undefined, destroyed: [first?.key?.id], places: [MEALS], forgetting: true })
+      await store.step(one, 'forgotten')
+      await store.step(one, 'forgotten')
+      expect(await personOf(one)).toEqual({ key: undefined, destroyed: [first?.key?.id], places: [], forgetting: false })
+      await keep(one, MEALS)
+      await again()
+      const back = await personOf(one)
+      expect(back?.destroyed).toEqual([first?.key?.id])
+      expect(back?.key?.id).not.toBe(first?.key?.id)
+      expect(back?.key?.bytes).not.toEqual(first?.key?.bytes)
+    })
+
+    test('a store that is gone is told, and none is begun in its place', async () => {
+      const lost = await make()
+      await expect(lost.open()).rejects.toSatisfy((error) => isFault(error, 'key-store-gone'))
+      await expect(lost.open()).rejects.toSatisfy((error) => isFault(error, 'key-store-gone'))
+      await lost.cleanup()
+    })
+  })
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { openKeyTable, type KeyTableOptions } from '../../../../processors/adapters/dynamodb/key-store.ts'
+import { dynamoStores } from '../../../../processors/adapters/dynamodb/store.ts'
+import { localWrapping, NO_WRAPPING } from '../../../../processors/adapters/dynamodb/wrap.ts'
+import { isFault } from '../../../../schemas/fault.ts'
+import { keyStoreContract } from '../../../contracts/key-store.ts'
+import { describeWith } from '../../../services/available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
+import { freshSpec } from './table.ts'
+
+const wrapping = localWrapping(Buffer.alloc(32, 7).toString('base64'))
+const found = () => Promise.resolve({ id: 'one', plainBefore: {} })
+
+const tableOf = async () => {
+  const { endpoint } = await sharedDynamoDb()
+  const stores = dynamoStores({ endpoint })
+  const spec = freshSpec()
+  return { stores, open: async (options: Omit<KeyTableOptions, 'store'>) => openKeyTable({ store: await stores.open(spec, 1), ...options }), rows: async () => {
+    const text: string[] = []
+    for await (const page of (await stores.open(spec, 1)).scan()) text.push(JSON.stringify(page))
+    return text.join('\n')
+  } }
+}
+
+describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
+  keyStoreContract('DynamoDB', async () => {
+    const { stores, open } = await tableOf()
+    return { open: (begin) => open({ wrapping, ...(begin && { found: begin }) }), cleanup: () => stores.close() }
+  })
+
+  test('the table holds keys wrapped only, and nothing of one that was destroyed', async () => {
+    const { stores, open, rows } = await tableOf()
+    const store = await open({ wrapping, found })
+    await store.keep(new Map([['ann', []]]))
+    const [ann] = await store.load(['ann'])
+    const bytes = Buffer.from(ann?.key?.bytes ?? [])
+    expect(await rows()).not.toContain(bytes.toString('base64'))
+    expect(await rows()).toContain('wrapped')
+    await store.step('ann', 'destroyed')
+    expect(await rows()).not.toContain('"wrapped"')
+    await stores.close()
+  })
+
+  test('another key-encryption key is told before anything is read with it', async () => {
+    const { stores, open } = await tableOf()
+    await (await open({ wrapping, found })).keep(new Map([['ann', []]]))
+    const other = localWrapping('ff'.repeat(32))
+    await expect(open({ wrapping: other })).rejects.toSatisfy((error) => isFault(error, 'key-encryption-key-wrong'))
+    await expect(open({ wrapping: NO_WRAPPING })).rejects.toSatisfy((error) => isFault(error, 'key-encryption-key-wrong'))
+    await stores.close()
+  })
+
+  test('keys that lay unwrapped stay readable when a key-encryption key is set, and new ones are wrapped', async () => {
+    const { stores, open, rows } = await tableOf()
+    const plain = await open({ wrapping: NO_WRAPPING, found })
+    await plain.keep(new Map([['ann', []]]))
+    const before = await plain.load(['ann'])
+    const wrapped = await open({ wrapping })
+    expect(await wrapped.load(['ann'])).toEqual(before)
+    await wrapped.keep(new Map([['bob', []]]))
+    const [bob] = await wrapped.load(['bob'])
+    expect(await rows()).not.toContain(Buffer.from(bob?.key?.bytes ?? []).toString('base64'))
+    await stores.close()
+  })
+})
