@@ -113,6 +113,23 @@ const reads = (fresh: () => Promise<Store>): void => {
     same([await store.reader(() => NOW).get(item)], [item])
   })
 
+  test('a question asked again shows what changed since, by a commit, a removal or a bulk write', async () => {
+    const store = await fresh()
+    const reader = store.reader(() => NOW)
+    const [first, second, third] = [stored(at('P', 'S'), 1), stored(at('P', 'S'), 2, { again: true }), stored(at('P', 'S'), 4)]
+    const shown = async () => [await reader.get(first), ...(await reader.getMany([first]))]
+    await store.bulk([first])
+    same(await shown(), [first, first])
+    await store.commit([[[{ put: second, expect: 1 }]]])
+    same(await shown(), [second, second])
+    await store.commit([[[{ remove: second, expect: 2 }]]])
+    expect(await shown()).toEqual([undefined, undefined])
+    await store.bulk([third])
+    same(await shown(), [third, third])
+    await store.bulk([first])
+    same(await shown(), [first, first])
+  })
+
   test('get many answers in order, absent items as undefined, a key twice twice', async () => {
     const store = await fresh()
     const items = Array.from({ length: 120 }, (_, index) => stored(at('P', `S#${index}`), index))

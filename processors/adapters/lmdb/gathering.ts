@@ -4,6 +4,7 @@ import type { Write } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
 import { tidy } from './items.ts'
 import { advance, merged, nothing, type Overlay } from './pending.ts'
+import type { Recent } from './recent.ts'
 import type { Writer } from './writer.ts'
 
 /** Milliseconds for which commits gather before they go to LMDB together: the log needs the disk more than they do. */
@@ -14,7 +15,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 const PAGE = 4_096
 
 /** What is accepted counts at once, for every read; it goes to LMDB in the order and the company in which it was accepted. */
-export const createGathering = (writer: Writer) => {
+export const createGathering = (writer: Writer, recent: Recent) => {
   let next = nothing()
   let writing = nothing()
   let bytes = 0
@@ -56,8 +57,9 @@ export const createGathering = (writer: Writer) => {
     await draining
   }
   const accept = (write: Write): void => {
-    if ('put' in write) next.items.set(keyOf(write.put), tidy(write.put))
-    else next.items.set(keyOf(write.remove), null)
+    const id = keyOf('put' in write ? write.put : write.remove)
+    recent.drop(id)
+    next.items.set(id, 'put' in write ? tidy(write.put) : null)
   }
   const later = async (size: number): Promise<void> => {
     bytes += size

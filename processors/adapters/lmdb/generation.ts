@@ -6,6 +6,7 @@ import { createGathering, type Gathering } from './gathering.ts'
 import { idOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
 import { advance } from './pending.ts'
 import { createReader } from './reader.ts'
+import { createRecent } from './recent.ts'
 import { refuseTooLarge } from './size.ts'
 import { checkpointsIn, openWriter, type GenerationParts } from './writer.ts'
 
@@ -31,7 +32,8 @@ const ITEM_BYTES = 2_048
 export const openGeneration = ({ durable, ...parts }: GenerationParts & { readonly durable: boolean }): LmdbStore => {
   const { spec } = parts
   const writer = openWriter(parts)
-  const gathering = createGathering(writer)
+  const recent = createRecent()
+  const gathering = createGathering(writer, recent)
   const { drain, overlay } = gathering
   const find: Find = key => {
     const id = keyOf(key)
@@ -54,6 +56,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     await drain()
     for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
     await writer.write({ items, bytes: items.length * ITEM_BYTES, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
+    recent.clear()
   }
   return {
     peek: find,
@@ -74,7 +77,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
       for await (const some of inParts(items)) await write(some, [], new Map())
     },
     scan: () => scan(settled),
-    reader: now => createReader({ spec, now, find, tables: writer.tables, overlay }),
+    reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
     sync: drain,
     close: () => closing ??= drain().finally(() => writer.close()),
