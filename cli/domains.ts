@@ -2,7 +2,7 @@ import { meals } from '../processors/meals/domain.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import type { Key } from '../projections/item.ts'
-import { userPartition } from '../projections/meals/keys.ts'
+import { userIn, userPartition } from '../projections/meals/keys.ts'
 import type { Domain } from '../projections/projection.ts'
 import { Fault } from '../schemas/fault.ts'
 
@@ -21,10 +21,15 @@ export const unknownDomain = (name: string, known: readonly string[]): Fault =>
 
 export const EDGES: Readonly<Record<string, Pick<DomainEdge, 'name' | 'routes' | 'access'>>> = { meals: mealsEdge }
 
-const PARTITIONS: Readonly<Record<string, (key: string) => string>> = { meals: userPartition }
+const PARTITIONS: Readonly<Record<string, { readonly of: (key: string) => string; readonly keyIn: (pk: string) => string | undefined }>> = {
+  meals: { of: userPartition, keyIn: userIn },
+}
 
 /** Tells the items that are derived from one key of a domain's log. */
 export const itemsBelongTo = (domain: string, key: string): ((item: Key) => boolean) => {
-  const partition = PARTITIONS[domain]?.(key)
+  const partition = PARTITIONS[domain]?.of(key)
   return ({ PK }) => PK === partition
 }
+
+/** The log key from which the items of a partition are derived; undefined where the name is none of the domain's. */
+export const logKeyOf = (domain: string, pk: string): string | undefined => PARTITIONS[domain]?.keyIn(pk)

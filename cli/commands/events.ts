@@ -1,6 +1,6 @@
-import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
+import { instant } from '../instant.ts'
 import type { EventRow } from '../operations/events.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -26,12 +26,4 @@ export const events = async (context: Context, { json, from, to, ...options }: E
 const lineOf = ({ position, recordedAt, key, type, event, fault }: EventRow, { output }: Context): string => {
   const said = fault === undefined ? JSON.stringify((event as { data?: unknown }).data) : output.red(`${fault.code}: ${fault.message}`)
   return `${output.dim(`${position} ${recordedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${said}`
-}
-
-const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
-
-const instant = (option: string, text: string): number => {
-  const at = Date.parse(text)
-  if (!INSTANT.test(text) || Number.isNaN(at)) throw new Fault('bad-usage', `${option} "${text}" is no instant. Write for example 2026-11-16 or 2026-11-16T08:00:00Z.`)
-  return at
 }

@@ -6,6 +6,9 @@ import type { Key } from '../item.ts'
  */
 const key = (user: string, SK: string): Key => ({ PK: userPartition(user), SK })
 
+let lastUser = ''
+let lastPartition = 'USER#'
+
 /** A fold spells one user's keys several times over: the last user's partition is the same string again, its hash known. */
 export const userPartition = (user: string): string => {
   if (user !== lastUser) {
@@ -14,8 +17,9 @@ export const userPartition = (user: string): string => {
   }
   return lastPartition
 }
-let lastUser = ''
-let lastPartition = 'USER#'
+
+/** Whose partition it is; undefined where it is nobody's. */
+export const userIn = (partition: string): string | undefined => (partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined)
 
 /** Where an item lies, without the rest of it. */
 export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })

@@ -1,0 +1,156 @@
+import { historyOf, type ItemChange, type Told } from '../../processors/engine/history.ts'
+import { isExpired, type Stored, type Value } from '../../projections/item.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Context } from '../context.ts'
+import { domainNamed, logKeyOf } from '../domains.ts'
+import { instant } from '../instant.ts'
+import { columns, EXIT } from '../output.ts'
+import type { Exit, Output } from '../output.ts'
+import { inWorkplaces } from '../workplace.ts'
+import type { Workplace } from '../workplace.ts'
+
+export interface ExplainOptions {
+  readonly domain: string
+  readonly pk: string
+  readonly sk?: string | undefined
+  readonly asOf?: string
+  readonly json?: true
+}
+
+interface Explained {
+  /** The events that changed the item, or any item of the partition, each with those changes only. */
+  readonly steps: readonly Told[]
+  /** Every item asked for that is there at the end, by sort key. */
+  readonly items: ReadonlyMap<string, Stored>
+  /** Events of the key up to there. */
+  readonly events: number
+  /** Where the key stands still, if it does. */
+  readonly parked: Told | undefined
+}
+
+/** Folds one key of the log and shows how an item came to be what it is, or what it was at a time or a position. */
+export const explain = async (context: Context, options: ExplainOptions): Promise<Exit> => {
+  const { name, table } = domainNamed(options.domain)
+  const key = logKeyOf(name, options.pk)
+  if (key === undefined) throw new Fault('bad-usage', `"${options.pk}" is no partition of ${name}; those look like USER#ada. See: tributary events --domain ${name}.`)
+  const until = limitOf(options.asOf)
+  await inWorkplaces(context, name, async (workplace) => {
+    const found = await gather(workplace, { key, options, until: until.passed })
+    if (found.steps.length === 0) throw await neverWas(workplace, { key, options })
+    const items = [...found.items.values()].filter((item) => until.at === undefined || !isExpired(item, table.ttl, until.at))
+    if (options.json === true) context.output.line(JSON.stringify({ domain: name, key, ...jsonOf(found), items }, bigints))
+    else show(context.output, options, { ...found, items: new Map(items.map((item) => [item.SK, item])) })
+  })
+  return EXIT.fine
+}
+
+interface Limit {
+  /** Epoch milliseconds, where it is a time. */
+  readonly at: number | undefined
+  /** Whether the event comes after what was asked for. */
+  readonly passed: (told: Told) => boolean
+}
+
+/** A time: what the log had taken by then. A position: that event and all before it. */
+const limitOf = (asOf: string | undefined): Limit => {
+  if (asOf === undefined) return { at: undefined, passed: () => false }
+  const position = /^(\d+):(\d+)$/.exec(asOf)
+  if (position !== null) return { at: undefined, passed: ({ partition, offset }) => partition === Number(position[1]) && offset > Number(position[2]) }
+  const at = instant('--as-of', asOf)
+  return { at, passed: ({ heard }) => (heard?.event.meta.recordedAt ?? 0) > at }
+}
+
+const gather = async ({ domain, codec, log }: Workplace, { key, options, until }: { key: string; options: ExplainOptions; until: Limit['passed'] }): Promise<Explained> => {
+  const items = new Map<string, Stored>()
+  const steps: Told[] = []
+  let events = 0
+  let parked: Told | undefined
+  for await (const told of historyOf({ domain, codec, log, key })) {
+    if (until(told)) break
+    events += 1
+    if (told.outcome.kind === 'parked') parked ??= told
+    const changes = told.changes.filter(({ PK, SK }) => PK === options.pk && (options.sk === undefined || SK === options.sk))
+    if (changes.length === 0) continue
+    steps.push({ ...told, changes })
+    for (const { SK, after } of changes) if (after === undefined) items.delete(SK)
+    else items.set(SK, after)
+  }
+  return { steps, items, events, parked }
+}
+
+/** Says what there is instead. */
+const neverWas = async (workplace: Workplace, { key, options }: { key: string; options: ExplainOptions }): Promise<Fault> => {
+  const all = await gather(workplace, { key, options: { domain: options.domain, pk: options.pk }, until: () => false })
+  const kind = (options.sk ?? '').split('#')[0] ?? ''
+  const near = [...all.items.keys()].sort((a, b) => Number(b.startsWith(kind)) - Number(a.startsWith(kind))).slice(0, 3)
+  const named = `${options.pk}${options.sk === undefined ? '' : ` ${options.sk}`}`
+  const when = options.asOf === undefined ? 'No event' : `As of ${options.asOf} no event`
+  const instead = near.length === 0 ? `The log of ${options.domain} ${all.events === 0 ? `has no event of ${key}` : 'made nothing there'}.` : `There is: ${near.join(', ')}.`
+  return new Fault('item-unknown', `${when} had made ${named}. ${instead}`)
+}
+
+const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked }: Explained): void => {
+  output.line(output.bold(sk === undefined ? pk : `${pk} ${sk}`))
+  const head = ['position', 'recorded', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed']
+  output.line(columns([head, ...steps.flatMap((step) => rowsOf(step, sk === undefined))]))
+  output.line('')
+  for (const item of items.values()) output.line(JSON.stringify(item, bigints))
+  if (items.size === 0) output.line('(removed)')
+  const others = events - steps.length
+  output.note(`${steps.length} of ${events} events of the key made it${others === 0 ? '' : `; the other ${others} did not touch it`}`)
+  if (parked !== undefined) output.note(output.red(`The key stands still since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`))
+}
+
+/** A line a changed attribute; what belongs to the event stands on its first. */
+const rowsOf = ({ partition, offset, heard, changes }: Told, named: boolean): readonly (readonly string[])[] => {
+  const event = [`${partition}:${offset}`, heard === undefined ? '' : `${new Date(heard.event.meta.recordedAt).toISOString()}`, heard?.event.type ?? '?']
+  const lines = changes.flatMap((change) => {
+    const told = attributesOf(change)
+    return told.map((line, index) => [...(named ? [index === 0 ? change.SK : ''] : []), line])
+  })
+  return lines.map((line, index) => [...(index === 0 ? event : ['', '', '']), ...line])
+}
+
+const attributesOf = ({ before, after }: ItemChange): readonly string[] => {
+  if (after === undefined) return ['removed']
+  const [was, is] = [leavesOf(before), leavesOf(after)]
+  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => brief(was.get(name)) !== brief(is.get(name)))
+  const lines = names.map((name) => `${name} ${before === undefined ? '=' : `${brief(was.get(name))} →`} ${brief(is.get(name))}`)
+  return lines.length === 0 ? ['nothing that is shown'] : lines
+}
+
+/** Every attribute by its path, but for keys and bookkeeping. */
+const leavesOf = (value: Value | undefined, path = ''): ReadonlyMap<string, Value | undefined> => {
+  const leaves = new Map<string, Value | undefined>()
+  for (const [name, member] of Object.entries((value ?? {}) as { readonly [name: string]: Value | undefined })) {
+    if (path === '' && (name === 'PK' || name === 'SK' || name.startsWith('_'))) continue
+    const at = path === '' ? name : `${path}.${name}`
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) leaves.set(at, member)
+    else for (const [leaf, content] of leavesOf(member as Value, at)) leaves.set(leaf, content)
+  }
+  return leaves
+}
+
+const LONG = 72
+
+const brief = (value: Value | undefined): string => {
+  if (value === undefined) return '(none)'
+  const text = JSON.stringify(value, bigints)
+  return text.length > LONG ? `${text.slice(0, LONG)}…` : text
+}
+
+const jsonOf = ({ steps, events, parked }: Explained) => ({
+  events,
+  parked: parked === undefined ? null : { position: `${parked.partition}:${parked.offset}`, ...parked.outcome },
+  steps: steps.map(({ partition, offset, heard, outcome, changes }) => ({
+    position: `${partition}:${offset}`,
+    eventId: heard?.event.meta.eventId ?? null,
+    type: heard?.event.type ?? null,
+    occurredAt: heard?.event.meta.occurredAt ?? null,
+    recordedAt: heard?.event.meta.recordedAt ?? null,
+    outcome,
+    changes: changes.map(({ PK, SK, before, after }) => ({ PK, SK, before: before ?? null, after: after ?? null })),
+  })),
+})
+
+const bigints = (_: string, member: unknown): unknown => (typeof member === 'bigint' ? member.toString() : member)

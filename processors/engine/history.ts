@@ -1,0 +1,98 @@
+import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
+import { stamped } from '../../projections/item.ts'
+import type { Domain, Get, Outcome } from '../../projections/projection.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
+import type { Log } from './log.ts'
+import { sizeOfChange } from './size.ts'
+import { EVERY, read } from './sort.ts'
+import { timerChanges } from './timers.ts'
+
+/** One item as an event found it and left it; absent is undefined. */
+export interface ItemChange extends Key {
+  readonly before: Stored | undefined
+  readonly after: Stored | undefined
+}
+
+/** One event of a key, what was decided about it and what it changed. */
+export interface Told {
+  readonly partition: number
+  readonly offset: number
+  readonly heard?: Heard
+  readonly outcome: Outcome
+  readonly changes: readonly ItemChange[]
+}
+
+export interface HistoryParts {
+  readonly domain: Domain
+  readonly codec: Codec
+  readonly log: Pick<Log, 'readKey'>
+  readonly key: string
+}
+
+/** Every event of one key in order, folded afresh from nothing: how each of its items came to be what it is. */
+export async function* historyOf({ domain, codec, log, key }: HistoryParts): AsyncGenerator<Told> {
+  const items = new Map<string, Stored>()
+  const standing = new Set<string>()
+  const deciders = decidersOf(domain, { outbox: undefined, timers: timerChanges(codec) })
+  for await (const records of log.readKey(key)) {
+    for (const record of records) {
+      const { partition, offset } = record
+      const found = standing.has(EVERY) ? undefined : read(codec, record)
+      if (found !== undefined && !('error' in found)) yield tell(deciders, found, { items, standing, ttl: domain.table.ttl })
+      else {
+        standing.add(EVERY)
+        yield { partition, offset, outcome: { kind: 'parked', reason: found === undefined ? BEHIND : reasonOf(found.error) }, changes: [] }
+      }
+    }
+  }
+}
+
+const BEHIND = 'an earlier event of this key could not be folded'
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+interface Known {
+  readonly items: Map<string, Stored>
+  /** Projections in which the key stands still. */
+  readonly standing: Set<string>
+  readonly ttl: string
+}
+
+const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told => {
+  const { event, partition, offset } = heard
+  const changes: ItemChange[] = []
+  let outcome: Outcome = { kind: 'applied' }
+  for (const decider of deciders) {
+    const { folds, name } = decider.projection
+    if (folds[event.type] === undefined) continue
+    const decided = decider.decides.has(event.type)
+    try {
+      if (known.standing.has(name)) throw new Error(BEHIND)
+      const said = apply(decider, heard, { ...known, changes })
+      if (decided) outcome = said
+    } catch (error) {
+      known.standing.add(name)
+      if (decided) outcome = { kind: 'parked', reason: reasonOf(error) }
+    }
+  }
+  return { partition, offset, heard, outcome, changes }
+}
+
+const apply = (decider: Decider, heard: Heard, { items, ttl, changes }: Known & { readonly changes: ItemChange[] }): Outcome => {
+  const at = heard.event.meta.recordedAt
+  const get: Get = <I extends Item>(key: Key) => {
+    const item = items.get(keyOf(key))
+    return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
+  }
+  const decision = decide(decider, heard, get)
+  for (const change of decision.changes) sizeOfChange(change)
+  for (const change of decision.changes) {
+    const id = keyOf(change)
+    const before = items.get(id)
+    const after = '_removed' in change ? undefined : stamped(change as Item, heard.offset)
+    if (after === undefined) items.delete(id)
+    else items.set(id, after)
+    changes.push({ PK: change.PK, SK: change.SK, before, after })
+  }
+  return decision.outcome
+}

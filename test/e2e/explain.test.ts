@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+
+interface Step {
+  readonly position: string
+  readonly type: string
+  readonly recordedAt: number
+  readonly changes: readonly { readonly SK: string; readonly before: { readonly mealCount: number } | null; readonly after: { readonly mealCount: number } | null }[]
+}
+interface Explained {
+  readonly steps: readonly Step[]
+  readonly items: readonly { readonly SK: string; readonly mealCount?: number; readonly _pos: number }[]
+}
+
+describe('explain', { timeout: 120_000 }, () => {
+  test('every event behind an item is told with what it changed, and the item as it was at any position and time', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const ann = client(server.url, await newToken(env, 'ann'))
+    const made = [(await ann.post('/v1/meals', meal(1))).body, (await ann.post('/v1/meals', meal(2))).body] as readonly { readonly id?: string; readonly userDate?: string }[]
+    const day = made[0]?.userDate ?? ''
+    expect((await ann.send('DELETE', `/v1/meals/${made[0]?.id}`)).status).toBe(200)
+    const explained = async (...more: string[]): Promise<Explained> => JSON.parse(await tell(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`, '--json', ...more], env)) as Explained
+
+    const whole = await explained()
+    expect(whole.steps.map(({ type, changes }) => [type, changes[0]?.before?.mealCount, changes[0]?.after?.mealCount])).toEqual([
+      ['MealLogged', undefined, 1], ['MealLogged', 1, 2], ['MealDeleted', 2, 1],
+    ])
+    expect(whole.items).toMatchObject([{ SK: `SUMMARY#${day}`, mealCount: 1 }])
+    const second = whole.steps[1] as Step
+    expect((await explained('--as-of', second.position)).items).toMatchObject([{ mealCount: 2 }])
+    expect((await explained('--as-of', new Date(second.recordedAt).toISOString())).items).toMatchObject([{ mealCount: 2 }])
+
+    const shown = await tell(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`], env)
+    expect(shown).toMatch(/0:\d+ +\S+ +MealLogged +/)
+    expect(shown).toContain('mealCount 1 → 2')
+    expect(await tell(['explain', 'meals', 'USER#ann'], env)).toContain(`SUMMARY#${day}`)
+  })
+
+  test('an item that never was, or not yet, is told as such, with what there is instead', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await newToken(env, 'ann')
+    expect(await run(['explain', 'meals', 'USER#ann', 'PAT#none'], env)).toMatchObject({ code: 1, stderr: expect.stringMatching(/item-unknown: .*There is: PAT#/) })
+    expect(await run(['explain', 'meals', 'USER#nobody'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('has no event of nobody') })
+    expect(await run(['explain', 'meals', 'USER#ann', '--as-of', '2001-01-01'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('item-unknown') })
+    expect(await run(['explain', 'meals', 'ann'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('USER#ada') })
+    expect(await run(['explain', 'meals', 'USER#ann', '--as-of', 'yesterday'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--as-of') })
+  })
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { keyOf } from '../../../projections/item.ts'
+import { advance } from '../../../processors/engine/advance.ts'
+import { historyOf, type Told } from '../../../processors/engine/history.ts'
+import type { Log } from '../../../processors/engine/log.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { accountKey, accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid, paymentKey } from './ledger.ts'
+import { memoryStore } from './memory-store.ts'
+
+const logOf = (events: readonly Event[], broken = -1): Pick<Log, 'readKey'> => ({
+  async *readKey(key) {
+    const records = events.map((event, offset) => ({ partition: 0, offset, key: event.meta.key, timestamp: 0, value: offset === broken ? Buffer.from('{') : jsonCodec.encode(event) }))
+    yield records.filter((record) => record.key === key)
+  },
+})
+
+const toldOf = async (events: readonly Event[], broken?: number): Promise<readonly Told[]> => {
+  const all: Told[] = []
+  for await (const told of historyOf({ domain: ledger, codec: jsonCodec, log: logOf(events, broken), key: 'a' })) all.push(told)
+  return all
+}
+
+const totals = (told: readonly Told[]) =>
+  told.flatMap(({ offset, changes }) => changes.filter(({ SK }) => SK === 'TOTAL').map(({ before, after }) => [offset, before?.['total'], after?.['total']]))
+
+test('every event of the key is told with what it changed; other keys are not', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(1, 'x', { key: 'b' }), paid(2, 'q')])
+  expect(told.map(({ offset }) => offset)).toEqual([0, 2])
+  expect(totals(told)).toEqual([[0, undefined, 5], [2, 5, 7]])
+})
+
+test('a refused event is told with its refusal and changes nothing but its marker', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(-9, 'q')])
+  expect(told[1]?.outcome).toMatchObject({ kind: 'refused', refusal: { code: 'overdrawn' } })
+  expect(told[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
+})
+
+test('a removal is told as one', async () => {
+  const told = await toldOf([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
+  expect(told[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
+})
+
+test('from the event that cannot be folded on, that projection is told as standing still and the others go on', async () => {
+  const told = await toldOf([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
+  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(told[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
+})
+
+test('from the event that cannot be read on, the key is told as standing still', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
+  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(told.slice(1).flatMap(({ changes }) => changes)).toEqual([])
+})
+
+test('what the history ends with is what the pipeline stores', async () => {
+  const events = [paid(5, 'p'), paid(2, 'q'), paid(-3, 'r'), paid(2, 'q')]
+  const store = memoryStore()
+  await advance({ store, spans: [accounts, activity].map((decider) => ({ decider, key: 'a', heard: heardOf(events) })) })
+  const items = new Map((await toldOf(events)).flatMap(({ changes }) => changes.map((change) => [keyOf(change), change.after] as const)))
+  for (const key of [accountKey('a'), paymentKey('a', 'p'), { PK: 'ACTIVITY#a', SK: 'COUNT' }]) expect(items.get(keyOf(key))).toEqual(store.items.get(keyOf(key)))
+})
