@@ -1,7 +1,6 @@
-import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
-import { stamped } from '../../projections/item.ts'
+import { isExpired, keyOf, stamped, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { Domain, Get, Outcome } from '../../projections/projection.ts'
-import type { Codec } from '../../schemas/codec.ts'
+import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log } from './log.ts'
 import { sizeOfChange } from './size.ts'
@@ -38,7 +37,7 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
   for await (const records of log.readKey(key)) {
     for (const record of records) {
       const { partition, offset } = record
-      const found = standing.has(EVERY) ? undefined : read(codec, record)
+      const found = standing.has(EVERY) ? undefined : await withKeys(codec, () => records.map(({ value }) => value), () => read(codec, record))
       if (found !== undefined && !('error' in found)) yield tell(deciders, found, { items, standing, ttl: domain.table.ttl })
       else {
         standing.add(EVERY)
