@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BuildTarget } from '../processors/engine/build.ts'
+import type { BuildTarget } from '../processors/engine/build-target.ts'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'

@@ -1,7 +1,8 @@
-import { isExpired, type Item, type Key, type Stored } from '../../projections/item.ts'
-import type { Domain, Get } from '../../projections/projection.ts'
+import { isExpired, type Item, type Key } from '../../projections/item.ts'
+import type { Change, Domain, Get } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { isFault } from '../../schemas/fault.ts'
+import type { BuildTarget } from './build-target.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
@@ -9,15 +10,8 @@ import { parkedFrom, parkedOf, type Parked, type Poison } from './parking.ts'
 import { isRetriable } from './retry.ts'
 import { EVERY, read } from './sort.ts'
 import { sizeOfChange } from './size.ts'
-import type { Store } from './store.ts'
 import { timerChanges } from './timers.ts'
 import { createWorkingSet, type WorkingSet } from './working-set.ts'
-
-/** A local store that reads without await and takes many items in one unconditional transaction. */
-export interface BuildTarget extends Store {
-  readonly peek: (key: Key) => Stored | undefined
-  write(puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>): Promise<void>
-}
 
 export interface BuildParts {
   readonly domain: Domain
@@ -69,6 +63,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(totalOf(checkpoints))
+      working.rest()
       if (working.isFull()) await flush()
       signal?.throwIfAborted()
     }
@@ -92,7 +87,7 @@ const foldAll = async (records: readonly LogRecord[], { folder, codec }: { folde
   }
 }
 
-const WORKING_SET = 16 * 1024 * 1024
+const WORKING_SET = 8 * 1024 * 1024
 
 /** Events up to these positions. */
 export const totalOf = (positions: ReadonlyMap<number, number>): number => [...positions.values()].reduce((sum, position) => sum + position, 0)
@@ -126,10 +121,12 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
     if (folds[type] === undefined || (still.size > 0 && still.has(`${name}#${meta.key}`))) return
     try {
       const { changes } = decide(decider, heard, get)
+      // All of them before the first is put: one that is too large makes the whole event poison.
       const sizes = changes.map(sizeOfChange)
-      for (const [index, change] of changes.entries()) {
+      for (let index = 0; index < changes.length; index += 1) {
+        const change = changes[index] as Change
         if ('_removed' in change) working.remove(change)
-        else working.put(change as Item, heard.offset, sizes[index] as number)
+        else working.put(change, heard.offset, sizes[index] as number)
       }
     } catch (error) {
       if (isRetriable(error)) throw error

@@ -1,6 +1,7 @@
 import { canonical, isExpired, isTrace, keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
-import { build, type BuildParts, type BuildTarget } from './build.ts'
+import { build, type BuildParts } from './build.ts'
+import type { BuildTarget } from './build-target.ts'
 import { isTransient } from './keys.ts'
 import type { Store } from './store.ts'
 

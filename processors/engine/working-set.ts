@@ -1,15 +1,18 @@
 import { stamped, type Item, type Key, type Stored } from '../../projections/item.ts'
-import type { BuildTarget } from './build.ts'
+import type { BuildTarget } from './build-target.ts'
 import { createKeyFilter } from './key-filter.ts'
+import { createPress, createSlots, type Slot } from './slots.ts'
 
 /** A bounded set of items in memory over a local store; what changed is flushed, sorted, with the checkpoints. */
 export interface WorkingSet {
   find(key: Key): Stored | undefined
   /** These lie in the target already. */
   know(items: readonly Stored[]): void
-  /** `bytes`: about what it weighs. */
-  put(item: Item, offset: number, bytes: number): void
+  /** `weight`: at least its bytes in the store. */
+  put(item: Item, offset: number, weight: number): void
   remove(key: Key): void
+  /** Between two batches: what was not asked for in the last one is packed. */
+  rest(): void
   isFull(): boolean
   /** Begins to write what changed; the write before it is waited for first, so folding goes on meanwhile. */
   flush(checkpoints: ReadonlyMap<number, number>): Promise<void>
@@ -23,83 +26,81 @@ export interface WorkingSetOptions {
   readonly fresh: boolean
 }
 
-interface Slot {
-  readonly key: Key
-  item: Stored | undefined
-  dirty: boolean
-}
-
-/** By PK, then by SK: a fold asks for a key and then writes it, and the two strings keep their hashes in between. */
-type Slots = Map<string, Map<string, Slot>>
-
-/** Two generations make a cheap recency order: what was not asked for since the last turn but one is let go. */
-const createSlots = () => {
-  let young: Slots = new Map()
-  let old: Slots = new Map()
-  let lastPk = ''
-  let lastRow: Map<string, Slot> | undefined
-
-  /** A fold's keys mostly share their PK: the row is looked for once. */
-  const rowOf = (PK: string): Map<string, Slot> | undefined => {
-    if (lastRow !== undefined && PK === lastPk) return lastRow
-    lastPk = PK
-    lastRow = young.get(PK)
-    return lastRow
+/** Those asked for in this batch and in the one before. */
+const createRecent = () => {
+  let batch = 0
+  let asked: Slot[] = []
+  let askedBefore: Slot[] = []
+  return {
+    touch: (slot: Slot): Slot => {
+      if (slot.batch !== batch) {
+        slot.batch = batch
+        asked.push(slot)
+      }
+      return slot
+    },
+    /** A new batch begins; those that the last one did not ask for any more. */
+    turn: (): readonly Slot[] => {
+      const cold = askedBefore.filter((slot) => slot.batch !== batch)
+      askedBefore = asked
+      asked = []
+      batch += 1
+      return cold
+    },
+    clear: (): readonly Slot[] => {
+      const all = [...askedBefore, ...asked]
+      asked = askedBefore = []
+      batch += 1
+      return all
+    },
   }
-  const keep = (slot: Slot): Slot => {
-    const { PK, SK } = slot.key
-    const row = rowOf(PK)
-    if (row !== undefined) row.set(SK, slot)
-    else {
-      lastRow = new Map([[SK, slot]])
-      young.set(PK, lastRow)
-    }
-    return slot
-  }
-  const find = ({ PK, SK }: Key): Slot | undefined => {
-    const slot = rowOf(PK)?.get(SK)
-    if (slot !== undefined) return slot
-    const kept = old.get(PK)?.get(SK)
-    return kept && keep(kept)
-  }
-  /** What changed, in the order of the keys; a new turn begins. */
-  const turn = () => {
-    const changes = changesOf(young)
-    old = young
-    young = new Map()
-    lastRow = undefined
-    return changes
-  }
-  return { keep, find, turn }
 }
 
 export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingSetOptions): WorkingSet => {
-  const slots = createSlots()
   // Every key that was ever put: most keys are asked for once, before they are first written, and then need no look anywhere.
   const seen = fresh ? createKeyFilter() : undefined
-  let bytes = 0
+  const { press, itemOf, ...arenas } = createPress(target.packing, limit)
+  const recent = createRecent()
+  let slots = createSlots()
+  /** Those being written. */
+  let flying = createSlots()
+  /** Of the items that changed and are not packed. */
+  let weight = 0
   let writing: Promise<void> = Promise.resolve()
 
-  const set = (key: Key, item: Stored | undefined) => {
-    const slot = seen?.isNew(key) ? undefined : slots.find(key)
-    if (slot === undefined) slots.keep({ key, item, dirty: true })
-    else {
-      slot.item = item
-      slot.dirty = true
-    }
-  }
   const find = (key: Key): Stored | undefined => {
     if (seen !== undefined && !seen.mayHold(key)) return undefined
     const slot = slots.find(key)
-    if (slot !== undefined) return slot.item
-    const item = target.peek(key)
-    return item && slots.keep({ key, item, dirty: false }).item
+    if (slot !== undefined) return (recent.touch(slot).item = itemOf(slot))
+    const flown = flying.find(key)
+    const item = flown === undefined ? target.peek(key) : itemOf(flown)
+    return item && recent.touch(slots.keep(key, item)).item
+  }
+  const set = (key: Key, item: Stored | undefined, heavy: number) => {
+    const slot = recent.touch((seen?.isNew(key) ? undefined : slots.find(key)) ?? slots.keep(key, item))
+    weight += heavy - (slot.bytes === undefined ? slot.weight : 0)
+    slot.item = item
+    slot.bytes = undefined
+    slot.weight = heavy
+    slot.dirty = true
+  }
+  const cool = (slot: Slot) => {
+    if (slot.item === undefined) return
+    if (!slot.dirty) slots.drop(slot)
+    else if (slot.bytes !== undefined) slot.item = undefined
+    else if (press(slot, slot.item)) weight -= slot.weight
   }
   const flush = async (checkpoints: ReadonlyMap<number, number>) => {
     await writing
-    const { puts, removes } = slots.turn()
-    bytes = 0
-    writing = target.write(puts, removes, new Map(checkpoints))
+    recent.clear().forEach(cool)
+    const { puts, removes } = slots.changes()
+    flying = slots
+    slots = createSlots()
+    arenas.turn()
+    weight = 0
+    writing = target.write(puts, removes, new Map(checkpoints)).then(() => {
+      flying = createSlots()
+    })
     writing.catch(() => undefined)
   }
   return {
@@ -107,30 +108,11 @@ export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingS
     know: (items) => {
       for (const item of items) seen?.isNew(item)
     },
-    put: (item, offset, weight) => {
-      bytes += weight
-      set(item, stamped(item, offset))
-    },
-    remove: (key) => set(key, undefined),
-    isFull: () => bytes >= limit,
+    put: (item, offset, heavy) => set(item, stamped(item, offset), heavy),
+    remove: (key) => set(key, undefined, 0),
+    rest: () => recent.turn().forEach(cool),
+    isFull: () => weight >= limit || arenas.isFull(),
     flush,
     settled: () => writing,
   }
-}
-
-/** In the order of the keys, so that the store writes its pages once. */
-const changesOf = (slots: Slots): { readonly puts: readonly Stored[]; readonly removes: readonly Key[] } => {
-  const puts: Stored[] = []
-  const removes: Key[] = []
-  for (const pk of [...slots.keys()].sort()) {
-    const row = slots.get(pk) as Map<string, Slot>
-    for (const sk of [...row.keys()].sort()) {
-      const slot = row.get(sk) as Slot
-      if (!slot.dirty) continue
-      slot.dirty = false
-      if (slot.item === undefined) removes.push(slot.key)
-      else puts.push(slot.item)
-    }
-  }
-  return { puts, removes }
 }

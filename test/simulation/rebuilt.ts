@@ -1,5 +1,7 @@
-import type { Key, Stored } from '../../projections/item.ts'
-import { build, type BuildTarget } from '../../processors/engine/build.ts'
+import type { Key } from '../../projections/item.ts'
+import { build } from '../../processors/engine/build.ts'
+import type { BuildTarget } from '../../processors/engine/build-target.ts'
+import { jsonPacking } from '../processors/engine/json-packing.ts'
 import type { LogRecord } from '../../processors/engine/log.ts'
 import { keyOf } from '../../projections/item.ts'
 import { checkItems, type Violation } from './checkers.ts'
@@ -34,13 +36,15 @@ const built = async (topic: Topic, { domain, codec }: Workload, { stops, working
   const table = createTable(domain.table, true)
   const scheduler = createScheduler({ seed: 0, faults: () => undefined })
   const store = storeFor({ scheduler, random: createRandom(0) }, scheduler.spawn('build', 0, false), table)
+  const packing = jsonPacking()
   const target: BuildTarget = {
     ...store,
+    packing,
     peek: (key: Key) => table.items.get(keyOf(key)),
     checkpoints: async () => table.checkpoints,
     reader: () => ({ get: async () => undefined, getMany: async () => [], query: async ({ pk }) => ({ items: [...table.items.values()].filter(({ PK }) => PK === pk) }) }),
-    write: async (puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>) => {
-      for (const item of puts) table.items.set(keyOf(item), item)
+    write: async (puts, removes, checkpoints) => {
+      for (const item of puts) table.items.set(keyOf(item), packing.opened(item))
       for (const key of removes) table.items.delete(keyOf(key))
       for (const [partition, offset] of checkpoints) table.checkpoints.set(partition, offset)
     },

@@ -54,7 +54,7 @@ export const openDatabase = <V>(root: RootDatabase, name: string, encoder: objec
   return present(root.openDB<V, LmdbKey>(options), name)
 }
 
-/** String keys without values. */
+/** String keys with bytes, or without values. */
 export const openSet = (root: RootDatabase, name: string): Database<Uint8Array, LmdbKey> => {
   const options = { name, encoding: 'binary' as const, keyEncoder: utf8Keys }
   return present(root.openDB<Uint8Array, LmdbKey>(options), name)

@@ -1,19 +1,19 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
-import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
+import { isPacked, type BuildTarget, type Packed, type Packing } from '../../engine/build-target.ts'
+import type { Chunk, Span, SpanOutcome } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
 import { createGathering, type Gathering } from './gathering.ts'
-import { idOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
+import { idOf, membershipOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
+import { createPacker, type Packer } from './pack.ts'
 import { advance } from './pending.ts'
 import { createReader } from './reader.ts'
 import { createRecent } from './recent.ts'
 import { refuseTooLarge } from './size.ts'
 import { checkpointsIn, openWriter, type GenerationParts } from './writer.ts'
 
-export interface LmdbStore extends Store {
-  readonly peek: (key: Key) => Stored | undefined
-  /** Unconditional, all in one transaction, on disk when it resolves, by another thread meanwhile. Fastest when sorted by key. */
-  write(puts: readonly Stored[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>): Promise<void>
+/** `write` is on disk when it resolves, by another thread meanwhile. Fastest when sorted by key. */
+export interface LmdbStore extends BuildTarget {
   /** Resolves when everything accepted so far is on disk. */
   sync(): Promise<void>
 }
@@ -46,6 +46,8 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     }
   }
   const checkpoints = checkpointsIn(writer.tables(), parts)
+  const packer = createPacker()
+  packer.learn(writer.tables().shapes())
   let closing: Promise<void> | undefined
   const settled = async (): Promise<Tables> => {
     await drain()
@@ -57,6 +59,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
     await writer.write({ items, bytes: items.length * ITEM_BYTES, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
     recent.clear()
+    packer.learn(writer.tables().shapes())
   }
   return {
     peek: find,
@@ -79,21 +82,31 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     scan: () => scan(settled),
     reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
+    packing: packingOf(spec, packer),
     sync: drain,
     close: () => closing ??= drain().finally(() => writer.close()),
   }
 }
 
 /** With every key checked before the batch begins: one that fails inside would leave half of it. */
-const changesOf = ({ indexes }: TableSpec, puts: readonly Stored[], removes: readonly Key[]): (readonly [string, Stored | null])[] => {
-  const changes: (readonly [string, Stored | null])[] = []
+const changesOf = ({ indexes }: TableSpec, puts: readonly (Stored | Packed)[], removes: readonly Key[]) => {
+  const changes: (readonly [string, Stored | Uint8Array | null])[] = []
   for (const item of puts) {
-    refuseLongIndexKeys(indexes, item)
-    changes.push([idOf(item), item])
+    if (isPacked(item)) changes.push([idOf(item), item.bytes.subarray(item.start, item.end)])
+    else {
+      refuseLongIndexKeys(indexes, item)
+      changes.push([idOf(item), item])
+    }
   }
   for (const key of removes) changes.push([idOf(key), null])
   return changes
 }
+
+/** Items that lie in an index are not packed: what is written must tell where. */
+const packingOf = ({ indexes }: TableSpec, { pack, unpack }: Packer): Packing => ({
+  pack: (item, bytes, at) => (membershipOf(indexes, item) === undefined ? pack(item, bytes, at) : -1),
+  unpack,
+})
 
 /** Gives about the size of all that is to be written. */
 const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): number => {

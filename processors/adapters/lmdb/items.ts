@@ -7,6 +7,8 @@ import { openDatabase, openSet, type LmdbKey } from './environment.ts'
 /** The databases of one generation's environment. */
 export interface Tables {
   readonly items: Database<Stored, LmdbKey>
+  /** The same, for items that were packed before. */
+  readonly packed: Database<Uint8Array, LmdbKey>
   /** Keys `<index pk>\0<index sk>\0<PK>\0<SK>`. The item itself is read from `items`, so the value is empty. */
   readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
   /** By item key: where it lies in the indexes, by index name. Only for items that lie in one, so most changes ask a small tree. */
@@ -14,6 +16,8 @@ export interface Tables {
   readonly meta: Database<unknown, LmdbKey>
   /** To be called in each batch that wrote items: attribute names learnt since are kept beside the items that use them. */
   saveShapes(): void
+  /** Those on disk. */
+  shapes(): readonly (readonly string[])[]
 }
 
 export type Membership = { readonly [index: string]: string }
@@ -28,10 +32,11 @@ const PLAIN = { useRecords: false, mapsAsObjects: true }
  */
 export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
+  const shapes = () => shapesFrom(meta.get(SHAPES))
   let learnt: unknown
   const encoder = {
     // Asked for, not given: only shapes that msgpackr loads itself are marked as shared, and read right beyond the thirty-second.
-    getStructures: () => shapesFrom(meta.get(SHAPES)),
+    getStructures: shapes,
     shouldShareStructure: () => among === 'one writer',
     maxSharedStructures: 512,
     useBigIntExtension: true,
@@ -43,6 +48,7 @@ export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writ
   return {
     meta,
     items: openDatabase<Stored>(root, 'items', encoder),
+    packed: openSet(root, 'items'),
     indexes: new Map(spec.indexes.map(({ name }) => [name, openSet(root, `index:${name}`)])),
     members: openDatabase<Membership>(root, 'members', PLAIN),
     saveShapes: () => {
@@ -50,13 +56,14 @@ export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writ
       void meta.put(SHAPES, shapesFrom(learnt))
       learnt = undefined
     },
+    shapes,
   }
 }
 
 const shapesFrom = (kept: unknown): string[][] =>
   Array.isArray(kept) ? kept.map((names: unknown) => (Array.isArray(names) ? names.map(String) : [])) : []
 
-const membershipOf = (indexes: readonly IndexSpec[], item: Item): Membership | undefined => {
+export const membershipOf = (indexes: readonly IndexSpec[], item: Item): Membership | undefined => {
   let found: { [index: string]: string } | undefined
   for (const index of indexes) {
     const key = indexKeyOf(index, item)

@@ -15,8 +15,8 @@ export interface GenerationParts {
 }
 
 export interface Changes {
-  /** By key; null is a removal. */
-  readonly items: Iterable<readonly [string, Stored | null]>
+  /** By key; null is a removal, bytes are an item that was packed and lies in no index. */
+  readonly items: Iterable<readonly [string, Stored | Uint8Array | null]>
   /** About how much it takes. */
   readonly bytes: number
   readonly checkpoints: ReadonlyMap<number, number>
@@ -78,11 +78,10 @@ const put = ({ tables, parts, absence }: { tables: Tables; parts: GenerationPart
   const index = createIndexer(tables, parts.spec)
   for (const [id, item] of items) {
     if (item === null) void tables.items.remove(id)
-    else {
-      absence?.add(id)
-      void tables.items.put(id, item)
-    }
-    index(id, item ?? undefined)
+    else absence?.add(id)
+    if (item instanceof Uint8Array) void tables.packed.put(id, item)
+    else if (item !== null) void tables.items.put(id, item)
+    index(id, item === null || item instanceof Uint8Array ? undefined : item)
   }
   for (const [partition, offset] of checkpoints) void tables.meta.put(`${checkpointPrefix(parts)}${partition}`, offset)
   tables.saveShapes()

@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest'
 import { advance } from '../../../processors/engine/advance.ts'
-import { build, type BuildTarget, type Owed } from '../../../processors/engine/build.ts'
+import { build, type Owed } from '../../../processors/engine/build.ts'
+import type { BuildTarget } from '../../../processors/engine/build-target.ts'
 import type { LogRecord } from '../../../processors/engine/log.ts'
 import { keyOf } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
+import { jsonPacking } from './json-packing.ts'
 import { accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid } from './ledger.ts'
 import { memoryStore, type MemoryStore } from './memory-store.ts'
 
+const packing = jsonPacking()
+
 const targetOf = (store: MemoryStore): BuildTarget => ({
   ...store,
+  packing,
   peek: (key) => store.items.get(keyOf(key)),
   write: async (puts, removes, checkpoints) => {
-    for (const item of puts) store.items.set(keyOf(item), item)
+    for (const item of puts) store.items.set(keyOf(item), packing.opened(item))
     for (const key of removes) store.items.delete(keyOf(key))
     for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
   },
