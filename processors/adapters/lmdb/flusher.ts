@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Fault, isFault } from '../../../schemas/fault.ts'
-import type { Position } from '../../engine/log.ts'
-import type { Incoming } from './block.ts'
+import type { LogRecord, Position } from '../../engine/log.ts'
+import { encodeRecords, type Incoming } from './block.ts'
 import { asFault, causeOf, hasRoomFor } from './environment.ts'
+import { createLatest, flushedOf, type Flushed } from './latest.ts'
 import { endOf, type LogFiles } from './log-files.ts'
 import { loadTail, putRecords, type Tail } from './topic.ts'
 
@@ -39,10 +40,10 @@ export const createFlusher = (parts: FlusherParts) => {
     for (const { topic } of waiting) before.set(topic, tails.high(topic))
     const places = placesOf(waiting, tails.high)
     const written = await write(parts.files(), { waiting, offsets, tailOf: tails.of })
-    for (const [topic, tail] of written) tails.set(topic, tail)
+    tails.follow(written)
     for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
     for (const one of waiting) one.resolve(places.get(one) ?? [])
-    for (const topic of written.keys()) parts.grown(topic)
+    for (const topic of written.tails.keys()) parts.grown(topic)
   }
   const step = async (waiting: readonly Waiting[]): Promise<void> => {
     const before = new Map<number, number>()
@@ -71,6 +72,7 @@ export const createFlusher = (parts: FlusherParts) => {
   const start = (): Promise<void> => running ??= run()
   return {
     high: tails.high,
+    latest: tails.latest,
     append: (topic: number, records: readonly Incoming[], bytes: number): Promise<readonly Position[]> =>
       new Promise((resolve, reject) => {
         queue.add({ topic, records, bytes, resolve, reject })
@@ -82,8 +84,7 @@ export const createFlusher = (parts: FlusherParts) => {
     /** Everything up to here is on disk, offsets of groups too, or was told why not. */
     settled: async (): Promise<void> => {
       asked ||= groups.size > 0
-      if (asked) await start()
-      else await running
+      await (asked ? start() : running)
     },
   }
 }
@@ -115,6 +116,7 @@ const createQueue = () => {
 
 const createTails = (files: () => LogFiles) => {
   const tails = new Map<number, Tail>()
+  const latest = createLatest()
   const of = (topic: number): Tail => {
     const tail = tails.get(topic) ?? loadTail(files(), topic)
     tails.set(topic, tail)
@@ -126,8 +128,15 @@ const createTails = (files: () => LogFiles) => {
       const { first, keys } = of(topic)
       return first + keys.length
     },
-    set: (topic: number, tail: Tail): void => void tails.set(topic, tail),
-    clear: (): void => tails.clear(),
+    latest: latest.from,
+    follow: (written: Written): void => {
+      for (const [topic, tail] of written.tails) tails.set(topic, tail)
+      latest.set(written.flushed)
+    },
+    clear: (): void => {
+      tails.clear()
+      latest.set(new Map())
+    },
   }
 }
 
@@ -146,7 +155,12 @@ interface Flush {
   readonly tailOf: (topic: number) => Tail
 }
 
-const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Promise<ReadonlyMap<number, Tail>> => {
+interface Written {
+  readonly tails: ReadonlyMap<number, Tail>
+  readonly flushed: Flushed
+}
+
+const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Promise<Written> => {
   refuseFull(files.path, waiting)
   const byTopic = new Map<number, Incoming[]>()
   for (const { topic, records } of waiting) {
@@ -154,12 +168,18 @@ const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Prom
     if (all === undefined) byTopic.set(topic, [...records])
     else for (const record of records) all.push(record)
   }
-  const written = new Map<number, Tail>()
+  const tails = new Map<number, Tail>()
+  const flushed = new Map<number, readonly LogRecord[]>()
   await files.root.batch(() => {
-    for (const [topic, records] of byTopic) written.set(topic, putRecords(files, topic, { tail: tailOf(topic), records }))
+    for (const [topic, records] of byTopic) {
+      const tail = tailOf(topic)
+      const encoded = encodeRecords(records)
+      flushed.set(topic, flushedOf(records, encoded, tail.first + tail.keys.length))
+      tails.set(topic, putRecords(files, topic, { tail, records, encoded }))
+    }
     for (const [group, offset] of offsets) void files.meta.put(group, offset)
   })
-  return written
+  return { tails, flushed }
 }
 
 interface Failure {

@@ -87,7 +87,7 @@ const createTopicLog = (parts: TopicParts) => {
   const groups = createGroups({
     topic,
     high,
-    take: from => takeBatch(source, { from, to: high() }),
+    take: from => flusher.latest(number, from) ?? takeBatch(source, { from, to: high() }),
     reached: (group, offset) => flusher.reached(groupKey(group), offset),
     settled: () => flusher.settled(),
   })

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../engine/log.ts'
-import { BLOCK_RECORDS, bodyOf, decodeBlock, encodeBlock, encodeRecords, type Block, type Incoming } from './block.ts'
+import { BLOCK_RECORDS, bodyOf, decodeBlock, encodeBlock, type Block, type Encoded, type Incoming } from './block.ts'
 import { blockAt, blockBefore, blockKey, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
 import { SEGMENT_BLOCKS, emptySegment, encodeSegment, withBlock, type OpenSegment } from './segment.ts'
 
@@ -67,12 +67,17 @@ const loadSegment = (files: LogFiles, topic: number, end: number): OpenSegment =
   return segment
 }
 
+interface Arriving {
+  readonly tail: Tail
+  readonly records: readonly Incoming[]
+  readonly encoded: Encoded
+}
+
 /**
  * Puts records after the tail; to be called inside a batch. Each record is written at most twice: in the small block of its flush, and in
  * the sealed block that takes 256 of them in. What comes back is the tail once the batch has committed.
  */
-export const putRecords = (files: LogFiles, topic: number, { tail, records }: { tail: Tail; records: readonly Incoming[] }): Tail => {
-  const { bytes, ends } = encodeRecords(records)
+export const putRecords = (files: LogFiles, topic: number, { tail, records, encoded: { bytes, ends } }: Arriving): Tail => {
   let open = tail
   let taken = 0
   while (taken < records.length) {
