@@ -72,6 +72,7 @@ const remoteControl = (call: (args: ControlCall) => Promise<unknown>): Workplace
   begin: async (domain, holder) => (await call({ verb: 'begin', domain: domain.name, holder, foldVersion: domain.foldVersion })) as Generation,
   renew: async (domain, holder) => void (await call({ verb: 'renew', domain, holder })),
   follow: async (domain, generation, holder) => void (await call({ verb: 'follow', domain, generation, holder })),
+  verified: async (domain, proof) => void (await call({ verb: 'verified', domain, proof })),
   abandon: async (domain, generation, holder) => void (await call({ verb: 'abandon', domain, generation, holder })),
   generations: async (domain) => (await call({ verb: 'generations', domain })) as Awaited<ReturnType<Control['generations']>>,
   serving: async (domain) => servingOf((await call({ verb: 'serving', domain })) as ServingPairs),

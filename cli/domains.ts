@@ -1,7 +1,6 @@
 import { meals } from '../processors/meals/domain.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
-import type { Key } from '../projections/item.ts'
 import { userIn, userPartition } from '../projections/meals/keys.ts'
 import type { Domain } from '../projections/projection.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -25,11 +24,8 @@ const PARTITIONS: Readonly<Record<string, { readonly of: (key: string) => string
   meals: { of: userPartition, keyIn: userIn },
 }
 
-/** Tells the items that are derived from one key of a domain's log. */
-export const itemsBelongTo = (domain: string, key: string): ((item: Key) => boolean) => {
-  const partition = PARTITIONS[domain]?.of(key)
-  return ({ PK }) => PK === partition
-}
+/** The partition whose items are derived from one key of a domain's log. */
+export const partitionFor = (domain: string, key: string): string => PARTITIONS[domain]?.of(key) ?? key
 
 /** The log key from which the items of a partition are derived; undefined where the name is none of the domain's. */
 export const logKeyOf = (domain: string, pk: string): string | undefined => PARTITIONS[domain]?.keyIn(pk)

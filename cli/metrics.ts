@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
+import type { Proof } from '../processors/engine/control.ts'
 import type { Unconfirmed } from '../processors/engine/ledger.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
 import { version } from './version.ts'
@@ -11,6 +12,8 @@ export interface Standing {
   readonly lagEvents: number
   readonly lagSeconds: number
   readonly parked: number
+  /** How the last `verify` came out; null when there was none. */
+  readonly verified: Proof | null
   /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
   readonly unconfirmed: readonly Unconfirmed[]
 }
@@ -29,7 +32,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -50,6 +53,10 @@ export const createMetrics = (now: () => number): Metrics => {
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
         unconfirmed.set({ domain }, standing.unconfirmed.length)
+        if (standing.verified === null) continue
+        drifted.set({ domain }, standing.verified.differences)
+        compared.set({ domain }, standing.verified.items)
+        verifiedAt.set({ domain }, standing.verified.at / 1000)
       }
       return registry.metrics()
     },
@@ -73,8 +80,11 @@ const instruments = () => {
   const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
   const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
   const unconfirmed = new Gauge(named('pipeline_effects_unconfirmed', 'Effects that may or may not have arrived, or were refused for good.', ['domain']))
+  const drifted = new Gauge(named('pipeline_verify_differences', 'Stored items that differed from the fold of their log when `verify` last looked.', ['domain']))
+  const compared = new Gauge(named('pipeline_verify_items', 'Stored items that the last `verify` compared.', ['domain']))
+  const verifiedAt = new Gauge(named('pipeline_verify_timestamp_seconds', 'When `verify` last ended.', ['domain']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, answers }
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, answers }
 }
 
 /** Counts by second, over a short window. */

@@ -83,7 +83,7 @@ const reading = (program: Command, run: Run): void => {
 
 const mending = (program: Command, run: Run): void => {
   program.command('verify').argument('[domain]').description('fold the log afresh and compare every stored item, both ways; exit 3 when they differ')
-    .option('--key <key>', 'one key only').addOption(json())
+    .option('--key <key>', 'one key only').option('--sample <n>', 'this many keys only, drawn anew each time', wholeNumber(1)).addOption(json())
     .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/verify.ts')).verify)({ domain, ...options }))
   program.command('rebuild').argument('<domain>').description('build the next generation beside the serving one, and flip')
     .option('--no-flip', 'build it only').option('--yes', 'do not ask').addOption(json())

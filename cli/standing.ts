@@ -22,7 +22,8 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
   const parked = (await parkedIn({ log, serving })).length
   const unconfirmed = await pipeline.unconfirmed()
-  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, unconfirmed }
+  const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
+  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, unconfirmed, verified }
 }
 
 /** By partition: what the serving generation's items are behind the log. */

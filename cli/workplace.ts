@@ -22,7 +22,7 @@ export interface Workplace {
   readonly codec: Codec
   readonly clock: Clock
   readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'setCommitted'>
-  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'serving' | 'flip'>
+  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'serving' | 'flip' | 'verified'>
   /** The generation that answers now. */
   readonly serving: number
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>

@@ -1,7 +1,9 @@
+import { createHash, randomUUID } from 'node:crypto'
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
-import type { Log } from '../../processors/engine/log.ts'
-import { itemsBelongTo } from '../domains.ts'
+import { drawKeys, onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
+import { Fault } from '../../schemas/fault.ts'
+import { partitionFor } from '../domains.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -11,53 +13,53 @@ import type { Workplace } from '../workplace.ts'
 export interface VerifyOptions {
   readonly domain?: string | undefined
   readonly key?: string
+  readonly sample?: number
   readonly json?: true
 }
 
 /** Folds in this process, beside a running server, so that nobody waits for it. */
-export const verify = async (context: Context, { domain, key, json }: VerifyOptions): Promise<Exit> => {
+export const verify = async (context: Context, { domain, key, sample, json }: VerifyOptions): Promise<Exit> => {
+  if (key !== undefined && sample !== undefined) throw new Fault('bad-usage', '--key names one key and --sample draws some: give one of them.')
   let differs = false
   await inWorkplaces(context, domain, async (workplace) => {
-    const verified = await verifyOne(context, workplace, key)
-    differs ||= verified.differences.length > 0
-    tell(context, { domain: workplace.domain.name, verified, json: json === true })
+    const keys = key !== undefined ? [key] : sample === undefined ? undefined : await drawKeys(workplace.log, sample, salted(randomUUID()))
+    const verified = await verifyOne(context, workplace, keys)
+    const { items, differences } = verified
+    if (key === undefined) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
+    differs ||= differences.length > 0
+    tell(context, { domain: workplace.domain.name, verified, keys, json: json === true })
   })
   return differs ? EXIT.differs : EXIT.fine
 }
 
-const verifyOne = async ({ output, signal }: Context, workplace: Workplace, key: string | undefined): Promise<Verified> => {
+/** Another order of the keys each time. */
+const salted = (salt: string) => (key: string): number => createHash('sha256').update(salt).update(key).digest().readUInt32BE()
+
+const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys: readonly string[] | undefined): Promise<Verified> => {
   const { domain, codec, clock, log, serving } = workplace
+  const store = await workplace.store(serving)
+  const partitions = keys?.map((key) => partitionFor(domain.name, key)) ?? []
+  const some = keys === undefined ? undefined : new Set(partitions)
   const scratch = await workplace.scratch()
   try {
     return await verifyStore({
       domain, codec, clock, signal,
-      log: key === undefined ? log : onlyKey(log, key),
-      store: await workplace.store(serving),
+      log: keys === undefined ? log : onlyKeys(log, keys),
+      store: keys === undefined ? store : { load: store.load, checkpoints: store.checkpoints, scan: onlyPartitions(store, partitions) },
       scratch: scratch.store,
       progress: (events) => output.progress(`${domain.name}: ${events} events folded`),
-      ...(key === undefined ? {} : { belongs: itemsBelongTo(domain.name, key) }),
+      ...(some === undefined ? {} : { belongs: ({ PK }) => some.has(PK) }),
     })
   } finally {
     await scratch.remove()
   }
 }
 
-/** The log as if it held one key only. */
-const onlyKey = (log: Workplace['log'], key: string): Pick<Log, 'read'> => ({
-  async *read(partition, from, to = Infinity) {
-    if (log.partitionOf(key) !== partition) return
-    for await (const records of log.readKey(key, from)) {
-      const within = records.filter(({ offset }) => offset < to)
-      if (within.length > 0) yield within
-    }
-  },
-})
-
-const tell = ({ output }: Context, { domain, verified, json }: { domain: string; verified: Verified; json: boolean }): void => {
+const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Verified; keys: readonly string[] | undefined; json: boolean }): void => {
   const { events, items, differences } = verified
-  if (json) return output.line(JSON.stringify({ domain, events, items, differences }))
+  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences }))
   for (const difference of differences) output.line(describe(difference))
-  output.note(`${domain}: ${events} events folded, ${items} items compared, ${differences.length} differ`)
+  output.note(`${domain}: ${events} events folded${keys === undefined ? '' : ` of ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`}, ${items} items compared, ${differences.length} differ`)
 }
 
 const describe = ({ kind, PK, SK, stored, folded }: Difference): string =>

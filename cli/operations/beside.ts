@@ -1,4 +1,4 @@
-import type { Serving } from '../../processors/engine/control.ts'
+import type { Proof, Serving } from '../../processors/engine/control.ts'
 import type { Turn } from '../../processors/engine/turns.ts'
 import type { Key } from '../../projections/item.ts'
 import type { Query } from '../../projections/table.ts'
@@ -42,6 +42,7 @@ export type ControlCall =
   | { readonly verb: 'renew'; readonly domain: string; readonly holder: string }
   | { readonly verb: 'follow' | 'abandon'; readonly domain: string; readonly generation: number; readonly holder: string }
   | { readonly verb: 'flip'; readonly domain: string; readonly to: TurnPairs; readonly seen: number }
+  | { readonly verb: 'verified'; readonly domain: string; readonly proof: Proof }
   | { readonly verb: 'set-committed'; readonly domain: string; readonly group: string; readonly offsets: readonly (readonly [number, number])[] }
 
 export const callControl: Operation<ControlCall> = async (runtime, call) => {
@@ -65,6 +66,8 @@ export const callControl: Operation<ControlCall> = async (runtime, call) => {
     case 'flip':
       await control.flip(domain.name, turnOf(call.to), call.seen)
       return pipeline.refresh()
+    case 'verified':
+      return control.verified(domain.name, call.proof)
     case 'set-committed':
       return log.setCommitted(call.group, new Map(call.offsets))
   }

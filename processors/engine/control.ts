@@ -31,6 +31,16 @@ export interface Serving extends Turn {
   readonly before: readonly Turn[]
 }
 
+/** How a comparison of stored items with the fold of their log came out. */
+export interface Proof {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly items: number
+  readonly differences: number
+  /** The log keys that were drawn; null when all were compared. */
+  readonly keys: number | null
+}
+
 export interface Control {
   /** The domain's first generation and its topic's identity, made once; afterwards what was kept. */
   ensure(domain: Domain, identity: TopicIdentity): Promise<void>
@@ -43,6 +53,9 @@ export interface Control {
   /** The build is complete up to its ends: from now on it follows the log. Only the lease's holder may say so. */
   follow(domain: string, generation: number, holder: string): Promise<void>
   abandon(domain: string, generation: number, holder: string): Promise<void>
+  /** Remembers how the last proof came out, for whoever watches. */
+  verified(domain: string, proof: Proof): Promise<void>
+  lastVerified(domain: string): Promise<Proof | undefined>
   /** Moves the pointer, if it is still the one that was `seen`. */
   flip(domain: string, to: Turn, seen: number): Promise<void>
 }
@@ -116,7 +129,15 @@ export const createControl = (parts: ControlParts): Control => {
     const item = await read(domain, 'TOPIC')
     return item && { cluster: String(item['cluster']), topic: String(item['topic']), partitions: item['partitions'] as number }
   }
-  return { ensure, identity, serving, generations, begin, renew: lease, follow: ended('following'), abandon: ended('dropped'), flip }
+  const verified: Control['verified'] = async (domain, proof) => {
+    // Two at once: the last word stands, and either is true.
+    while (!(await write(await read(domain, 'VERIFIED'), { PK: pk(domain), SK: 'VERIFIED', ...proof })));
+  }
+  const lastVerified: Control['lastVerified'] = async (domain) => {
+    const item = await read(domain, 'VERIFIED')
+    return item && { at: item['at'] as number, items: item['items'] as number, differences: item['differences'] as number, keys: item['keys'] as number | null }
+  }
+  return { ensure, identity, verified, lastVerified, serving, generations, begin, renew: lease, follow: ended('following'), abandon: ended('dropped'), flip }
 }
 
 /** One rebuild of a domain at a time; a holder that died lets go by time. */

@@ -1,0 +1,59 @@
+import type { Item, Stored } from '../../projections/item.ts'
+import type { Reader } from '../../projections/table.ts'
+import type { Log } from './log.ts'
+import type { Store } from './store.ts'
+
+/** Keys of the log drawn evenly, however many events each has: those whose names, salted, hash lowest. One pass that decodes nothing. */
+export const drawKeys = async (log: Pick<Log, 'read' | 'watermarks'>, count: number, hash: (key: string) => number): Promise<readonly string[]> => {
+  const drawn = new Map<string, number>()
+  let highest = Infinity
+  for (const { partition, low, high } of await log.watermarks()) {
+    for await (const records of log.read(partition, low, high)) {
+      for (const { key } of records) {
+        if (key === null || drawn.has(key)) continue
+        const rank = hash(key)
+        if (rank >= highest && drawn.size >= count) continue
+        drawn.set(key, rank)
+        if (drawn.size > count) drawn.delete(last(drawn))
+        highest = drawn.get(last(drawn)) ?? Infinity
+      }
+    }
+  }
+  return [...drawn.keys()].sort()
+}
+
+const last = (drawn: ReadonlyMap<string, number>): string => [...drawn].reduce((one, other) => (other[1] > one[1] ? other : one))[0]
+
+/** The log as if it held these keys only. One key is read by itself; several share one pass. */
+export const onlyKeys = (log: Pick<Log, 'read' | 'readKey' | 'partitionOf'>, keys: readonly string[]): Pick<Log, 'read'> => {
+  const wanted = new Set<string | null>(keys)
+  const [only] = keys
+  return {
+    async *read(partition, from, to) {
+      if (!keys.some((key) => log.partitionOf(key) === partition)) return
+      const source = keys.length === 1 && only !== undefined ? log.readKey(only, from) : log.read(partition, from, to)
+      for await (const records of source) {
+        const within = records.filter(({ key, offset }) => wanted.has(key) && (to === undefined || offset < to))
+        if (within.length > 0) yield within
+      }
+    },
+  }
+}
+
+const PAGE = 500
+
+/** The items of some partitions, as a store that held nothing else would be scanned. */
+export const onlyPartitions = (store: Pick<Store, 'reader'>, partitions: readonly string[]): Store['scan'] =>
+  async function* () {
+    const reader = store.reader(() => 0)
+    for (const pk of partitions) yield* pagesOf(reader, pk)
+  }
+
+async function* pagesOf(reader: Reader, pk: string): AsyncGenerator<readonly Stored[]> {
+  let cursor: string | undefined
+  do {
+    const page: { readonly items: readonly Item[]; readonly cursor?: string } = await reader.query({ pk, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    yield page.items as readonly Stored[]
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}

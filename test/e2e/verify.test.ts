@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { meals } from '../../processors/meals/domain.ts'
+import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+
+/** Writes past the pipeline, as nobody should; an item whose PK becomes empty is removed. */
+const tamper = async (folder: string, change: (total: { [name: string]: unknown }) => void): Promise<void> => {
+  const stores = lmdbStores({ folder: join(folder, 'tables') })
+  const store = await stores.open(meals.table, 1)
+  const key = { PK: 'USER#ann', SK: 'SUMMARY#2026-11-16' }
+  const [item] = await store.load([key])
+  const changed = { ...item, ...key, _pos: item?._pos ?? 0 }
+  change(changed)
+  if (changed.PK === '') await store.commit([[[{ remove: key, expect: changed._pos }]]])
+  else await store.bulk([changed])
+  await stores.close()
+}
+
+const metric = async (admin: string, name: string): Promise<number | undefined> => {
+  const text = await (await fetch(`${admin}/metrics`)).text()
+  const value = new RegExp(`^${name}\\{domain="meals"\\} (\\S+)$`, 'm').exec(text)?.[1]
+  return value === undefined ? undefined : Number(value)
+}
+
+const withMeals = async (env: Record<string, string>): Promise<void> => {
+  const server = await startServer(env)
+  for (const user of ['ann', 'bob', 'cia']) {
+    const one = client(server.url, await newToken(env, user))
+    for (const index of [1, 2, 3]) expect((await one.post('/v1/meals', meal(index))).status).toBe(201)
+  }
+  await server.stop()
+}
+
+describe('verify', { timeout: 120_000 }, () => {
+  test('a sample compares whole keys, is told as one, and leaves its result to the metrics', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await withMeals(env)
+    const server = await startServer(env)
+    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeUndefined()
+    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({ keys: 2, differences: [] })
+    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(0)
+    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
+    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({ keys: 3, differences: [] })
+    expect(await run(['verify', 'meals', '--sample', '2', '--key', 'ann'], env)).toMatchObject({ code: 2 })
+  })
+
+  test.each([
+    ['a hand-edited item', 'changed', (item: { [name: string]: unknown }) => (item['totalCalories'] = 1)],
+    ['a wrong position', 'changed', (item: { [name: string]: unknown }) => (item['_pos'] = 1)],
+    ['a missing item', 'missing', (item: { [name: string]: unknown }) => (item['PK'] = '')],
+    ['an extra item', 'extra', (item: { [name: string]: unknown }) => (item['SK'] = 'SUMMARY#1999-01-01')],
+  ])('%s is found, by all and by a sample that holds its key, and the metric tells it', async (_, kind, change) => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await withMeals(env)
+    await tamper(env.TRIBUTARY_DATA, change)
+    for (const scope of [[], ['--key', 'ann'], ['--sample', '3']]) {
+      expect(await run(['verify', 'meals', ...scope], env)).toMatchObject({ code: 3, stdout: expect.stringContaining(`${kind} USER#ann SUMMARY#`) })
+    }
+    expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
+    const server = await startServer(env)
+    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(1)
+  })
+
+  test('every metric that an alert names is one that a running server tells', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    await newToken(env, 'ann')
+    await tell(['verify'], env)
+    const text = await (await fetch(`${server.admin}/metrics`)).text()
+    const rules = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alerts.yml'), 'utf8')
+    const named = new Set(rules.match(/pipeline_\w+/g))
+    expect(named.size).toBeGreaterThan(4)
+    for (const name of named) expect(text).toContain(`# TYPE ${name} `)
+  })
+})
