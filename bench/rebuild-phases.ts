@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { shareBuild } from '../cli/build-workers.ts'
+import { buildShared, workersFor } from '../cli/build-workers.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
 import { build } from '../processors/engine/build.ts'
@@ -60,9 +60,10 @@ const rebuildAll = async (log: Log) => {
     sampleMemory()
   }
   const ends = new Map([[0, events]])
-  const shared = await shareBuild({ data: folder }, meals)({ log, codec, generation: 1, ends, owed: [], progress })
+  const workers = workersFor(events)
+  if (workers > 1) return void (await buildShared({ data: folder }, meals, { log, codec, generation: 1, ends, owed: [], progress, workers }))
   const target = await open('tables')
-  if (shared === undefined) await build({ domain: meals, log, codec, target, ends, progress })
+  await build({ domain: meals, log, codec, target, ends, progress })
   await target.close()
 }
 

@@ -5,13 +5,13 @@ import type { BuildTarget } from '../processors/engine/build-target.ts'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
-import type { RebuildParts } from '../processors/engine/rebuild.ts'
+import type { Workshop } from '../processors/engine/rebuild.ts'
 import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { TableSpec } from '../projections/table.ts'
-import { shareBuild } from './build-workers.ts'
 import type { Config, KafkaConfig } from './config.ts'
 import { keyFileIn } from './sealing.ts'
+import { embeddedWorkshop, servicesWorkshop } from './workshops.ts'
 
 export interface Scratch {
   readonly store: BuildTarget
@@ -24,8 +24,8 @@ export interface Adapters {
   readonly stores: Stores
   /** An empty local store to fold into, thrown away afterwards. */
   scratch(spec: TableSpec): Promise<Scratch>
-  /** Where the next generation is built, and where it belongs if that is elsewhere. */
-  building(domain: Domain): Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>
+  /** Where generations are built. */
+  workshop(domain: Domain): Workshop
   /** The key store; `found` where it may be begun. */
   keys(found?: () => Promise<Founding>): Promise<KeyStore>
   /** Write units spent by this process on a generation, where the store has a price. */
@@ -36,7 +36,7 @@ export interface Adapters {
 interface Storing {
   readonly stores: Stores
   readonly keys: Adapters['keys']
-  readonly building: Adapters['building']
+  readonly workshop: Adapters['workshop']
   readonly units: Adapters['units']
 }
 
@@ -53,14 +53,14 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
     scratches.add(kept)
     return kept
   }
-  const { stores, keys, building, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config, scratch)
+  const { stores, keys, workshop, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config)
   const logs = config.kafka === undefined ? await openEmbeddedLogs(config.data, 'write') : await kafkaLogs(config.kafka)
   const close = async (): Promise<void> => {
     await Promise.all([...scratches].map((each) => each.remove()))
     await logs.close()
     await stores.close()
   }
-  return { logs, stores, keys, scratch, building, units, close }
+  return { logs, stores, keys, scratch, workshop, units, close }
 }
 
 /** An empty local store in a folder of its own. */
@@ -90,15 +90,14 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
 
 const embeddedStores = async ({ data }: Config): Promise<Storing> => {
   const stores = await openTables(data)
-  const building: Adapters['building'] = (domain) => ({ workIn: (generation) => stores.open(domain.table, generation), share: shareBuild({ data }, domain) })
   const keys: Adapters['keys'] = async (found) => {
     const { openKeyFileStore } = await import('../processors/adapters/key-file/store.ts')
     return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }) })
   }
-  return { stores, keys, building, units: () => null }
+  return { stores, keys, workshop: (domain) => embeddedWorkshop(data, domain, stores), units: () => null }
 }
 
-const dynamoStores = async ({ dynamodb: connection, keyEncryptionKey }: Config, scratch: Adapters['scratch']): Promise<Storing> => {
+const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Config): Promise<Storing> => {
   const adapter = await import('../processors/adapters/dynamodb/store.ts')
   const spent = new Map<string, number>()
   const { tableName } = await import('../projections/table.ts')
@@ -113,7 +112,7 @@ const dynamoStores = async ({ dynamodb: connection, keyEncryptionKey }: Config, 
       const { localWrapping, NO_WRAPPING } = await import('../processors/adapters/dynamodb/wrap.ts')
       return openKeyTable({ store: await stores.open(KEYS_TABLE, 1), wrapping: keyEncryptionKey === undefined ? NO_WRAPPING : localWrapping(keyEncryptionKey), ...(found && { found }) })
     },
-    building: ({ table }) => ({ workIn: async () => (await scratch(table)).store, copyTo: (generation) => stores.open(table, generation) }),
+    workshop: (domain) => servicesWorkshop(data, domain, stores),
     units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,
   }
 }

@@ -15,6 +15,7 @@ export interface Share extends Place {
   readonly index: number
   readonly of: number
   readonly workingSet?: number
+  readonly writesPerSecond?: number
 }
 
 export type Said =
@@ -34,18 +35,20 @@ const PRIMING = 2_000
 /** A larger nursery: most of what a fold makes is flushed before it would be moved a second time. */
 const NURSERY_MB = 64
 
-/** Builds an embedded generation with as many workers as there are cores, each folding its share of the keys. */
-export const shareBuild = (place: Place, domain: Domain) => async (work: BuildWork): Promise<Built | undefined> => {
-  const total = [...work.ends.values()].reduce((sum, end) => sum + end, 0)
-  const workers = Math.min(availableParallelism(), MOST_WORKERS)
-  return total < WORTH_SHARING || workers === 1 ? undefined : buildShared(place, domain, { ...work, workers })
-}
+/** As many workers as there are cores, where that is worth it. */
+export const workersFor = (events: number): number => (events < WORTH_SHARING ? 1 : Math.min(availableParallelism(), MOST_WORKERS))
 
+/** Builds an embedded generation with several workers, each folding its share of the keys. */
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
-  const { generation, ends, owed, workers, workingSet } = work
+  const { generation, ends, owed, workers, workingSet, writesPerSecond } = work
   await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
-  const shares = done.map((_, index) => ({ data: place.data, domain: domain.name, generation, ends: [...ends], owed, index, of: workers, ...(workingSet === undefined ? {} : { workingSet }) }))
+  const common = {
+    data: place.data, domain: domain.name, generation, ends: [...ends], owed, of: workers,
+    ...(workingSet === undefined ? {} : { workingSet }),
+    ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
+  }
+  const shares = done.map((_, index) => ({ ...common, index }))
   const built = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
     done[share.index] = events
     // Every worker reads the whole log; the slowest tells how far the build is.
@@ -58,10 +61,10 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
-const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed }: BuildWork): Promise<void> => {
+const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<void> => {
   const tables = await openTables(data)
   const target = await tables.open(domain.table, generation)
-  await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])) })
+  await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
   await tables.close()
 }
 

@@ -1,14 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import { createConnection, createServer } from 'node:net'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Fault } from '../schemas/fault.ts'
+import { callSocket, codeOf, lockSocket, shortSocket, unlockSocket } from './lock.ts'
 
 /** Raised when what lies in the folder can no longer be read by older programs. */
 const FORMAT = 1
-const SOCKET_PATH_LIMIT = 100
 
 export interface Held {
   /** Connections from other commands; the first reader of `server` handles them. */
@@ -75,34 +72,20 @@ const formatIn = (marker: string): number => {
   throw new Fault('data-folder-unusable', `${marker} is damaged: it should read {"format":${FORMAT}}. If the folder is a data folder of this program, write that; otherwise set TRIBUTARY_DATA to another one.`)
 }
 
-/** Where the holder of a folder listens. A path too long for a socket moves to the system's temporary folder, under a name made of it. */
-export const socketPath = (folder: string): string => {
-  const inside = join(folder, 'tributary.sock')
-  if (inside.length <= SOCKET_PATH_LIMIT) return inside
-  const real = existsSync(folder) ? realpathSync(folder) : folder
-  return join(tmpdir(), `tributary-${createHash('sha256').update(real).digest('hex').slice(0, 24)}.sock`)
-}
+/** Where the holder of a folder listens. */
+export const socketPath = (folder: string): string =>
+  shortSocket(join(folder, 'tributary.sock'), existsSync(folder) ? realpathSync(folder) : folder)
 
 /** The holder's ear, or undefined when nobody holds the folder. */
-export const callHolder = (folder: string): Promise<Socket | undefined> => connect(socketPath(folder))
+export const callHolder = (folder: string): Promise<Socket | undefined> => callSocket(socketPath(folder))
 
-/**
- * The socket is the lock: the kernel lets go of it when its process dies, however it dies. It is bound under a name of its own and
- * then linked to the known one, which only one can do; a dead one's name is moved away before it is removed, so that it is removed once.
- */
+/** Holds the folder until it is released or this process ends, however it ends. */
 export const holdFolder = async (folder: string): Promise<Held> => {
   prepareFolder(folder)
   const path = socketPath(folder)
-  const own = `${path}.${randomBytes(3).toString('hex')}`
-  const server = createServer()
-  await listenOn(server, own)
-  try {
-    while (!claimed(own, path)) await clearDead(path, folder)
-  } catch (error) {
-    server.close()
-    throw error
-  } finally {
-    rmSync(own, { force: true })
+  const server = await lockSocket(path)
+  if (server === undefined) {
+    throw new Fault('data-folder-in-use', `The data folder ${folder} is held by another tributary process. Stop that one, or set TRIBUTARY_DATA to another folder.`)
   }
   const callers = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -111,65 +94,11 @@ export const holdFolder = async (folder: string): Promise<Held> => {
     socket.on('close', () => callers.delete(socket))
   })
   const release = (): Promise<void> => {
-    rmSync(path, { force: true })
+    const unlocked = unlockSocket(server, path)
     for (const socket of callers) socket.destroy()
-    return new Promise((done) => server.close(() => done()))
+    return unlocked
   }
   return { server, path, release }
 }
 
-const claimed = (own: string, path: string): boolean => {
-  try {
-    linkSync(own, path)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
-    throw error
-  }
-}
-
-const clearDead = async (path: string, folder: string): Promise<void> => {
-  await refuseIfAlive(path, folder)
-  const grave = `${path}.${randomBytes(3).toString('hex')}`
-  try {
-    renameSync(path, grave)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return
-    throw error
-  }
-  // Between the look and the rename another may have taken it: then give it back.
-  const alive = await connect(grave)
-  alive?.destroy()
-  if (alive !== undefined) claimed(grave, path)
-  unlinkSync(grave)
-}
-
-const refuseIfAlive = async (path: string, folder: string): Promise<void> => {
-  const holder = await connect(path)
-  if (holder === undefined) return
-  holder.destroy()
-  throw new Fault('data-folder-in-use', `The data folder ${folder} is held by another tributary process. Stop that one, or set TRIBUTARY_DATA to another folder.`)
-}
-
-const connect = (path: string): Promise<Socket | undefined> =>
-  new Promise((resolve, reject) => {
-    const socket = createConnection(path)
-    socket.once('connect', () => {
-      socket.removeAllListeners('error')
-      resolve(socket)
-    })
-    socket.once('error', (error) => {
-      const code = codeOf(error)
-      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined)
-      else reject(new Fault('data-folder-unusable', `The socket ${path} cannot be reached (${reasonOf(error)}). It must belong to this user.`, { cause: error }))
-    })
-  })
-
-const listenOn = (server: Server, path: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Fault('data-folder-unusable', `No socket can be made at ${path} (${reasonOf(error)}). The data folder must be on a local disk.`, { cause: error })))
-    server.listen(path, () => resolve())
-  })
-
-const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

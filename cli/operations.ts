@@ -1,6 +1,7 @@
 import { Fault } from '../schemas/fault.ts'
-import { callControl, checkpointsOf, loadStore, queryStore, scanStore } from './operations/beside.ts'
+import { callControl, checkpointsOf, loadStore, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
+import { dropOne, listGenerations } from './operations/generations.ts'
 import { endImport, importLines } from './operations/import.ts'
 import { listParked, retryParked, showParked } from './operations/parked.ts'
 import { createToken, listTokens, revokeToken } from './operations/token.ts'
@@ -22,8 +23,11 @@ const OPERATIONS = {
   'parked-list': listParked as Operation<unknown>,
   'parked-show': showParked as Operation<unknown>,
   'parked-retry': retryParked as Operation<unknown>,
+  'generations': listGenerations as Operation<unknown>,
+  'generations-drop': dropOne as Operation<unknown>,
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
   'control': callControl as Operation<unknown>,
+  'set-committed': setCommitted as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,
   'store-query': queryStore as Operation<unknown>,

@@ -10,8 +10,8 @@ export interface Output {
   line(text: string): void
   /** For people, to stderr. */
   note(text: string): void
-  /** On a terminal the last line is rewritten; elsewhere a line every 5 s. */
-  progress(text: string): void
+  /** On a terminal the last line is rewritten, with a bar where a share is known; elsewhere a line every 5 s. */
+  progress(text: string, share?: number): void
   /** Ends a progress line, so that what follows begins on its own. */
   settle(): void
   readonly bold: (text: string) => string
@@ -43,9 +43,9 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
       settle()
       err.write(`${text}\n`)
     },
-    progress: (text) => {
+    progress: (text, share) => {
       if (err.isTTY === true) {
-        err.write(`\r\u001b[K${text}`)
+        err.write(`\r\u001b[K${share === undefined ? '' : `${bar(share)} `}${text}`)
         open = true
       } else if (now() - last >= PROGRESS_EVERY_MS) {
         last = now()
@@ -58,6 +58,9 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
     red: paint(31),
   }
 }
+
+const BAR = 20
+const bar = (share: number): string => `[${'#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '.')}]`
 
 /** `NO_COLOR` (any value) and `--no-color` win; otherwise colours only on a terminal. */
 export const wantsColor = (env: Readonly<Record<string, string | undefined>>, args: readonly string[], isTTY: boolean): boolean =>

@@ -67,11 +67,16 @@ const answer = async (socket: Socket, { request, perform, signal }: { request: s
   socket.end()
 }
 
-/** JSON, with BigInts as `{"$bigint": digits}`. */
-const toText = (value: unknown): string => JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? { $bigint: member.toString() } : member))
+/** JSON, with BigInts as `{"$bigint": digits}` and Maps as `{"$map": pairs}`. */
+const toText = (value: unknown): string =>
+  JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? { $bigint: member.toString() } : member instanceof Map ? { $map: [...member] } : member))
 
 const fromText = (text: string): unknown =>
-  JSON.parse(text, (_, member: unknown) => (typeof member === 'object' && member !== null && '$bigint' in member ? BigInt(String(member.$bigint)) : member))
+  JSON.parse(text, (_, member: unknown) => {
+    if (typeof member !== 'object' || member === null) return member
+    if ('$bigint' in member) return BigInt(String(member.$bigint))
+    return '$map' in member ? new Map(member.$map as [unknown, unknown][]) : member
+  })
 
 const parseRequest = (text: string): { name: string; args: unknown } => {
   const request: unknown = fromText(text)

@@ -1,7 +1,7 @@
 import type { Clock } from '../processors/engine/clock.ts'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
-import type { RebuildParts } from '../processors/engine/rebuild.ts'
+import type { Workshop } from '../processors/engine/rebuild.ts'
 import type { Store } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
@@ -11,6 +11,7 @@ import { configOf } from './context.ts'
 import type { Context } from './context.ts'
 import { DOMAINS, domainNamed } from './domains.ts'
 import { requireFolder } from './folder.ts'
+import type { ControlVerb } from './operations/beside.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { isHeld, withRuntime } from './reach.ts'
 import { isEmbedded } from './runtime.ts'
@@ -22,12 +23,12 @@ export interface Workplace {
   readonly codec: Codec
   readonly clock: Clock
   readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'setCommitted'>
-  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon' | 'generations' | 'serving' | 'flip' | 'verified'>
+  readonly control: Pick<Control, ControlVerb>
   /** The generation that answers now. */
   readonly serving: number
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
   scratch(): Promise<Scratch>
-  building(): Promise<Pick<RebuildParts, 'workIn' | 'share' | 'copyTo'>>
+  workshop(): Promise<Workshop>
   /** Makes sure that somebody follows the listed generations. */
   follow(): Promise<void>
   close(): Promise<void>
@@ -56,7 +57,7 @@ const workplaceIn = ({ adapters, clock, held }: Runtime, pipeline: Pipeline): Wo
     serving: pipeline.serving().generation,
     store: async (generation) => (await pipeline.generation(generation)).store,
     scratch: () => adapters.scratch(domain.table),
-    building: () => Promise.resolve(adapters.building(domain)),
+    workshop: () => Promise.resolve(adapters.workshop(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.
     follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),
     close: () => Promise.resolve(),

@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { createInterface } from 'node:readline/promises'
-import { flip, rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
-import type { Rebuilt } from '../../processors/engine/rebuild.ts'
+import { halfBuilt } from '../../processors/engine/claim.ts'
+import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
+import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
+import { flipTo } from '../flipping.ts'
+import { holderName } from '../holder.ts'
+import { createMeter } from '../meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -13,41 +15,50 @@ import type { Workplace } from '../workplace.ts'
 export interface RebuildOptions {
   readonly domain: string
   readonly flip: boolean
+  readonly resume?: true
+  readonly maxWritesPerSecond?: number
   readonly yes?: true
   readonly json?: true
 }
-
-const FLIP_TIMEOUT_MS = 60_000
 
 /** Builds in this process, beside a running server, whose commits it never blocks. */
 export const rebuild = async (context: Context, options: RebuildOptions): Promise<Exit> => {
   let parked = 0
   await inWorkplaces(context, options.domain, async (workplace) => {
+    const parts = await partsOf(context, workplace, options)
     if (options.flip && options.yes !== true) await confirm(workplace)
-    const rebuilt = await build(context, workplace)
-    if (options.flip) await serve(workplace, rebuilt.generation)
+    const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
+    if (options.flip) await flipTo(workplace, rebuilt.generation, context.signal)
     parked = rebuilt.parked.length
     tell(context, options, rebuilt)
   })
   return parked > 0 ? EXIT.parked : EXIT.fine
 }
 
-const build = async ({ output, signal }: Context, workplace: Workplace): Promise<Rebuilt> => {
+/** What a build needs here. A generation that was left half-built is gone on with only when that is asked for. */
+export const partsOf = async ({ output, signal }: Context, workplace: Workplace, options: RebuildOptions): Promise<RebuildParts> => {
   const { domain, log, codec, clock, control } = workplace
-  return rebuildNext({
+  const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
+  if (options.resume === true && left === undefined) {
+    throw new Fault('nothing-to-resume', `No generation of ${domain.name} was left half-built by folds of version ${domain.foldVersion}. Build one: tributary rebuild ${domain.name}.`)
+  }
+  if (options.resume !== true && left !== undefined) {
+    output.note(`Generation ${left.generation} of ${domain.name} was left half-built: --resume goes on with it, tributary generations ${domain.name} --drop ${left.generation} removes it.`)
+  }
+  return {
     domain, log, codec, clock, control, signal,
-    holder: `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`,
+    holder: holderName(),
     served: await workplace.store(workplace.serving),
-    ...(await workplace.building()),
-    progress: (events, of) => output.progress(`${domain.name}: ${events} of ${of} events folded (${of === 0 ? 100 : Math.floor((events * 100) / of)} %)`),
-  })
+    workshop: await workplace.workshop(),
+    progress: createMeter(output, domain.name, clock.now),
+    ...(options.resume === true && left !== undefined ? { resume: left.generation } : {}),
+    ...(options.maxWritesPerSecond === undefined ? {} : { writesPerSecond: options.maxWritesPerSecond }),
+  }
 }
 
-const serve = async (workplace: Workplace, to: number): Promise<void> => {
-  const { domain, log, clock, control, serving } = workplace
-  await workplace.follow()
-  const [store, served] = [await workplace.store(to), await workplace.store(serving)]
-  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, serving, served, timeoutMs: FLIP_TIMEOUT_MS })
+const told = ({ output, signal }: Context, { domain }: RebuildOptions, error: unknown): never => {
+  if (signal.aborted) output.note(`Stopped; nothing that serves was touched. Go on with: tributary rebuild ${domain} --resume`)
+  throw error
 }
 
 const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {

@@ -1,12 +1,12 @@
-import type { Proof, Serving } from '../../processors/engine/control.ts'
-import type { Turn } from '../../processors/engine/turns.ts'
+import type { Control } from '../../processors/engine/control.ts'
 import type { Key } from '../../projections/item.ts'
 import type { Query } from '../../projections/table.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 
 /**
  * What a command that folds in its own process asks of the server that holds the folder: its items, which only the server reads whole,
- * and the control table, which only the server writes. Maps travel as lists of pairs.
+ * and the control table, which only the server writes.
  */
 export interface OfGeneration {
   readonly domain: string
@@ -33,50 +33,27 @@ export const queryStore: Operation<OfGeneration & { readonly query: Query }> = a
 
 export const checkpointsOf: Operation<OfGeneration> = async (runtime, { domain, generation }) => {
   const { store } = await runtime.pipeline(domain).generation(generation)
-  return [...(await store.checkpoints())]
+  return store.checkpoints()
 }
 
-export type ControlCall =
-  | { readonly verb: 'serving' | 'generations' | 'identity'; readonly domain: string }
-  | { readonly verb: 'begin'; readonly domain: string; readonly holder: string; readonly foldVersion: number }
-  | { readonly verb: 'renew'; readonly domain: string; readonly holder: string }
-  | { readonly verb: 'follow' | 'abandon'; readonly domain: string; readonly generation: number; readonly holder: string }
-  | { readonly verb: 'flip'; readonly domain: string; readonly to: TurnPairs; readonly seen: number }
-  | { readonly verb: 'verified'; readonly domain: string; readonly proof: Proof }
-  | { readonly verb: 'set-committed'; readonly domain: string; readonly group: string; readonly offsets: readonly (readonly [number, number])[] }
+/** The verbs of the control table that are asked for from beside. */
+const VERBS = ['serving', 'generations', 'lease', 'begin', 'resume', 'renew', 'release', 'follow', 'flip', 'verified'] as const satisfies readonly (keyof Control)[]
+export type ControlVerb = (typeof VERBS)[number]
 
-export const callControl: Operation<ControlCall> = async (runtime, call) => {
-  const pipeline = runtime.pipeline(call.domain)
-  const { control, domain, log } = pipeline
-  switch (call.verb) {
-    case 'serving':
-      return servingPairs(await control.serving(domain.name))
-    case 'generations':
-      return control.generations(domain.name)
-    case 'identity':
-      return control.identity(domain.name)
-    case 'begin':
-      return control.begin({ ...domain, foldVersion: call.foldVersion }, call.holder)
-    case 'renew':
-      return control.renew(domain.name, call.holder)
-    case 'follow':
-    case 'abandon':
-      await control[call.verb](domain.name, call.generation, call.holder)
-      return pipeline.refresh()
-    case 'flip':
-      await control.flip(domain.name, turnOf(call.to), call.seen)
-      return pipeline.refresh()
-    case 'verified':
-      return control.verified(domain.name, call.proof)
-    case 'set-committed':
-      return log.setCommitted(call.group, new Map(call.offsets))
-  }
+export interface ControlCall {
+  readonly domain: string
+  readonly verb: ControlVerb
+  readonly args: readonly unknown[]
 }
 
-export const pairsOf = ({ generation, from, parked }: Turn) => ({ generation, from: [...from], parked: [...parked] })
-export type TurnPairs = ReturnType<typeof pairsOf>
-export const turnOf = ({ generation, from, parked }: TurnPairs): Turn => ({ generation, from: new Map(from), parked: new Map(parked) })
+export const callControl: Operation<ControlCall> = async (runtime, { domain, verb, args }) => {
+  if (!VERBS.includes(verb)) throw new Fault('operation-unknown', `The running server knows no "${String(verb)}" of generations. Is it of another version? Start it again with this one.`)
+  const { control, refresh } = runtime.pipeline(domain)
+  const answer: unknown = await (control[verb] as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+  // What changes who follows or serves is seen here at once.
+  if (verb === 'follow' || verb === 'flip') await refresh()
+  return answer
+}
 
-const servingPairs = (serving: Serving) => ({ ...pairsOf(serving), version: serving.version, before: serving.before.map(pairsOf) })
-export type ServingPairs = ReturnType<typeof servingPairs>
-export const servingOf = ({ version, before, ...turn }: ServingPairs): Serving => ({ ...turnOf(turn), version, before: before.map(turnOf) })
+export const setCommitted: Operation<{ readonly domain: string; readonly group: string; readonly offsets: ReadonlyMap<number, number> }> = (runtime, { domain, group, offsets }) =>
+  runtime.pipeline(domain).log.setCommitted(group, offsets)

@@ -4,6 +4,8 @@ import type { Store } from './store.ts'
 /** A local store that reads without await and takes many items in one unconditional transaction. */
 export interface BuildTarget extends Store {
   readonly peek: (key: Key) => Stored | undefined
+  /** How many items there are. */
+  count(): Promise<number>
   write(puts: readonly (Stored | Packed)[], removes: readonly Key[], checkpoints: ReadonlyMap<number, number>): Promise<void>
   /** Where the store can write items that were packed before. */
   readonly packing?: Packing

@@ -1,7 +1,10 @@
-import type { Item, Stored, Value } from '../../projections/item.ts'
+import type { Item, Stored } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
 import { tableName, type TableSpec } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { conflict, createRows, pk, toOffsets, unknownGeneration, type Rows } from './control-rows.ts'
+import type { Owed } from './build.ts'
+import { createLeases, running, type Builder, type Lease, type Leases } from './lease.ts'
 import type { TopicIdentity } from './log.ts'
 import { groupOf } from './processor.ts'
 import type { Store } from './store.ts'
@@ -11,9 +14,9 @@ import type { Turn } from './turns.ts'
 export const CONTROL_TABLE: TableSpec = { name: 'tributary-control', ttl: 'ttl', indexes: [] }
 export const LEDGER_TABLE: TableSpec = { name: 'tributary-ledger', ttl: 'ttl', indexes: [] }
 
-export type GenerationState = 'building' | 'following' | 'dropped'
+export type GenerationState = 'building' | 'following' | 'dropping' | 'dropped'
 
-/** One complete build of a domain's projections. */
+/** One complete build of a domain's projections, or one on its way there. */
 export interface Generation {
   readonly generation: number
   readonly table: string
@@ -21,14 +24,33 @@ export interface Generation {
   readonly foldVersion: number
   readonly state: GenerationState
   readonly createdAt: number
+  /** What its build was told and how far it is; absent before it began to fold. */
+  readonly work?: BuildState
+}
+
+/** Kept with a generation while it is built, so that going on gives what going through would have given. */
+export interface BuildState {
+  readonly ends: ReadonlyMap<number, number>
+  /** Among how many workers the keys are shared: the checkpoints of another number of them mean nothing. */
+  readonly workers: number
+  /** Where its local store lies. */
+  readonly place: string
+  /** What the serving generation cannot send, since it stands still there. */
+  readonly owed: readonly Owed[]
+  /** Events folded, and how many of its items are in the generation's own table. */
+  readonly events: number
+  readonly perSecond: number
+  readonly copied?: number
 }
 
 /** The pointer: which generation answers, from which positions on it is the one that sends, and who did before. */
 export interface Serving extends Turn {
-  /** Of the pointer: whoever moves it says which one they saw. */
-  readonly version: number
   /** Newest first. */
   readonly before: readonly Turn[]
+  /** Of the pointer: whoever moves it says which one they saw. */
+  readonly version: number
+  /** Epoch milliseconds. */
+  readonly since: number
 }
 
 /** How a comparison of stored items with the fold of their log came out. */
@@ -46,18 +68,28 @@ export interface Control {
   ensure(domain: Domain, identity: TopicIdentity): Promise<void>
   identity(domain: string): Promise<TopicIdentity | undefined>
   serving(domain: string): Promise<Serving>
+  /** Without those that were dropped. */
   generations(domain: string): Promise<readonly Generation[]>
+  lease(domain: string): Promise<Lease | undefined>
   /** Lists the next generation as building. Refused with `rebuild-running` while another build holds the lease. */
-  begin(domain: Domain, holder: string): Promise<Generation>
-  renew(domain: string, holder: string): Promise<void>
+  begin(domain: Pick<Domain, 'name' | 'table' | 'foldVersion'>, builder: Builder): Promise<Generation>
+  /** Goes on with one that was left half-built. */
+  resume(domain: string, generation: number, builder: Builder): Promise<Generation>
+  /** Keeps the lease, and with it how far the build is. Faults `lease-lost`, `build-cancelled`. */
+  renew(domain: string, generation: number, work: BuildState & { readonly holder: string }): Promise<void>
+  /** Lets go of the lease; what is half-built stays, and can be gone on with. */
+  release(domain: string, holder: string): Promise<void>
   /** The build is complete up to its ends: from now on it follows the log. Only the lease's holder may say so. */
   follow(domain: string, generation: number, holder: string): Promise<void>
-  abandon(domain: string, generation: number, holder: string): Promise<void>
   /** Remembers how the last proof came out, for whoever watches. */
   verified(domain: string, proof: Proof): Promise<void>
   lastVerified(domain: string): Promise<Proof | undefined>
-  /** Moves the pointer, if it is still the one that was `seen`. */
+  /** One write, refused with `control-conflict` when the pointer is no longer the one that was `seen`. */
   flip(domain: string, to: Turn, seen: number): Promise<void>
+  /** Nobody follows it any more, and its table may go. Refused for the serving one, and for one that is being built (`over`: by a dead process). */
+  drop(domain: string, generation: number, over?: string): Promise<Generation>
+  /** Its table and its group are gone. Its number is not used again. */
+  dropped(domain: string, generation: number): Promise<void>
 }
 
 export interface ControlParts {
@@ -65,96 +97,115 @@ export interface ControlParts {
   readonly now: () => number
 }
 
-const LEASE_MS = 60_000
-const pk = (domain: string) => `DOMAIN#${domain}`
 const generationSk = (generation: number) => `GEN#${String(generation).padStart(4, '0')}`
-
-type Rows = ReturnType<typeof createRows>
-
-const createRows = ({ store }: ControlParts) => ({
-  read: async (domain: string, SK: string): Promise<Stored | undefined> => (await store.load([{ PK: pk(domain), SK }]))[0],
-  /** One conditional write: false when somebody else wrote since `was` was read. */
-  write: async (was: Stored | undefined, item: Item): Promise<boolean> => {
-    const [outcome] = await store.commit([[[{ put: { ...item, _pos: (was?._pos ?? 0) + 1 }, expect: was?._pos ?? null }]]])
-    return outcome?.applied === 'all'
-  },
-})
+/** How many turns are remembered. */
+const TURNS = 100
 
 export const createControl = (parts: ControlParts): Control => {
-  const { store, now } = parts
   const rows = createRows(parts)
-  const { read, write } = rows
-  const { lease, release } = createLease(rows, now)
-  const generations: Control['generations'] = async (domain) => {
-    const { items } = await store.reader(now).query({ pk: pk(domain), prefix: 'GEN#', limit: 200 })
-    return items.map(toGeneration).filter(({ state }) => state !== 'dropped')
-  }
-  const serving: Control['serving'] = async (domain) => {
-    const item = await read(domain, 'SERVING')
-    if (item === undefined) throw new Fault('domain-unknown', `The control table knows no domain ${domain}. Start the pipeline once: it makes the first generation.`)
-    const before = (item['before'] ?? []) as readonly { readonly [name: string]: Value }[]
-    return { ...toTurn(item), version: item._pos, before: before.map(toTurn) }
-  }
-  const ensure: Control['ensure'] = async (domain, identity) => {
-    const { name } = domain
-    if ((await read(name, 'TOPIC')) === undefined) await write(undefined, { PK: pk(name), SK: 'TOPIC', ...identity })
-    if ((await read(name, 'SERVING')) !== undefined) return
-    await write(undefined, { PK: pk(name), SK: generationSk(1), ...generationOf(domain, 1, now()), state: 'following' })
-    await write(undefined, { PK: pk(name), SK: 'SERVING', generation: 1, from: {} })
-  }
-  const begin: Control['begin'] = async (domain, holder) => {
-    await lease(domain.name, holder)
-    const { items } = await store.reader(now).query({ pk: pk(domain.name), prefix: 'GEN#', reverse: true, limit: 1 })
-    const made = generationOf(domain, (items[0] === undefined ? 0 : toGeneration(items[0]).generation) + 1, now())
-    await write(undefined, { PK: pk(domain.name), SK: generationSk(made.generation), ...made })
-    return made
-  }
-  const mark = async (domain: string, generation: number, state: GenerationState) => {
-    const was = await read(domain, generationSk(generation))
-    if (was === undefined) throw new Fault('generation-unknown', `${domain} has no generation ${generation}. See: tributary status.`)
-    if (!(await write(was, { ...was, state }))) throw new Fault('control-conflict', `Generation ${generation} of ${domain} was changed by another meanwhile. Try again.`, { retriable: true })
-  }
-  const ended = (state: GenerationState) => async (domain: string, generation: number, holder: string) => {
-    await lease(domain, holder)
-    await mark(domain, generation, state)
-    await release(domain, holder)
-  }
-  const flip: Control['flip'] = async (domain, to, seen) => {
-    const was = await serving(domain)
-    const item = { PK: pk(domain), SK: 'SERVING', ...fromTurn(to), before: [was, ...was.before].map(fromTurn), _pos: seen + 1 }
-    const [outcome] = await store.commit([[[{ put: item, expect: seen }]]])
-    if (outcome?.applied !== 'all') throw new Fault('control-conflict', `Somebody else flipped ${domain} meanwhile. Look at tributary status and try again.`)
-  }
-  const identity: Control['identity'] = async (domain) => {
-    const item = await read(domain, 'TOPIC')
-    return item && { cluster: String(item['cluster']), topic: String(item['topic']), partitions: item['partitions'] as number }
-  }
-  const verified: Control['verified'] = async (domain, proof) => {
-    // Two at once: the last word stands, and either is true.
-    while (!(await write(await read(domain, 'VERIFIED'), { PK: pk(domain), SK: 'VERIFIED', ...proof })));
-  }
-  const lastVerified: Control['lastVerified'] = async (domain) => {
-    const item = await read(domain, 'VERIFIED')
-    return item && { at: item['at'] as number, items: item['items'] as number, differences: item['differences'] as number, keys: item['keys'] as number | null }
-  }
-  return { ensure, identity, verified, lastVerified, serving, generations, begin, renew: lease, follow: ended('following'), abandon: ended('dropped'), flip }
+  const leases = createLeases(rows, parts.now)
+  return { ...pointer(parts, rows), ...builds(parts, { rows, leases }), ...dropping(rows, leases), ...proofs(rows) }
 }
 
-/** One rebuild of a domain at a time; a holder that died lets go by time. */
-const createLease = ({ read, write }: Rows, now: () => number) => ({
-  lease: async (domain: string, holder: string): Promise<void> => {
-    const was = await read(domain, 'LEASE')
-    const free = was === undefined || was['holder'] === holder || (was['until'] as number) <= now()
-    if (free && (await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: now() + LEASE_MS }))) return
-    throw new Fault('rebuild-running', `Another rebuild of ${domain} is running (${String(was?.['holder'])}). Wait for it, or stop it; its lease ends within a minute.`)
+const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Control, 'ensure' | 'identity' | 'serving' | 'generations' | 'flip'> => ({
+  ensure: async (domain, identity) => {
+    const { name } = domain
+    if ((await read(name, 'TOPIC')) === undefined) await write({ was: undefined, item: { PK: pk(name), SK: 'TOPIC', ...identity } })
+    if ((await read(name, 'SERVING')) !== undefined) return
+    await write({ was: undefined, item: { PK: pk(name), SK: generationSk(1), ...generationOf(domain, 1, now()), state: 'following' } })
+    await write({ was: undefined, item: { PK: pk(name), SK: 'SERVING', generation: 1, from: {}, since: now() } })
   },
-  release: async (domain: string, holder: string): Promise<void> => {
-    const was = await read(domain, 'LEASE')
-    if (was?.['holder'] === holder) await write(was, { PK: pk(domain), SK: 'LEASE', holder, until: 0 })
+  identity: async (domain) => {
+    const item = await read(domain, 'TOPIC')
+    return item && { cluster: String(item['cluster']), topic: String(item['topic']), partitions: item['partitions'] as number }
+  },
+  serving: async (domain) => {
+    const item = await read(domain, 'SERVING')
+    if (item === undefined) throw new Fault('domain-unknown', `The control table knows no domain ${domain}. Start the pipeline once: it makes the first generation.`)
+    return toServing(item)
+  },
+  generations: async (domain) => (await list(domain, 'GEN#')).map(toGeneration).filter(({ state }) => state !== 'dropped'),
+  flip: async (domain, to, seen) => {
+    const [was, listed] = [await read(domain, 'SERVING'), await read(domain, generationSk(to.generation))]
+    if (was === undefined || was._pos !== seen || listed?.['state'] !== 'following') throw conflict(domain)
+    const before = [fromTurn(toTurn(was)), ...((was['before'] ?? []) as readonly Item[])].slice(0, TURNS)
+    const item = { PK: pk(domain), SK: 'SERVING', ...fromTurn(to), since: now(), before }
+    // The generation's own row goes along, so that it cannot be dropped in the same moment.
+    if (!(await write({ was, item }, { was: listed, item: listed }))) throw conflict(domain)
   },
 })
 
-const generationOf = ({ name, table, foldVersion }: Domain, generation: number, createdAt: number) => ({
+const builds = ({ now }: ControlParts, { rows: { read, list, write }, leases }: { rows: Rows; leases: Leases }): Pick<Control, 'lease' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'> => {
+  const change = async (domain: string, generation: number, to: Partial<Pick<Generation, 'state' | 'work'>>) => {
+    const was = building(await read(domain, generationSk(generation)), domain, generation)
+    const { work, ...rest } = to
+    if (!(await write({ was, item: { ...was, ...rest, ...(work === undefined ? {} : { work: workItem(work) }) } }))) throw conflict(domain)
+  }
+  return {
+    lease: leases.held,
+    begin: async (domain, builder) => {
+      const last = (await list(domain.name, 'GEN#')).at(-1)
+      const made = generationOf(domain, (last === undefined ? 0 : toGeneration(last).generation) + 1, now())
+      await leases.take(domain.name, made.generation, builder)
+      if (await write({ was: undefined, item: { PK: pk(domain.name), SK: generationSk(made.generation), ...made } })) return made
+      await leases.release(domain.name, builder.holder)
+      throw conflict(domain.name)
+    },
+    resume: async (domain, generation, builder) => {
+      const found = toGeneration(building(await read(domain, generationSk(generation)), domain, generation))
+      await leases.take(domain, generation, builder)
+      return found
+    },
+    renew: async (domain, generation, { holder, ...work }) => {
+      await leases.renew(domain, holder)
+      await change(domain, generation, { work })
+    },
+    release: leases.release,
+    follow: async (domain, generation, holder) => {
+      await leases.renew(domain, holder)
+      await change(domain, generation, { state: 'following' })
+      await leases.release(domain, holder)
+    },
+  }
+}
+
+const building = (row: Stored | undefined, domain: string, generation: number): Stored => {
+  if (row === undefined) throw unknownGeneration(domain, generation)
+  if (row['state'] === 'building') return row
+  throw new Fault('build-cancelled', `Generation ${generation} of ${domain} is ${String(row['state'])}: there is nothing to build. See: tributary generations ${domain}.`)
+}
+
+const dropping = ({ read, write }: Rows, leases: Leases): Pick<Control, 'drop' | 'dropped'> => ({
+  drop: async (domain, generation, over) => {
+    const [serving, was, lease] = [await read(domain, 'SERVING'), await read(domain, generationSk(generation)), await leases.held(domain)]
+    if (was === undefined || serving === undefined) throw unknownGeneration(domain, generation)
+    if (serving['generation'] === generation) throw new Fault('generation-serving', `Generation ${generation} of ${domain} serves; flip to another one first.`)
+    if (was['state'] === 'building' && lease?.generation === generation && lease.holder !== over) throw running(domain, lease)
+    if (was['state'] === 'dropping' || was['state'] === 'dropped') return toGeneration(was)
+    const item = { ...was, state: 'dropping' }
+    // The pointer goes along, so that nobody flips to it in the same moment.
+    if (!(await write({ was, item }, { was: serving, item: serving }))) throw conflict(domain)
+    return toGeneration({ ...item, _pos: 0 } as Stored)
+  },
+  dropped: async (domain, generation) => {
+    const was = await read(domain, generationSk(generation))
+    if (was === undefined || was['state'] === 'dropped') return
+    if (!(await write({ was, item: { ...was, state: 'dropped' } }))) throw conflict(domain)
+  },
+})
+
+const proofs = ({ read, write }: Rows): Pick<Control, 'verified' | 'lastVerified'> => ({
+  verified: async (domain, proof) => {
+    // Two at once: the last word stands, and either is true.
+    while (!(await write({ was: await read(domain, 'VERIFIED'), item: { PK: pk(domain), SK: 'VERIFIED', ...proof } })));
+  },
+  lastVerified: async (domain) => {
+    const item = await read(domain, 'VERIFIED')
+    return item && { at: item['at'] as number, items: item['items'] as number, differences: item['differences'] as number, keys: item['keys'] as number | null }
+  },
+})
+
+const generationOf = ({ name, table, foldVersion }: Pick<Domain, 'name' | 'table' | 'foldVersion'>, generation: number, createdAt: number) => ({
   generation,
   table: tableName(table, generation),
   group: groupOf(name, generation),
@@ -170,12 +221,21 @@ const toGeneration = (item: Item): Generation => ({
   foldVersion: item['foldVersion'] as number,
   state: item['state'] as GenerationState,
   createdAt: item['createdAt'] as number,
+  ...(item['work'] === undefined ? {} : { work: toWork(item['work'] as Item) }),
 })
 
-const toTurn = ({ generation, from, parked }: { readonly [name: string]: Value | undefined }): Turn => ({
-  generation: generation as number,
-  from: new Map(Object.entries((from ?? {}) as { [partition: string]: number }).map(([partition, offset]) => [Number(partition), offset])),
-  parked: new Map(Object.entries((parked ?? {}) as { [key: string]: number })),
-})
+const workItem = ({ ends, owed, ...work }: BuildState) => ({ ...work, ends: Object.fromEntries(ends), owed: owed.map((each) => ({ ...each })) })
+const toWork = (item: Item): BuildState => ({ ...(item as Item & BuildState), ends: toOffsets(item['ends']) })
 
 const fromTurn = ({ generation, from, parked }: Turn) => ({ generation, from: Object.fromEntries(from), parked: Object.fromEntries(parked) })
+const toTurn = (item: Item): Turn => ({
+  generation: item['generation'] as number,
+  from: toOffsets(item['from']),
+  parked: new Map(Object.entries((item['parked'] ?? {}) as { [key: string]: number })),
+})
+const toServing = (item: Stored): Serving => ({
+  ...toTurn(item),
+  before: ((item['before'] ?? []) as readonly Item[]).map(toTurn),
+  version: item._pos,
+  since: Number(item['since'] ?? 0),
+})

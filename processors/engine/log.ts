@@ -73,6 +73,8 @@ export interface Log {
   committed(group: string): Promise<ReadonlyMap<number, number>>
   /** Sets a group's offsets; only for a group without members. */
   setCommitted(group: string, offsets: ReadonlyMap<number, number>): Promise<void>
+  /** Forgets a group and its offsets; without effect where there is none. Fault `group-active` (retriable) while it has members. */
+  removeGroup(group: string): Promise<void>
 }
 
 /** Opens topics; a topic that does not exist is created with the settings of the adapter. */

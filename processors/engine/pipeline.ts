@@ -63,6 +63,8 @@ export interface Pipeline {
   /** The generation that answers now. A request asks once. */
   serving(): Followed
   generation(generation: number): Promise<Followed>
+  /** Nothing here follows a generation that is no longer listed, and its store is closed. */
+  letGo(generation: number): Promise<void>
   /** Looks at the control table again: a new generation is followed, a flip is honoured. */
   refresh(): Promise<void>
   /** Runs a part of it here until the pipeline stops. */
@@ -86,7 +88,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const log = await logs.open(domain.topic, kept)
   const { partitions } = kept ?? (await log.identity())
   await control.ensure(domain, kept ?? (await log.identity()))
-  const generation = generationsOf(parts)
+  const { generation, forget } = generationsOf(parts)
   let serving = await generation((await control.serving(domain.name)).generation)
   let processing = false
   const sending = createSending(parts, { log, partitions, generation })
@@ -108,7 +110,11 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await following.stop()
   }
   const unconfirmed = () => unconfirmedOf(parts.ledger.reader(parts.clock.now), domain.name)
-  return { domain, log, control, codec, serving: () => serving, generation, refresh, start, heal: following.heal, unconfirmed, stop }
+  const letGo = async (number: number): Promise<void> => {
+    await refresh()
+    await forget(number)
+  }
+  return { domain, log, control, codec, serving: () => serving, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** Each generation is opened once. */
@@ -118,12 +124,18 @@ const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
     const store = await stores.open(domain.table, generation)
     return { generation, store, outcomes: createOutcomes({ domain, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
   }
-  return (generation: number): Promise<Followed> => {
-    const known = opened.get(generation) ?? open(generation)
-    opened.set(generation, known)
-    known.catch(() => opened.delete(generation))
+  const generation = (number: number): Promise<Followed> => {
+    const known = opened.get(number) ?? open(number)
+    opened.set(number, known)
+    known.catch(() => opened.delete(number))
     return known
   }
+  const forget = async (number: number): Promise<void> => {
+    const known = await opened.get(number)?.catch(() => undefined)
+    opened.delete(number)
+    await known?.store.close()
+  }
+  return { generation, forget }
 }
 
 interface SendingParts {

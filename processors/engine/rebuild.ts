@@ -1,14 +1,17 @@
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import { Fault } from '../../schemas/fault.ts'
-import { build, type Built, type Owed } from './build.ts'
+import { build, totalOf, type Built, type Owed } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
+import { claim, type Place } from './claim.ts'
 import type { Clock } from './clock.ts'
-import type { Control, Generation } from './control.ts'
+import { keepState, type Kept, type Progress } from './build-state.ts'
+import type { BuildState, Control } from './control.ts'
+import { copy } from './copying.ts'
+import { standing, standingIn } from './flip.ts'
 import type { Log } from './log.ts'
+import { createPace, type Pace } from './pace.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
 import type { Store } from './store.ts'
-import { startOf, type Turn } from './turns.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
 export interface BuildWork {
@@ -20,7 +23,22 @@ export interface BuildWork {
   readonly owed: readonly Owed[]
   readonly progress: (events: number) => void
   readonly workingSet?: number
+  readonly writesPerSecond?: number
   readonly signal?: AbortSignal
+}
+
+/** Where generations are built, and what with. */
+export interface Workshop extends Place {
+  /** The local store the build works in; for an embedded generation it is that generation's own. */
+  open(generation: number): Promise<BuildTarget>
+  /** Among how many workers the keys of so many events are best shared. */
+  workers?(events: number): number
+  /** Builds the local store with several threads. */
+  share?(work: BuildWork & { readonly workers: number }): Promise<Built>
+  /** The generation's table where the final states belong, if that is not the local store itself. */
+  copyTo?(generation: number): Promise<Store>
+  /** What is left here of a build that is done or given up. */
+  clear?(generation: number): Promise<void>
 }
 
 export interface RebuildParts {
@@ -28,140 +46,153 @@ export interface RebuildParts {
   readonly log: Pick<Log, 'read' | 'watermarks' | 'setCommitted'>
   readonly codec: Codec
   readonly clock: Clock
-  readonly control: Pick<Control, 'begin' | 'renew' | 'follow' | 'abandon'>
+  readonly control: Pick<Control, 'lease' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'>
   /** The serving generation's store. */
   readonly served: Pick<Store, 'checkpoints' | 'reader'>
   /** Who holds the lease: one rebuild of a domain at a time. */
   readonly holder: string
-  /** The local store the build works in; for an embedded generation it is that generation's own. */
-  readonly workIn: (generation: number) => Promise<BuildTarget>
-  /** Builds the local store with several threads where that is worth it; undefined where it is not. */
-  readonly share?: (work: BuildWork) => Promise<Built | undefined>
-  /** The generation's table where the final states belong, if that is not the local store itself. */
-  readonly copyTo?: (generation: number) => Promise<Store>
+  readonly workshop: Workshop
+  /** Go on with this generation, which was left half-built. */
+  readonly resume?: number
+  readonly writesPerSecond?: number
   readonly signal?: AbortSignal
-  readonly progress?: (events: number, of: number) => void
+  readonly progress?: (progress: Progress) => void
 }
 
-export interface Rebuilt extends Built {
+export interface Rebuilt {
   readonly generation: number
+  /** Folded in this run. */
+  readonly events: number
+  readonly parked: readonly StoredParked[]
 }
 
-const RENEW_MS = 15_000
+/** A generation on its way: nobody follows it before it is finished, and what is left can be gone on with. */
+export interface Building {
+  readonly generation: number
+  /** Folds on to where the serving generation stands now, and opens what there is. */
+  fold(): Promise<BuildTarget>
+  /** Where the folding stands. */
+  ends(): ReadonlyMap<number, number>
+  /** From its ends on it follows the log like any other. */
+  finish(): Promise<Rebuilt>
+  /** Lets go of it as it is. */
+  leave(): Promise<void>
+}
 
 /** Builds the next generation beside the serving one, up to fixed ends; from there it follows the log like any other. */
 export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
-  const { domain, control, holder } = parts
-  const made = await control.begin(domain, holder)
-  const done = new AbortController()
-  void keepLease(parts, done.signal)
+  const building = await startBuild(parts)
   try {
-    const built = await buildGeneration(parts, made)
-    await control.follow(domain.name, made.generation, holder)
-    return { ...built, generation: made.generation }
-  } catch (error) {
-    await control.abandon(domain.name, made.generation, holder).catch(() => undefined)
-    throw error
+    await building.fold()
+    return await building.finish()
   } finally {
-    done.abort()
+    await building.leave()
   }
 }
 
-const keepLease = async ({ domain, control, holder, clock }: RebuildParts, done: AbortSignal): Promise<void> => {
-  for (;;) {
-    await clock.sleep(RENEW_MS, done)
-    if (done.aborted) return
-    await control.renew(domain.name, holder).catch(() => undefined)
+export const startBuild = async (parts: RebuildParts): Promise<Building> => {
+  const { domain, control, holder, workshop, log } = parts
+  const { generation: made, lock } = await claim(parts)
+  const { generation, group } = made
+  const kept = keepState(parts, made)
+  const folding = createFolding({ ...parts, signal: kept.signal }, { generation, kept, begun: made.work })
+  const finish = async (): Promise<Rebuilt> => {
+    const built = folding.opened() ?? (await folding.fold())
+    const parked = await parkedIn(built, kept.state().ends)
+    if (workshop.copyTo !== undefined) await copy({ from: built, to: await workshop.copyTo(generation), kept, pace: paceOf({ ...parts, signal: kept.signal }) })
+    await folding.close()
+    await log.setCommitted(group, kept.state().ends)
+    await kept.stop()
+    await control.follow(domain.name, generation, holder)
+    await workshop.clear?.(generation)
+    return { generation, events: folding.events(), parked }
   }
+  const leave = async () => {
+    await kept.stop()
+    await folding.close()
+    await control.release(domain.name, holder).catch(() => undefined)
+    await lock.release()
+  }
+  return { generation, fold: folding.fold, ends: () => kept.state().ends, finish, leave }
+}
+
+interface Work {
+  readonly generation: number
+  readonly kept: Kept
+  /** What another began it with, and may not have brought to its end. */
+  readonly begun: BuildState | undefined
+}
+
+const createFolding = (parts: RebuildParts, { generation, kept, begun }: Work) => {
+  const { workshop } = parts
+  let unfinished = begun
+  let isBegun = begun !== undefined
+  let target: BuildTarget | undefined
+  let events = 0
+  const close = async () => {
+    await target?.close()
+    target = undefined
+  }
+  const foldTo = async ({ ends, workers, owed }: Pick<BuildState, 'ends' | 'workers' | 'owed'>) => {
+    await kept.change({ ends, workers, owed, place: workshop.place })
+    events += await foldOnce(parts, { generation, kept })
+    isBegun = true
+  }
+  /** First to the ends that it was begun with, as it was begun; then on to where the serving one stands, unless its items are being copied already. */
+  const fold = async (): Promise<BuildTarget> => {
+    await close()
+    if (unfinished !== undefined) await foldTo(unfinished)
+    unfinished = undefined
+    const { ends: reached, copied } = kept.state()
+    const ends = copied === undefined ? await endsOf(parts, reached) : reached
+    const missing = totalOf(ends) - totalOf(reached)
+    if (missing > 0 || !isBegun) await foldTo({ ends, workers: workshop.workers?.(missing) ?? 1, owed: await owedIn(parts, ends) })
+    target = await workshop.open(generation)
+    return target
+  }
+  return { fold, close, opened: () => target, events: () => events }
+}
+
+const foldOnce = async (parts: RebuildParts, { generation, kept }: Omit<Work, 'begun'>): Promise<number> => {
+  const { domain, log, codec, workshop, writesPerSecond } = parts
+  const { signal } = kept
+  const { ends, workers, owed } = kept.state()
+  const progress = (done: number) => kept.tell({ what: 'folded', done, of: totalOf(ends) })
+  const paced = writesPerSecond === undefined ? {} : { writesPerSecond, workingSet: workingSetOf(writesPerSecond / workers) }
+  const work = { log, codec, generation, ends, owed, progress, signal, ...paced }
+  if (workers > 1 && workshop.share !== undefined) return (await workshop.share({ ...work, workers })).events
+  const target = await workshop.open(generation)
+  try {
+    return (await build({ ...work, domain, target: pacedTarget(target, paceOf(parts)) })).events
+  } finally {
+    await target.close()
+  }
+}
+
+const paceOf = ({ clock, writesPerSecond, signal }: Pick<RebuildParts, 'clock' | 'writesPerSecond' | 'signal'>): Pace | undefined =>
+  writesPerSecond === undefined ? undefined : createPace({ clock, perSecond: writesPerSecond, ...(signal === undefined ? {} : { signal }) })
+
+/** About a second's writes, so that they come evenly. */
+const workingSetOf = (perSecond: number): number => Math.min(16 * 1024 * 1024, Math.max(16 * 1024, perSecond * 1024))
+
+export const pacedTarget = (target: BuildTarget, pace: Pace | undefined): BuildTarget => {
+  if (pace === undefined) return target
+  const write: BuildTarget['write'] = async (puts, removes, checkpoints) => {
+    await pace(puts.length + removes.length)
+    await target.write(puts, removes, checkpoints)
+  }
+  return { ...target, write }
 }
 
 /** Not past what the serving generation has done: what lies behind that is followed live, and only live events are sent. */
-const endsOf = async ({ log, served }: RebuildParts): Promise<ReadonlyMap<number, number>> =>
-  standing(served, new Map((await log.watermarks()).map(({ partition, high }) => [partition, high])))
-
-const buildGeneration = async (parts: RebuildParts, { generation, group }: Generation): Promise<Built> => {
-  const { domain, log, codec, workIn, copyTo, signal } = parts
-  const ends = await endsOf(parts)
-  // After its checkpoints: whatever stands still before them is listed by then.
-  const owed = (await standingIn(parts.served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
-  const total = [...ends.values()].reduce((sum, end) => sum + end, 0)
-  const progress = (events: number) => parts.progress?.(events, total)
-  const stoppable = signal === undefined ? {} : { signal }
-  const shared = await parts.share?.({ log, codec, generation, ends, owed, progress, ...stoppable })
-  const target = await workIn(generation)
-  const built = shared ?? (await build({ domain, log, codec, target, ends, owed, progress, ...stoppable }))
-  if (copyTo !== undefined) await copy(target, await copyTo(generation), ends)
-  else await target.close()
-  await log.setCommitted(group, ends)
-  return built
+const endsOf = async ({ log, served }: RebuildParts, reached: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
+  const ends = await standing(served, new Map((await log.watermarks()).map(({ partition, high }) => [partition, high])))
+  return new Map([...ends].map(([partition, end]) => [partition, Math.max(end, reached.get(partition) ?? 0)]))
 }
 
-/** Final states, once each; the checkpoints last, so that a table cut in the middle is never taken for whole. */
-const copy = async (from: BuildTarget, to: Store, ends: ReadonlyMap<number, number>) => {
-  await to.bulk(itemsOf(from))
-  for (const [partition, offset] of ends) if (offset > 0) await to.commit([], { partition, offset })
-  await from.close()
-  await to.close()
-}
+/** After its checkpoints: whatever stands still before them is listed by then. */
+const owedIn = async ({ served }: RebuildParts, ends: ReadonlyMap<number, number>): Promise<readonly Owed[]> =>
+  (await standingIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
 
-async function* itemsOf(store: Store) {
-  for await (const page of store.scan()) yield* page
-}
-
-export interface FlipParts {
-  readonly domain: string
-  /** The serving generation's store. */
-  readonly served: Pick<Store, 'checkpoints' | 'reader'>
-  readonly serving: number
-  /** Of this build's folds: a generation of others is not followed by it. */
-  readonly foldVersion: number
-  readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
-  readonly log: Pick<Log, 'watermarks'>
-  readonly clock: Clock
-  readonly to: number
-  readonly store: Pick<Store, 'checkpoints'>
-  readonly timeoutMs: number
-}
-
-/** Waits until both generations passed where the log ends now, then moves the pointer in one conditional write. */
-export const flip = async ({ domain, control, log, clock, to, store, timeoutMs, served, serving, foldVersion }: FlipParts): Promise<void> => {
-  const pointer = await control.serving(domain)
-  if (pointer.generation !== serving) throw new Fault('control-conflict', `Somebody else flipped ${domain} meanwhile. Look at tributary status and try again.`)
-  const generations = await control.generations(domain)
-  const listed = generations.find(({ generation }) => generation === to)
-  if (listed === undefined) throw new Fault('generation-unknown', `${domain} has no generation ${to}. See: tributary status.`)
-  if (listed.state !== 'following') throw new Fault('generation-unfinished', `Generation ${to} of ${domain} is ${listed.state}; only a complete one can serve.`)
-  const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
-  // Where nobody follows with the old one, the new one sends from where that stands.
-  const isFollowed = generations.some((each) => each.generation === serving && each.foldVersion === foldVersion)
-  const from = isFollowed ? ends : await standing(served, ends)
-  const until = clock.now() + timeoutMs
-  while (!(await hasPassed(store, ends)) || !(await hasPassed(served, from))) {
-    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${to} of ${domain} has not reached the end of the log. Is a processor of its fold version running? See: tributary status.`)
-    await clock.sleep(20)
-  }
-  await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
-}
-
-type Standing = StoredParked & { readonly key: string }
-
-/** Keys that stand still. Alien records without one say nothing that could be sent. */
-const standingIn = async (served: Pick<Store, 'reader'>, partitions: ReadonlyMap<number, number>): Promise<readonly Standing[]> => {
-  const reader = served.reader(() => 0)
-  const entries = await Promise.all([...partitions.keys()].map((partition) => parkedOf(reader, partition)))
-  return entries.flat().filter((entry): entry is Standing => entry.key !== null)
-}
-
-/** What stands still was the serving generation's to send only from where its own turn began. */
-const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>
-  new Map(standing.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, startOf(turn, entry))]))
-
-const standing = async (store: Pick<Store, 'checkpoints'>, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
-  const reached = await store.checkpoints()
-  return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
-}
-
-const hasPassed = async (store: FlipParts['store'], ends: ReadonlyMap<number, number>): Promise<boolean> => {
-  const reached = await store.checkpoints()
-  return [...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)
-}
+const parkedIn = async (target: Store, ends: ReadonlyMap<number, number>): Promise<readonly StoredParked[]> =>
+  (await Promise.all([...ends.keys()].map((partition) => parkedOf(target.reader(() => 0), partition)))).flat()

@@ -1,5 +1,6 @@
 import type { Key, Stored } from '../../projections/item.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
+import type { Pace } from './pace.ts'
 
 /** Conditioned on the `_pos` the item was folded from; null means the item was absent. */
 export type Write =
@@ -36,8 +37,8 @@ export interface Store {
    */
   commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
   checkpoints(): Promise<ReadonlyMap<number, number>>
-  /** Unconditional, for a generation nobody reads yet. Items should come sorted by key. */
-  bulk(items: Iterable<Stored> | AsyncIterable<Stored>): Promise<void>
+  /** Unconditional, for a generation nobody reads yet. Items should come sorted by key. `pace` is asked in write units, where the store has them. */
+  bulk(items: Iterable<Stored> | AsyncIterable<Stored>, pace?: Pace): Promise<void>
   /** Every item of the table, in pages, in no particular order across partitions; expired items included. Checkpoints are not items. */
   scan(): AsyncIterable<readonly Stored[]>
   /** Questions, as of a clock. */
@@ -48,10 +49,19 @@ export interface Store {
 export interface Stores {
   /** Opens a generation's table and creates it when absent. */
   open(spec: TableSpec, generation: number): Promise<Store>
+  /** Without effect where it is gone already. */
   drop(spec: TableSpec, generation: number): Promise<void>
+  /** About what a generation holds; undefined where it is not there. */
+  measure(spec: TableSpec, generation: number): Promise<Measured | undefined>
   /** The generation follows the log now, so what has expired may be removed for good, where the store does that. */
   enableTtl?(spec: TableSpec, generation: number): Promise<void>
   close(): Promise<void>
+}
+
+export interface Measured {
+  /** Null where only the process that builds it can tell. */
+  readonly items: number | null
+  readonly bytes: number
 }
 
 export const MAX_ACTIONS = 100

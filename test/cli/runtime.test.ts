@@ -20,6 +20,8 @@ const freshConfig = () => {
 const notes: string[] = []
 const output = createOutput({ out: { write: () => true }, err: { write: (text) => notes.push(text) }, color: false, now: () => 0 })
 
+const { signal } = new AbortController()
+
 const withRuntime = async <T>(options: RuntimeOptions, use: (runtime: Runtime) => Promise<T>): Promise<T> => {
   const runtime = await openRuntime(options)
   return use(runtime).finally(() => runtime.close())
@@ -40,7 +42,7 @@ describe('the runtime', () => {
     const newer = [{ ...meals, foldVersion: meals.foldVersion + 1 }]
     await withRuntime({ config, domains: newer }, async (runtime) => {
       const pipeline = runtime.pipeline('meals')
-      await upgrade(runtime, pipeline, { output })
+      await upgrade(runtime, pipeline, { output, signal })
       expect(pipeline.serving().generation).toBe(2)
       const told = says()
       await createPerform(runtime)('token-list', {}, told)
@@ -49,11 +51,11 @@ describe('the runtime', () => {
       expect(await standingOf(pipeline, 0)).toMatchObject({ generation: 2, lagEvents: 0 })
     })
     await withRuntime({ config, domains: newer }, async (runtime) => {
-      await upgrade(runtime, runtime.pipeline('meals'), { output })
+      await upgrade(runtime, runtime.pipeline('meals'), { output, signal })
       expect(runtime.pipeline('meals').serving().generation).toBe(2)
     })
     await withRuntime({ config }, async (runtime) => {
-      await expect(upgrade(runtime, runtime.pipeline('meals'), { output })).rejects.toMatchObject({ code: 'folds-newer' })
+      await expect(upgrade(runtime, runtime.pipeline('meals'), { output, signal })).rejects.toMatchObject({ code: 'folds-newer' })
     })
   })
 

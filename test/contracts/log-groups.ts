@@ -55,6 +55,19 @@ export function groupRules({ fresh }: LogSubject): void {
     await log.setCommitted(`${log.topic}.h`, new Map([[partition, 2]]))
     expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(2)
   })
+
+  test('a group is forgotten when it has no members, and again without effect', async () => {
+    const log = await fresh()
+    await log.append(numbered('k', 3))
+    const heard = listener()
+    const subscription = await log.subscribe(`${log.topic}.gone`, heard)
+    await heard.saw(3)
+    await expect(log.removeGroup(`${log.topic}.gone`)).rejects.toMatchObject({ code: 'group-active', retriable: true })
+    await subscription.stop()
+    await log.removeGroup(`${log.topic}.gone`)
+    expect(await log.committed(`${log.topic}.gone`)).toEqual(new Map())
+    await log.removeGroup(`${log.topic}.gone`)
+  })
 }
 
 const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }) => `${partition}:${offset}`).sort()

@@ -16,6 +16,7 @@ export interface Coordinator {
   rewind(process: Process, amount: number): void
   committed(topic: Topic, group: string): ReadonlyMap<number, number>
   setCommitted(topic: Topic, group: string, offsets: ReadonlyMap<number, number>): void
+  remove(topic: Topic, group: string): void
 }
 
 interface Group {
@@ -235,6 +236,10 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     committed: (topic, name) => new Map(groupOf(topic, name).committed),
     setCommitted: (topic, name, offsets) => {
       for (const [partition, offset] of offsets) groupOf(topic, name).committed.set(partition, offset)
+    },
+    remove: (topic, name) => {
+      if (groupOf(topic, name).members.length > 0) throw new Fault('group-active', `The simulated group ${name} has members.`, { retriable: true })
+      groupOf(topic, name).committed.clear()
     },
   }
 }

@@ -115,5 +115,6 @@ export const logFor = (world: { scheduler: Scheduler; coordinator: Coordinator }
     identity: () => simply('log.identity', () => ({ cluster: 'simulated', topic: topic.name, partitions: topic.partitions.length })),
     committed: (group) => simply('log.committed', () => coordinator.committed(topic, group)),
     setCommitted: (group, offsets) => simply('log.setCommitted', () => coordinator.setCommitted(topic, group, offsets)),
+    removeGroup: (group) => simply('log.removeGroup', () => coordinator.remove(topic, group)),
   }
 }

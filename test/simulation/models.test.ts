@@ -42,6 +42,7 @@ for (const embedded of [true, false]) {
           return storeFor(world, world.process, table)
         },
         drop: async (spec, generation) => void tables.delete(named(spec.name, generation)),
+        measure: async (spec, generation) => tables.has(named(spec.name, generation)) ? { items: tables.get(named(spec.name, generation))?.items.size ?? 0, bytes: 0 } : undefined,
         close: async () => undefined,
       },
       cleanup: world.end,

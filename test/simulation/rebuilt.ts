@@ -41,6 +41,7 @@ const built = async (topic: Topic, { domain, codec }: Workload, { stops, working
     ...store,
     packing,
     peek: (key: Key) => table.items.get(keyOf(key)),
+    count: async () => table.items.size,
     checkpoints: async () => table.checkpoints,
     reader: () => ({ get: async () => undefined, getMany: async () => [], query: async ({ pk }) => ({ items: [...table.items.values()].filter(({ PK }) => PK === pk) }) }),
     write: async (puts, removes, checkpoints) => {

@@ -1,6 +1,6 @@
 import type { WriteRequest } from '@aws-sdk/client-dynamodb'
 import { keyOf, type Stored } from '../../../projections/item.ts'
-import type { Clock } from '../../engine/clock.ts'
+import type { Pace } from '../../engine/pace.ts'
 import { NOTHING_DONE, PARTLY_DONE } from './attempts.ts'
 import { toAttributes } from './codec.ts'
 import { checkedSize } from './commit.ts'
@@ -9,19 +9,17 @@ import type { Table } from './table.ts'
 const MAX_PUTS = 25
 
 export interface BulkConfig {
-  readonly clock: Clock
   /** Batches under way at once. */
   readonly width: number
-  /** Write units a second, so that a build leaves the serving tables their share; absent: as fast as it goes. */
-  readonly unitsPerSecond?: number | undefined
+  /** Asked in write units; absent: as fast as it goes. */
+  readonly pace?: Pace | undefined
 }
 
 /** Unconditional puts in batches, for a table nobody reads yet. */
 export const bulk = async (table: Table, items: Iterable<Stored> | AsyncIterable<Stored>, config: BulkConfig): Promise<void> => {
-  const pace = createPace(config)
   const underWay = new Set<Promise<void>>()
   const launch = async (batch: ReadonlyMap<string, Stored>) => {
-    await pace([...batch.values()].reduce((units, item) => units + Math.ceil(checkedSize(item) / 1024), 0))
+    await config.pace?.([...batch.values()].reduce((units, item) => units + Math.ceil(checkedSize(item) / 1024), 0))
     if (underWay.size >= config.width) await Promise.race(underWay)
     const sending = putBatch(table, [...batch.values()]).finally(() => underWay.delete(sending))
     underWay.add(sending)
@@ -51,15 +49,4 @@ const putBatch = async ({ name, client, gate, attempts, tally }: Table, items: r
     return left.length < before ? PARTLY_DONE : NOTHING_DONE
   })
   tally.wrote(items)
-}
-
-const createPace = ({ clock, unitsPerSecond }: BulkConfig) => {
-  let free = clock.now()
-  return async (units: number): Promise<void> => {
-    if (unitsPerSecond === undefined) return
-    const now = clock.now()
-    const wait = free - now
-    free = Math.max(free, now) + (units / unitsPerSecond) * 1000
-    if (wait > 0) await clock.sleep(wait)
-  }
 }

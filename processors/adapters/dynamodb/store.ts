@@ -24,7 +24,6 @@ export interface DynamoOptions extends Connection {
   readonly clock?: Clock
   readonly random?: () => number
   readonly retry?: { readonly tries?: number; readonly firstDelayMs?: number; readonly maxDelayMs?: number }
-  readonly bulkUnitsPerSecond?: number
   readonly metrics?: DynamoMetrics
 }
 
@@ -61,9 +60,10 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
       await tables.ensure(spec, name)
       const tally = createTally(spec, (units) => metrics?.units?.(name, units))
       const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
-      return createStore(table, { clock, width: Math.max(1, Math.floor(maxConcurrency / 2)), unitsPerSecond: options.bulkUnitsPerSecond })
+      return createStore(table, Math.max(1, Math.floor(maxConcurrency / 2)))
     },
     drop: (spec, generation) => tables.drop(tableName(spec, generation)),
+    measure: (spec, generation) => tables.measure(tableName(spec, generation)),
     enableTtl: (spec, generation) => tables.enableTtl(spec, tableName(spec, generation)),
     async close() {
       client.destroy()
@@ -71,7 +71,7 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
   }
 }
 
-const createStore = (table: Table, bulkConfig: Parameters<typeof bulk>[2]): DynamoStore => ({
+const createStore = (table: Table, width: number): DynamoStore => ({
   load: (keys) => load(table, keys),
   async commit(spans, checkpoint) {
     const outcomes = await all(spans.map((span) => commitSpan(table, span)))
@@ -79,7 +79,7 @@ const createStore = (table: Table, bulkConfig: Parameters<typeof bulk>[2]): Dyna
     return outcomes
   },
   checkpoints: () => listCheckpoints(table),
-  bulk: (items) => bulk(table, items, bulkConfig),
+  bulk: (items, pace) => bulk(table, items, { width, pace }),
   async *scan() {
     for await (const page of scan(table)) {
       const items = page.filter(({ PK }) => !isReserved(PK))

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
+import type { Measured } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attempts } from './attempts.ts'
 import { projectedAttributes } from './table.ts'
@@ -21,6 +22,8 @@ export interface TablesDeps {
 export interface Tables {
   ensure(spec: TableSpec, table: string): Promise<void>
   drop(table: string): Promise<void>
+  /** As DynamoDB counts it, every few hours. */
+  measure(table: string): Promise<Measured | undefined>
   enableTtl(spec: TableSpec, table: string): Promise<void>
 }
 
@@ -74,6 +77,10 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
         }
       })
       await settle(table, (description) => description === undefined)
+    },
+    async measure(table) {
+      const description = await describe(table)
+      return description && { items: description.ItemCount ?? 0, bytes: description.TableSizeBytes ?? 0 }
     },
     async enableTtl(spec, table) {
       await attempts(`UpdateTimeToLive ${table}`, async () => {

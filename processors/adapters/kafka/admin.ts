@@ -1,4 +1,4 @@
-import type { Admin } from 'kafkajs'
+import type { Admin, DeleteGroupsResult } from 'kafkajs'
 import type { Watermarks } from '../../engine/log.ts'
 import { createClient } from './client.ts'
 import { asFault, causesOf, unavailable } from './faults.ts'
@@ -18,6 +18,7 @@ export interface LogAdmin {
   close(): Promise<void>
 }
 
+const GROUP_ID_NOT_FOUND = 69
 const DEFAULT_MAX_RECORD_BYTES = 1_048_588
 const CREATE_TRIES = 100
 const TRIES = 6
@@ -41,7 +42,13 @@ export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
       const { groups } = await admin.describeGroups([group])
       return groups.some(({ members }) => members.length > 0)
     }),
-    deleteGroup: (group) => use(`Group ${group} cannot be deleted`, async (admin) => void (await admin.deleteGroups([group]))),
+    deleteGroup: (group) => use(`Group ${group} cannot be deleted`, async (admin) => {
+      try {
+        await admin.deleteGroups([group])
+      } catch (error) {
+        if (!isUnknownGroup(error)) throw error
+      }
+    }),
     describeTopic: (topic) => use('', async (admin) => {
       const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name: topic }] })
       const is = new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]))
@@ -97,6 +104,9 @@ function keptAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
     },
   }
 }
+
+const isUnknownGroup = (error: unknown): boolean =>
+  error instanceof Error && 'groups' in error && (error.groups as readonly DeleteGroupsResult[]).every(({ errorCode }) => errorCode === GROUP_ID_NOT_FOUND)
 
 /** Leaders move, brokers restart: what soon passes by itself. */
 const passing = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import type { Log, Logs, Subscription, TopicIdentity } from '../../engine/log.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { createAdmin } from './admin.ts'
+import { createAdmin, type LogAdmin } from './admin.ts'
 import { createAppender, type Appender } from './append.ts'
 import { missing, recreated, unavailable } from './faults.ts'
 import { follow } from './follow.ts'
@@ -58,9 +58,10 @@ export function kafkaLogs(options: KafkaOptions): Logs {
       identity: async () => ({ ...(await identify(name, topic.kept)), partitions }),
       committed: (group) => admin.committed(group, name),
       async setCommitted(group, offsets) {
-        if (await admin.hasMembers(group)) throw new Fault('group-active', `Group ${group} has members; its offsets are theirs to move. Stop them first.`, { retriable: true })
+        await refuseActive(admin, group)
         await setOffsets({ settings, topic: name, group, offsets })
       },
+      removeGroup: (group) => refuseActive(admin, group).then(() => admin.deleteGroup(group)),
     }
   }
   const close = async (): Promise<void> => {
@@ -70,4 +71,8 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     metadata.close()
   }
   return { open, close }
+}
+
+const refuseActive = async (admin: LogAdmin, group: string): Promise<void> => {
+  if (await admin.hasMembers(group)) throw new Fault('group-active', `Group ${group} has members; its offsets are theirs to move. Stop them first.`, { retriable: true })
 }

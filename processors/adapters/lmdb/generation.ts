@@ -1,7 +1,8 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { isPacked, type BuildTarget, type Packed, type Packing } from '../../engine/build-target.ts'
-import type { Chunk, Span, SpanOutcome } from '../../engine/store.ts'
+import type { Pace } from '../../engine/pace.ts'
+import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
 import { createGathering, type Gathering } from './gathering.ts'
 import { idOf, membershipOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
@@ -76,13 +77,12 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
       return outcomes
     },
     checkpoints: async () => new Map(checkpoints),
-    bulk: async items => {
-      for await (const some of inParts(items)) await write(some, [], new Map())
-    },
+    bulk: (items, pace) => inTurn(items, { write, pace }),
     scan: () => scan(settled),
     reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
     packing: packingOf(spec, packer),
+    count: async () => ((await settled()).items.getStats() as { readonly entryCount: number }).entryCount,
     sync: drain,
     close: () => closing ??= drain().finally(() => writer.close()),
   }
@@ -137,6 +137,13 @@ const applyChunk = (chunk: Chunk, find: Find, accept: Gathering['accept']): read
   if (!holds) return met.filter(item => item !== undefined)
   for (const write of chunk) accept(write)
   return undefined
+}
+
+const inTurn = async (items: Parameters<Store['bulk']>[0], { write, pace }: Pick<LmdbStore, 'write'> & { readonly pace: Pace | undefined }): Promise<void> => {
+  for await (const some of inParts(items)) {
+    await pace?.(some.length)
+    await write(some, [], new Map())
+  }
 }
 
 const inParts = async function* (items: Iterable<Stored> | AsyncIterable<Stored>): AsyncGenerator<readonly Stored[]> {

@@ -117,13 +117,21 @@ const createTopicLog = (parts: TopicParts) => {
     setCommitted: async (group, offsets) => {
       const offset = offsets.get(0)
       if (offset === undefined) return
-      if (groups.hasMembers(group)) throw new Fault('group-active', `The group ${group} of ${topic} has members. Stop them before its offsets are set.`)
+      if (groups.hasMembers(group)) throw groupActive(group, topic)
       flusher.reached(groupKey(group), offset)
       await flusher.settled()
+    },
+    removeGroup: async group => {
+      if (groups.hasMembers(group)) throw groupActive(group, topic)
+      await flusher.settled()
+      await files().meta.remove(groupKey(group))
     },
   }
   return { log, groups, number }
 }
+
+const groupActive = (group: string, topic: string): Fault =>
+  new Fault('group-active', `The group ${group} of ${topic} has members; its offsets are theirs to move. Stop them first.`, { retriable: true })
 
 const sizeOf = (topic: string, record: { readonly key: string; readonly value: Uint8Array }): number => {
   const size = encodedSize(record)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TableSpec } from '../../../projections/table.ts'
 import type { Stores } from '../../engine/store.ts'
@@ -51,8 +51,18 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share }: LmdbStores
       await close(path)
       if (existsSync(path)) await rm(path, { recursive: true })
     },
+    measure: async (spec, generation) => {
+      const path = pathOf(spec, generation)
+      if (!existsSync(path)) return undefined
+      return { items: (await opened.get(path)?.store.count()) ?? null, bytes: await bytesIn(path) }
+    },
     close: async () => {
       await Promise.all([...opened.keys()].map(close))
     },
   }
+}
+
+const bytesIn = async (path: string): Promise<number> => {
+  const sizes = (await readdir(path)).map(async name => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

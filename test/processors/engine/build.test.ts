@@ -15,6 +15,7 @@ const targetOf = (store: MemoryStore): BuildTarget => ({
   ...store,
   packing,
   peek: (key) => store.items.get(keyOf(key)),
+  count: async () => store.items.size,
   write: async (puts, removes, checkpoints) => {
     for (const item of puts) store.items.set(keyOf(item), packing.opened(item))
     for (const key of removes) store.items.delete(keyOf(key))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createControl } from '../../../processors/engine/control.ts'
 import { parkedFrom, parking } from '../../../processors/engine/parking.ts'
-import { flip } from '../../../processors/engine/rebuild.ts'
+import { flip } from '../../../processors/engine/flip.ts'
 import { ledger } from './ledger.ts'
 import { memoryStore, type MemoryStore } from './memory-store.ts'
 import { virtualClock } from './virtual-clock.ts'
@@ -10,20 +10,21 @@ const opened = async () => {
   const clock = virtualClock()
   const control = createControl({ store: memoryStore(), now: clock.now })
   await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 })
-  const { generation } = await control.begin(ledger, 'me')
+  const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
   await control.follow(ledger.name, generation, 'me')
   const stores = [memoryStore(), memoryStore()] as const
   const reach = async (end: number) => {
     for (const store of stores) await store.commit([], { partition: 0, offset: end })
   }
+  const start = (to: number, end: number, foldVersion = 1) => {
+    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }] }
+    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000 })
+  }
   const flipTo = async (to: number, end: number) => {
     await reach(end)
-    const serving = 3 - to
-    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }] }
-    const [store, served] = [stores[to - 1] as MemoryStore, stores[serving - 1] as MemoryStore]
-    await flip({ domain: ledger.name, foldVersion: 1, control, log, clock, to, store, serving, served, timeoutMs: 1_000 })
+    return start(to, end)
   }
-  return { control, stores, flipTo }
+  return { control, clock, stores, reach, start, flipTo }
 }
 
 const park = (store: MemoryStore, key: string, offset: number) =>
@@ -55,6 +56,53 @@ test('of two who flip at once, one does', async () => {
   await flipTo(2, 10)
   const turn = { generation: 1, from: new Map([[0, 3]]), parked: new Map<string, number>() }
   await expect(control.flip(ledger.name, turn, seen)).rejects.toMatchObject({ code: 'control-conflict' })
-  await expect(flipTo(2, 30)).rejects.toMatchObject({ code: 'control-conflict' })
   expect((await control.serving(ledger.name)).generation).toBe(2)
+})
+
+test('a flip to the generation that serves changes nothing', async () => {
+  const { control, flipTo } = await opened()
+  await flipTo(2, 10)
+  expect(await flipTo(2, 30)).toEqual({ before: 2, standsStill: false })
+  expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 10]]))
+})
+
+test('a flip waits until both generations have passed where the log ended when it was asked for', async () => {
+  const { control, clock, stores, start } = await opened()
+  await stores[0].commit([], { partition: 0, offset: 10 })
+  const flipping = start(2, 10)
+  await clock.pass(1_000)
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  await stores[1].commit([], { partition: 0, offset: 10 })
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, standsStill: false })
+})
+
+test('a generation that does not come to the end of the log in time does not serve', async () => {
+  const { control, clock, start } = await opened()
+  const flipping = expect(start(2, 10)).rejects.toMatchObject({ code: 'generation-behind', message: expect.stringContaining('10 events are missing') })
+  await clock.pass(61_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a generation that never was, and a half-built one, do not serve', async () => {
+  const { control, flipTo } = await opened()
+  await expect(flipTo(9, 10)).rejects.toMatchObject({ code: 'generation-unknown' })
+  const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
+  await expect(flipTo(generation, 10)).rejects.toMatchObject({ code: 'generation-unfinished', message: expect.stringContaining('--resume') })
+})
+
+test('folds of another version flip to what stands at the end, and say that it stands still', async () => {
+  const { stores, start } = await opened()
+  await stores[1].commit([], { partition: 0, offset: 10 })
+  expect(await start(2, 10, 7)).toEqual({ before: 1, standsStill: true })
+})
+
+test('what stands still before the end for lack of its code does not serve, and is told with what it lacks', async () => {
+  const { control, clock, stores, start } = await opened()
+  await stores[1].commit([], { partition: 0, offset: 6 })
+  const flipping = expect(start(2, 10, 7)).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
+  await clock.pass(10_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
 })

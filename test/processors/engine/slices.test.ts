@@ -52,6 +52,7 @@ const feed = async (store: Store): Promise<readonly Passed[]> => {
     partitionOf: () => 0,
     committed: async () => new Map(),
     setCommitted: async () => undefined,
+    removeGroup: async () => undefined,
   }
   await startProcessor({ domain: ledger, generation: 1, log, store, codec: jsonCodec, clock: virtualClock(), heard: (one) => passed.push(one) })
   await subscriber?.assigned({ partition: 0, low: 0, high: records.length })

@@ -4,6 +4,7 @@ import { toAttributes, toStored } from '../../../../processors/adapters/dynamodb
 import { connect } from '../../../../processors/adapters/dynamodb/connect.ts'
 import { dynamoStores, type DynamoStore, type DynamoStores } from '../../../../processors/adapters/dynamodb/store.ts'
 import { sizeOf } from '../../../../processors/adapters/dynamodb/units.ts'
+import { createPace } from '../../../../processors/engine/pace.ts'
 import { canonical, type Stored, type Value } from '../../../../projections/item.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 import { describeWith } from '../../../services/available.ts'
@@ -165,9 +166,8 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
   test('a bulk write keeps to its units a second', async () => {
     let now = 0
     const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) }
-    const paced = dynamoStores({ endpoint, clock, bulkUnitsPerSecond: 50 })
-    const store = await paced.open(freshSpec(), 1)
-    await store.bulk(Array.from({ length: 100 }, (_, n) => put(`S${n}`, 1)))
+    const store = await dynamoStores({ endpoint }).open(freshSpec(), 1)
+    await store.bulk(Array.from({ length: 100 }, (_, n) => put(`S${n}`, 1)), createPace({ clock, perSecond: 50 }))
     expect(now).toBe(1500)
     expect(store.units()).toEqual({ domain: 100, bookkeeping: 0 })
   })

@@ -1,0 +1,79 @@
+import { dropGeneration } from '../../processors/engine/drop.ts'
+import type { Generation } from '../../processors/engine/control.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
+import type { Operation } from '../operations.ts'
+import type { Runtime } from '../runtime.ts'
+
+export interface GenerationRow {
+  readonly domain: string
+  readonly generation: number
+  readonly table: string
+  /** `half-built`: nobody is building it. `standing`: complete, but not of the folds that run here. */
+  readonly state: 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
+  readonly foldVersion: number
+  /** The next offset to fold, by partition. */
+  readonly positions: { readonly [partition: string]: number }
+  readonly lag: number
+  readonly items: number | null
+  readonly bytes: number | null
+  readonly createdAt: string
+  readonly servingSince: string | null
+  /** Who builds it, and how far that is. */
+  readonly build: { readonly by: string | null; readonly since: string | null; readonly events: number; readonly of: number; readonly eventsPerSecond: number; readonly place: string | null } | null
+}
+
+const DROP_TIMEOUT_MS = 60_000
+
+export const listGenerations: Operation<{ readonly domain?: string }> = async (runtime, { domain }, says) => {
+  for (const pipeline of domain === undefined ? runtime.pipelines.values() : [runtime.pipeline(domain)]) {
+    for (const generation of await pipeline.control.generations(pipeline.domain.name)) await says.row(await rowOf(runtime, pipeline, generation))
+  }
+}
+
+const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generation): Promise<GenerationRow> => {
+  const { domain, control, log } = pipeline
+  const { generation, table, foldVersion, createdAt, work } = listed
+  const [serving, lease, marks] = [await control.serving(domain.name), await control.lease(domain.name), await log.watermarks()]
+  const isOpen = listed.state === 'following'
+  const reached = isOpen ? await (await pipeline.generation(generation)).store.checkpoints() : new Map<number, number>()
+  const measured = await adapters.stores.measure(domain.table, generation)
+  const builder = lease?.generation === generation ? lease : undefined
+  const total = (positions: ReadonlyMap<number, number>) => [...positions.values()].reduce((sum, position) => sum + position, 0)
+  return {
+    domain: domain.name, generation, table, foldVersion,
+    state: stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, foldVersion: domain.foldVersion }),
+    positions: Object.fromEntries(reached),
+    lag: isOpen ? marks.reduce((sum, { partition, high }) => sum + Math.max(0, high - (reached.get(partition) ?? 0)), 0) : marks.reduce((sum, { high }) => sum + high, 0) - (work?.events ?? 0),
+    items: measured?.items ?? null,
+    bytes: measured?.bytes ?? null,
+    createdAt: iso(createdAt),
+    servingSince: serving.generation === generation && serving.since > 0 ? iso(serving.since) : null,
+    build: listed.state === 'building'
+      ? { by: builder?.holder ?? null, since: builder === undefined ? null : iso(builder.since), events: work?.events ?? 0, of: total(work?.ends ?? new Map()), eventsPerSecond: builder === undefined ? 0 : (work?.perSecond ?? 0), place: work?.place ?? null }
+      : null,
+  }
+}
+
+const stateOf = ({ state, foldVersion }: Generation, is: { isServing: boolean; isBuilt: boolean; foldVersion: number }): GenerationRow['state'] => {
+  if (is.isServing) return 'serving'
+  if (state === 'building') return is.isBuilt ? 'building' : 'half-built'
+  if (state === 'following') return foldVersion === is.foldVersion ? 'following' : 'standing'
+  return 'dropping'
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export const dropOne: Operation<{ readonly domain: string; readonly generation: number }> = async (runtime, { domain: name, generation }) => {
+  const pipeline = runtime.pipeline(name)
+  const { domain, control, log } = pipeline
+  const { adapters, clock } = runtime
+  await dropGeneration({
+    domain, generation, control, log, clock,
+    stores: adapters.stores,
+    workshop: adapters.workshop(domain),
+    store: async (number) => (await pipeline.generation(number)).store,
+    letGo: () => pipeline.letGo(generation),
+    timeoutMs: DROP_TIMEOUT_MS,
+  })
+  return { domain: name, dropped: generation }
+}

@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
+import type { Lock } from '../processors/engine/claim.ts'
+import type { Workshop } from '../processors/engine/rebuild.ts'
+import type { Stores } from '../processors/engine/store.ts'
+import type { Domain } from '../projections/projection.ts'
+import { buildShared, workersFor } from './build-workers.ts'
+import { lockSocket, shortSocket, unlockSocket } from './lock.ts'
+
+/** Generations of embedded tables are built where they lie. */
+export const embeddedWorkshop = (data: string, domain: Domain, tables: LmdbStores): Workshop => ({
+  // Wherever the folder is: its control table lies in it, and so does the lock.
+  place: 'the data folder',
+  lock: lockIn(data, domain),
+  open: (generation) => tables.open(domain.table, generation),
+  workers: workersFor,
+  share: (work) => buildShared({ data }, domain, work),
+})
+
+/** Generations of tables elsewhere are built in the data folder of this machine, and copied when they are done. */
+export const servicesWorkshop = (data: string, domain: Domain, stores: Stores): Workshop => {
+  const folder = join(data, 'builds')
+  const local = async (): Promise<LmdbStores> => (await import('../processors/adapters/lmdb/store.ts')).lmdbStores({ folder })
+  return {
+    place: `${hostname()}:${data}`,
+    lock: lockIn(data, domain),
+    open: async (generation) => (await local()).open(domain.table, generation),
+    copyTo: (generation) => stores.open(domain.table, generation),
+    clear: (generation) => rm(join(folder, domain.table.name, `g${generation}`), { recursive: true, force: true }),
+  }
+}
+
+const lockIn = (data: string, { name }: Domain) => async (generation: number): Promise<Lock | undefined> => {
+  mkdirSync(data, { recursive: true })
+  const path = shortSocket(join(data, `build-${name}-g${generation}.sock`))
+  const server = await lockSocket(path)
+  if (server === undefined) return undefined
+  // Who calls only wants to know whether somebody is there.
+  server.on('connection', (socket) => socket.destroy())
+  return { release: () => unlockSocket(server, path) }
+}

@@ -1,0 +1,49 @@
+import type { Item, Stored } from '../../projections/item.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Store, Write } from './store.ts'
+
+/** The control table's rows of one domain. */
+export interface Rows {
+  read(domain: string, SK: string): Promise<Stored | undefined>
+  /** Every row whose sort key begins so, in order. */
+  list(domain: string, prefix: string): Promise<readonly Item[]>
+  /** All or none: false when somebody else wrote one of them since it was read. */
+  write(...changes: readonly RowChange[]): Promise<boolean>
+}
+
+export interface RowChange {
+  readonly was: Stored | undefined
+  readonly item: Item
+}
+
+export const pk = (domain: string): string => `DOMAIN#${domain}`
+const PAGE = 200
+
+export const createRows = ({ store, now }: { readonly store: Store; readonly now: () => number }): Rows => ({
+  read: async (domain, SK) => (await store.load([{ PK: pk(domain), SK }]))[0],
+  list: async (domain, prefix) => {
+    const found: Item[] = []
+    let cursor: string | undefined
+    do {
+      const page = await store.reader(now).query({ pk: pk(domain), prefix, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+      found.push(...page.items)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    return found
+  },
+  write: async (...changes) => {
+    const [outcome] = await store.commit([[changes.map(writeOf)]])
+    return outcome?.applied === 'all'
+  },
+})
+
+const writeOf = ({ was, item }: RowChange): Write => ({ put: { ...item, _pos: (was?._pos ?? 0) + 1 }, expect: was?._pos ?? null })
+
+export const conflict = (domain: string): Fault =>
+  new Fault('control-conflict', `Another changed the generations of ${domain} meanwhile. Look at tributary generations ${domain} and try again.`, { retriable: true })
+
+export const unknownGeneration = (domain: string, generation: number): Fault =>
+  new Fault('generation-unknown', `${domain} has no generation ${generation}. See: tributary generations ${domain}.`)
+
+export const toOffsets = (from: Item[string]): ReadonlyMap<number, number> =>
+  new Map(Object.entries((from ?? {}) as { [partition: string]: number }).map(([partition, offset]) => [Number(partition), offset]))

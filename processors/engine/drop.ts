@@ -1,0 +1,81 @@
+import { Fault, isFault } from '../../schemas/fault.ts'
+import type { Stored } from '../../projections/item.ts'
+import type { Domain } from '../../projections/projection.ts'
+import type { Reader } from '../../projections/table.ts'
+import type { Clock } from './clock.ts'
+import type { Control } from './control.ts'
+import { outboxPartition } from './keys.ts'
+import type { Log } from './log.ts'
+import type { OutboxRow } from './outbox.ts'
+import type { Workshop } from './rebuild.ts'
+import type { Store, Stores } from './store.ts'
+import { ownerOf } from './turns.ts'
+
+export interface DropParts {
+  readonly domain: Pick<Domain, 'name' | 'table'>
+  readonly generation: number
+  readonly control: Pick<Control, 'serving' | 'generations' | 'lease' | 'drop' | 'dropped'>
+  readonly log: Pick<Log, 'removeGroup' | 'watermarks'>
+  readonly stores: Pick<Stores, 'drop'>
+  readonly store: (generation: number) => Promise<Pick<Store, 'reader'>>
+  readonly workshop: Pick<Workshop, 'place' | 'lock' | 'clear'>
+  /** Nothing in this process follows it or answers from it any more. */
+  readonly letGo: () => Promise<void>
+  readonly clock: Clock
+  readonly timeoutMs: number
+}
+
+/** Step by step, each without effect where it was done before: what was cut in the middle is finished by saying it again. */
+export const dropGeneration = async (parts: DropParts): Promise<void> => {
+  const { domain, generation, control, stores, workshop } = parts
+  const listed = (await control.generations(domain.name)).find((each) => each.generation === generation)
+  if (listed?.state === 'following') await refuseUnsent(parts)
+  const lock = listed?.state === 'building' ? await workshop.lock(generation) : undefined
+  try {
+    const lease = lock === undefined ? undefined : await control.lease(domain.name)
+    const { group } = await control.drop(domain.name, generation, lease?.place === workshop.place && lease.generation === generation ? lease.holder : undefined)
+    await parts.letGo()
+    await removeGroup(parts, group)
+    await stores.drop(domain.table, generation)
+    await workshop.clear?.(generation)
+    await control.dropped(domain.name, generation)
+  } finally {
+    await lock?.release()
+  }
+}
+
+/** Others may still be leaving it. */
+const removeGroup = async ({ log, clock, timeoutMs }: DropParts, group: string): Promise<void> => {
+  for (const until = clock.now() + timeoutMs; ; await clock.sleep(100)) {
+    try {
+      return await log.removeGroup(group)
+    } catch (error) {
+      if (!isFault(error, 'group-active') || clock.now() >= until) throw error
+    }
+  }
+}
+
+const PAGE = 100
+
+/** What it put into its outbox while it served is its own to send, also afterwards. */
+const refuseUnsent = async ({ domain, generation, control, store, log }: DropParts): Promise<void> => {
+  const serving = await control.serving(domain.name)
+  const turns = [serving, ...serving.before]
+  if (turns.every((turn) => turn.generation !== generation)) return
+  const reader = (await store(generation)).reader(() => 0)
+  for (const { partition } of await log.watermarks()) {
+    for await (const { PK, SK, _pos, projection, cause } of rowsOf(reader, partition)) {
+      if (ownerOf(turns, { partition, offset: _pos, projection, key: cause }) !== generation) continue
+      throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${PK} / ${SK}). Run the sender, and drop it when it is done.`)
+    }
+  }
+}
+
+async function* rowsOf(reader: Reader, partition: number): AsyncGenerator<OutboxRow & Stored> {
+  let cursor: string | undefined
+  do {
+    const page = await reader.query({ pk: outboxPartition(partition), limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    yield* page.items as readonly (OutboxRow & Stored)[]
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}

@@ -1,0 +1,103 @@
+import { Fault } from '../../schemas/fault.ts'
+import type { Clock } from './clock.ts'
+import { unknownGeneration } from './control-rows.ts'
+import type { Control, Generation } from './control.ts'
+import type { Log } from './log.ts'
+import { parkedOf, type StoredParked } from './parking.ts'
+import type { Store } from './store.ts'
+import { startOf, type Turn } from './turns.ts'
+
+export interface FlipParts {
+  readonly domain: string
+  /** Of this build's folds: a generation of others is not followed by it. */
+  readonly foldVersion: number
+  readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
+  readonly log: Pick<Log, 'watermarks'>
+  readonly clock: Clock
+  readonly to: number
+  readonly store: (generation: number) => Promise<Pick<Store, 'checkpoints' | 'reader'>>
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}
+
+export interface Flipped {
+  readonly before: number
+  /** Nobody of this version folds it on: it shows what is, until its own release runs. */
+  readonly standsStill: boolean
+}
+
+/** Without a step for so long, a generation that this version does not follow is followed by nobody. */
+const STILL_MS = 5_000
+
+/** Waits until both generations passed where the log ends now, then moves the pointer in one conditional write. */
+export const flip = async (parts: FlipParts): Promise<Flipped> => {
+  const { domain, foldVersion, control, log, to } = parts
+  const generations = await control.generations(domain)
+  const target = servable(domain, to, generations)
+  const standsStill = target.foldVersion !== foldVersion
+  const pointer = await control.serving(domain)
+  if (pointer.generation === to) return { before: to, standsStill }
+  const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
+  const [store, served] = [await parts.store(to), await parts.store(pointer.generation)]
+  // Where nobody follows with the old one, the new one sends from where that stands.
+  const isFollowed = generations.some((each) => each.generation === pointer.generation && each.foldVersion === foldVersion)
+  await untilPassed(parts, target, { store, ends })
+  const from = isFollowed ? ends : await standing(served, ends)
+  if (isFollowed) await untilPassed(parts, target, { store: served, ends })
+  await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
+  return { before: pointer.generation, standsStill }
+}
+
+const servable = (domain: string, to: number, generations: readonly Generation[]): Generation => {
+  const listed = generations.find(({ generation }) => generation === to)
+  if (listed === undefined) throw unknownGeneration(domain, to)
+  if (listed.state === 'following') return listed
+  const what = listed.state === 'building' ? `is half-built. Finish it: tributary rebuild ${domain} --resume` : 'is being dropped'
+  throw new Fault('generation-unfinished', `Generation ${to} of ${domain} ${what}; only a complete one can serve.`)
+}
+
+interface Goal {
+  readonly store: Pick<Store, 'checkpoints'>
+  readonly ends: ReadonlyMap<number, number>
+}
+
+const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: FlipParts, target: Generation, { store, ends }: Goal): Promise<void> => {
+  const until = clock.now() + timeoutMs
+  let [last, movedAt] = ['', clock.now()]
+  for (;;) {
+    const reached = await store.checkpoints()
+    if ([...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)) return
+    signal?.throwIfAborted()
+    const now = JSON.stringify([...reached])
+    if (now !== last) [last, movedAt] = [now, clock.now()]
+    if (target.foldVersion !== foldVersion && clock.now() - movedAt >= STILL_MS) throw stands(domain, target, { foldVersion, behind: behind(reached, ends) })
+    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${target.generation} of ${domain} did not reach the end of the log in time (${behind(reached, ends)} events are missing). Is a processor running? See: tributary generations ${domain}.`)
+    await clock.sleep(20, signal)
+  }
+}
+
+const stands = (domain: string, { generation, foldVersion }: Generation, here: { readonly foldVersion: number; readonly behind: number }): Fault =>
+  new Fault('generation-stands-still',
+    `Generation ${generation} of ${domain} stands still, ${here.behind} events behind: it was made by folds of version ${foldVersion}, which this program (version ${here.foldVersion}) does not have. Run the release that has them, and flip with it.`)
+
+const behind = (reached: ReadonlyMap<number, number>, ends: ReadonlyMap<number, number>): number =>
+  [...ends].reduce((sum, [partition, end]) => sum + Math.max(0, end - (reached.get(partition) ?? 0)), 0)
+
+type Standing = StoredParked & { readonly key: string }
+
+/** Keys that stand still. Alien records without one say nothing that could be sent. */
+export const standingIn = async (served: Pick<Store, 'reader'>, partitions: ReadonlyMap<number, number>): Promise<readonly Standing[]> => {
+  const reader = served.reader(() => 0)
+  const entries = await Promise.all([...partitions.keys()].map((partition) => parkedOf(reader, partition)))
+  return entries.flat().filter((entry): entry is Standing => entry.key !== null)
+}
+
+/** What stands still was the serving generation's to send only from where its own turn began. */
+const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>
+  new Map(standing.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, startOf(turn, entry))]))
+
+/** Where a generation stands, at most at these ends. */
+export const standing = async (store: Pick<Store, 'checkpoints'>, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
+  const reached = await store.checkpoints()
+  return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
+}
