@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Units } from '../processors/adapters/dynamodb/units.ts'
 import type { BuildTarget } from '../processors/engine/build-target.ts'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
@@ -29,7 +30,7 @@ export interface Adapters {
   /** The key store; `found` where it may be begun. */
   keys(found?: () => Promise<Founding>): Promise<KeyStore>
   /** Write units spent by this process on a generation, where the store has a price. */
-  units(spec: TableSpec, generation: number): number | null
+  units(spec: TableSpec, generation: number): Units | null
   close(): Promise<void>
 }
 
@@ -99,11 +100,12 @@ const embeddedStores = async ({ data }: Config): Promise<Storing> => {
 
 const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Config): Promise<Storing> => {
   const adapter = await import('../processors/adapters/dynamodb/store.ts')
-  const spent = new Map<string, number>()
+  const { addUnits, NO_UNITS } = await import('../processors/adapters/dynamodb/units.ts')
+  const spent = new Map<string, Units>()
   const { tableName } = await import('../projections/table.ts')
   const stores = adapter.dynamoStores({
     ...connection,
-    metrics: { units: (table, { domain, bookkeeping }) => spent.set(table, (spent.get(table) ?? 0) + domain + bookkeeping) },
+    metrics: { units: (table, units) => spent.set(table, addUnits(spent.get(table) ?? NO_UNITS, units)) },
   })
   return {
     stores,

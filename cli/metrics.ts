@@ -18,11 +18,16 @@ export interface Standing {
   readonly unconfirmed: readonly Unconfirmed[]
 }
 
+export interface Measured extends Standing {
+  /** Write units this process spent on the serving generation; null where the store has no price. */
+  readonly units: { readonly domain: number; readonly bookkeeping: number } | null
+}
+
 export interface Metrics {
   readonly watching: Pick<Watching, 'passed' | 'failed'>
   readonly report: EdgeReport
   /** The Prometheus text format. What must be asked for is asked for here. */
-  text(standings: readonly Standing[]): Promise<string>
+  text(standings: readonly Measured[]): Promise<string>
   /** Events folded by this process so far. */
   events(domain: string, generation: number): number
   /** Events a second over the last ten seconds. */
@@ -32,7 +37,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -53,6 +58,7 @@ export const createMetrics = (now: () => number): Metrics => {
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
         unconfirmed.set({ domain }, standing.unconfirmed.length)
+        if (standing.units !== null) for (const [kind, units] of Object.entries(standing.units)) writeUnits.set({ domain, generation, kind }, units)
         if (standing.verified === null) continue
         drifted.set({ domain }, standing.verified.differences)
         compared.set({ domain }, standing.verified.items)
@@ -83,8 +89,9 @@ const instruments = () => {
   const drifted = new Gauge(named('pipeline_verify_differences', 'Stored items that differed from the fold of their log when `verify` last looked.', ['domain']))
   const compared = new Gauge(named('pipeline_verify_items', 'Stored items that the last `verify` compared.', ['domain']))
   const verifiedAt = new Gauge(named('pipeline_verify_timestamp_seconds', 'When `verify` last ended.', ['domain']))
+  const writeUnits = new Gauge(named('pipeline_write_units', 'DynamoDB write units that this process spent, by the documented rules; our bookkeeping apart.', ['domain', 'generation', 'kind']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, answers }
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers }
 }
 
 /** Counts by second, over a short window. */

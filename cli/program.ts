@@ -11,6 +11,10 @@ const wholeNumber = (least: number) => (text: string): number => {
   if (!/^\d{1,12}$/.test(text) || value < least) throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`)
   return value
 }
+const price = (text: string): number => {
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new InvalidArgumentError('It must be an amount such as 0.625.')
+  return Number(text)
+}
 const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */
@@ -74,6 +78,12 @@ const reading = (program: Command, run: Run): void => {
   program.command('explain').argument('<domain>').argument('<pk>').argument('[sk]').description('the events behind an item, what each changed, and the item as it was')
     .option('--as-of <time>', 'at that time (RFC 3339), or after the event at that position (partition:offset)').addOption(json())
     .action((domain: string, pk: string, sk: string | undefined, options: object) => run(async () => (await import('./commands/explain.ts')).explain)({ domain, pk, sk, ...options }))
+  program.command('cost').argument('[domain]').description("what this log costs on DynamoDB, beside one transaction an event")
+    .option('--sample <n>', 'this many keys only, drawn anew each time', wholeNumber(1))
+    .option('--window <ms>', 'what came within so many milliseconds was one batch', wholeNumber(0), 200)
+    .option('--events-per-month <n>', 'for the bill (default: as this log grew)', wholeNumber(1))
+    .option('--write-price <dollars>', 'a million write units', price, 0.625).option('--read-price <dollars>', 'a million read units', price, 0.125).addOption(json())
+    .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/cost.ts')).cost)({ domain, window: 200, writePrice: 0.625, readPrice: 0.125, ...options }))
   const schemas = program.command('schemas').description('what may be said')
   schemas.command('check').description('every schema against all its predecessors').addOption(json())
     .action(run(async () => (await import('./commands/schemas.ts')).check))

@@ -40,7 +40,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Pa
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   const admin = createAdmin({
     notReady: async () => (state === 'serving' ? unready(runtime, processor) : state),
-    metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => standingOf(pipeline, runtime.clock.now())))),
+    metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => measured(runtime, pipeline)))),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
@@ -55,6 +55,11 @@ export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Pa
     await new Promise((done) => admin.close(done))
   }
   return { http, admin: adminUrl, stop }
+}
+
+const measured = async ({ adapters, clock }: Runtime, pipeline: Pipeline) => {
+  const standing = await standingOf(pipeline, clock.now())
+  return { ...standing, units: adapters.units(pipeline.domain.table, standing.generation) }
 }
 
 const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): FastifyInstance =>

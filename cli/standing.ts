@@ -68,5 +68,5 @@ export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
 const unitsPerEvent = ({ adapters, metrics }: Runtime, { name, table }: Pipeline['domain'], generation: number): number | null => {
   const units = adapters.units(table, generation)
   const folded = metrics.events(name, generation)
-  return units === null || folded === 0 ? null : units / folded
+  return units === null || folded === 0 ? null : (units.domain + units.bookkeeping) / folded
 }

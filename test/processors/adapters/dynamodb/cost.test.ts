@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { batchesOf, costsOf, type Costs } from '../../../../processors/adapters/dynamodb/cost.ts'
+import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
+import type { LogRecord } from '../../../../processors/engine/log.ts'
+import type { Event } from '../../../../schemas/event.ts'
+import { eventOf, jsonCodec, ledger, paid } from '../../engine/ledger.ts'
+
+const recordsOf = (events: readonly Event[], gapMs: number): readonly LogRecord[] =>
+  events.map((event, offset) => ({ partition: 0, offset, key: event.meta.key, timestamp: offset * gapMs, value: jsonCodec.encode(event) }))
+
+const costs = async (events: readonly Event[], { gapMs = 0, windowMs = 10 } = {}): Promise<Costs> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-cost-'))
+  const stores = lmdbStores({ folder })
+  onTestFinished(async () => {
+    await stores.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let made = 0
+  const records = recordsOf(events, gapMs)
+  return costsOf({
+    domain: ledger,
+    codec: jsonCodec,
+    scratch: () => stores.open({ ...ledger.table, name: `cost-${(made += 1)}` }, 1),
+    log: {
+      async *read(_, from, to) {
+        yield records.slice(from, to)
+      },
+      watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
+    },
+    windowMs,
+  })
+}
+
+test('one event: what the document\'s way writes, we write, and our bookkeeping is apart', async () => {
+  // Two items in one transaction (2 x 2 units) and a third by another projection (1 unit).
+  expect(await costs([paid(1, 'p')])).toMatchObject({
+    source: { events: 1, domain: 5, bookkeeping: 0, readUnits: 0, requests: 2 },
+    trickle: { domain: 5, bookkeeping: 1, readUnits: 3, requests: 4 },
+    rebuild: { domain: 3, requests: 1 },
+  })
+})
+
+test('a burst of one key writes its shared items once, and events far apart cost as if each came alone', async () => {
+  const events = Array.from({ length: 20 }, (_, index) => paid(1, `p${index}`))
+  const together = await costs(events)
+  expect(together.arrived.domain).toBeLessThan(0.6 * together.source.domain)
+  expect(together.arrived.requests).toBeLessThan(together.trickle.requests / 5)
+  const apart = await costs(events, { gapMs: 60_000 })
+  expect(apart.arrived).toEqual(apart.trickle)
+  expect(apart.trickle.domain).toBe(apart.source.domain)
+  expect(apart.span).toEqual([0, 19 * 60_000])
+})
+
+test('a refused event costs only its marker, and what follows a poison event of its key costs nothing', async () => {
+  const { source, trickle } = await costs([paid(-1, 'p')])
+  expect(source.domain).toBe(1)
+  expect(trickle.bookkeeping).toBeGreaterThan(1)
+  const [alone, poisoned] = [await costs([paid(1, 'p')]), await costs([paid(1, 'p'), eventOf('Broke', {}, { id: 'x' }), eventOf('Spread', { count: 50 }, { id: 'y' })])]
+  expect(poisoned.trickle.domain).toBe(alone.trickle.domain)
+})
+
+test('a log without events costs nothing', async () => {
+  expect(await costs([])).toMatchObject({ source: { events: 0, domain: 0 }, arrived: { requests: 0 }, rebuild: { requests: 0 } })
+})
+
+test('a batch is what came within the window of its first record', () => {
+  const records = recordsOf([1, 2, 3, 4].map((id) => paid(1, `p${id}`)), 100)
+  expect(batchesOf(records, 150).map(({ length }) => length)).toEqual([2, 2])
+  expect(batchesOf(records, 0).map(({ length }) => length)).toEqual([1, 1, 1, 1])
+  expect(batchesOf(records, 1_000).map(({ length }) => length)).toEqual([4])
+})
