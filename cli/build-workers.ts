@@ -33,7 +33,7 @@ const WORTH_SHARING = 100_000
 const MOST_WORKERS = 4
 const PRIMING = 2_000
 /** A larger nursery: most of what a fold makes is flushed before it would be moved a second time. */
-const NURSERY_MB = 64
+const NURSERY_MB = 48
 
 /** As many workers as there are cores, where that is worth it. */
 export const workersFor = (events: number): number => (events < WORTH_SHARING ? 1 : Math.min(availableParallelism(), MOST_WORKERS))

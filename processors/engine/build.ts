@@ -59,7 +59,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
     for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos, sizeOfChange(entry))
     const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
-      await foldAll(share === undefined ? records : records.filter(({ key }) => share(key)), { folder, codec: parts.codec })
+      await foldAll(records, { folder, codec: parts.codec, share })
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(totalOf(checkpoints))
@@ -74,20 +74,27 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   return { events, parked }
 }
 
+interface FoldAll extends Pick<BuildParts, 'codec'> {
+  readonly folder: (record: LogRecord) => void
+  readonly share: BuildParts['share'] | undefined
+}
+
 /** An event is read before anything of it is folded: one whose key is not in memory is simply begun again. */
-const foldAll = async (records: readonly LogRecord[], { folder, codec }: { folder: (record: LogRecord) => void; codec: Codec }): Promise<void> => {
-  for (const [index, record] of records.entries()) {
+const foldAll = async (records: readonly LogRecord[], { folder, codec, share }: FoldAll): Promise<void> => {
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index] as LogRecord
+    if (share !== undefined && !share(record.key)) continue
     try {
       folder(record)
     } catch (error) {
       if (codec.keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
-      await codec.keysOf(records.slice(index).map(({ value }) => value))
+      await codec.keysOf(records.slice(index).filter(({ key }) => share?.(key) ?? true).map(({ value }) => value))
       folder(record)
     }
   }
 }
 
-const WORKING_SET = 8 * 1024 * 1024
+const WORKING_SET = 6 * 1024 * 1024
 
 /** Events up to these positions. */
 export const totalOf = (positions: ReadonlyMap<number, number>): number => [...positions.values()].reduce((sum, position) => sum + position, 0)

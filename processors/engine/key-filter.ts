@@ -13,6 +13,7 @@ const MASK = BITS - 1
 /** Most keys that a build asks for are new, and looking for what is not there is the dearest part of a fold. */
 export const createKeyFilter = (): KeyFilter => {
   const words = new Int32Array(BITS >>> 5)
+  const hashOf = createHash()
   /** Whether the bit was set; sets it. */
   const swap = (at: number): boolean => {
     const word = words[at >>> 5] as number
@@ -36,8 +37,30 @@ export const createKeyFilter = (): KeyFilter => {
 const first = (hash: number): number => (hash ^ (hash >>> 15)) & MASK
 const second = (hash: number): number => (Math.imul(hash, 0x9e3779b1) >>> 5) & MASK
 
+/** A fold asks for a few keys of one PK and then writes some of them: these are hashed once. */
+const RECENT = 4
+
 /** FNV-1a over both halves. */
-const hashOf = ({ PK, SK }: Key): number => mixed(mixed(0x811c9dc5, PK), SK)
+const createHash = () => {
+  const recent = Array.from({ length: RECENT }, () => ({ SK: '', hash: 0 }))
+  let partition = ''
+  let seed = mixed(OFFSET_BASIS, partition)
+  let turn = 0
+  const begin = (PK: string) => {
+    partition = PK
+    seed = mixed(OFFSET_BASIS, PK)
+    for (const one of recent) one.SK = ''
+  }
+  return ({ PK, SK }: Key): number => {
+    if (PK !== partition) begin(PK)
+    for (const one of recent) if (one.SK === SK && SK !== '') return one.hash
+    const next = recent[turn++ % RECENT] as { SK: string; hash: number }
+    next.SK = SK
+    return (next.hash = mixed(seed, SK))
+  }
+}
+
+const OFFSET_BASIS = 0x811c9dc5
 
 const mixed = (seed: number, text: string): number => {
   let hash = seed

@@ -27,15 +27,18 @@ export interface Changes {
 /** By PK, then by SK: a fold asks for a key and then writes it, and the two strings keep their hashes in between. */
 export const createSlots = () => {
   const rows = new Map<string, Row>()
+  let last: Row | undefined
+  /** A fold's keys mostly share their PK: the row is looked for once. */
+  const rowOf = (PK: string): Row | undefined => (last?.PK === PK ? last : (last = rows.get(PK)))
   const newRow = (PK: string): Row => {
     const row = { PK, slots: new Map<string, Slot>() }
     rows.set(PK, row)
     return row
   }
   return {
-    find: ({ PK, SK }: Key): Slot | undefined => rows.get(PK)?.slots.get(SK),
+    find: ({ PK, SK }: Key): Slot | undefined => rowOf(PK)?.slots.get(SK),
     keep: ({ PK, SK }: Key, item: Stored | undefined): Slot => {
-      const row = rows.get(PK) ?? newRow(PK)
+      const row = rowOf(PK) ?? newRow(PK)
       const slot: Slot = { PK: row.PK, SK, item, bytes: undefined, start: 0, end: 0, weight: 0, dirty: false, batch: -1 }
       row.slots.set(SK, slot)
       return slot

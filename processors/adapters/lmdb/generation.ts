@@ -60,7 +60,8 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
     await writer.write({ items, bytes: items.length * ITEM_BYTES, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
     recent.clear()
-    packer.learn(writer.tables().shapes())
+    // Whoever closes meanwhile waits for the write, and must not be read from after it.
+    if (closing === undefined) packer.learn(writer.tables().shapes())
   }
   return {
     peek: find,
