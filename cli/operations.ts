@@ -2,6 +2,7 @@ import { Fault } from '../schemas/fault.ts'
 import { callControl, checkpointsOf, loadStore, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
+import { forgetPerson } from './operations/forget.ts'
 import { endImport, importLines } from './operations/import.ts'
 import { listParked, retryParked, showParked } from './operations/parked.ts'
 import { createToken, listTokens, revokeToken } from './operations/token.ts'
@@ -25,6 +26,7 @@ const OPERATIONS = {
   'parked-retry': retryParked as Operation<unknown>,
   'generations': listGenerations as Operation<unknown>,
   'generations-drop': dropOne as Operation<unknown>,
+  'forget': forgetPerson as Operation<unknown>,
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
   'control': callControl as Operation<unknown>,
   'set-committed': setCommitted as Operation<unknown>,

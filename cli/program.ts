@@ -34,6 +34,7 @@ export const createProgram = (context: Context, exit: (code: Exit) => void): Com
   serving(program, run)
   reading(program, run)
   mending(program, run)
+  forgetting(program, run)
   proving(program, run)
   return program
 }
@@ -113,6 +114,12 @@ const mending = (program: Command, run: Run): void => {
     .action((id: string, options: object) => run(async () => (await import('./commands/parked.ts')).show)({ id, ...options }))
   parked.command('retry').argument('[id]').option('--all', 'every one').description('fold them again, in order').addOption(json())
     .action((id: string | undefined, options: object) => run(async () => (await import('./commands/parked.ts')).retry)({ id, ...options }))
+}
+
+const forgetting = (program: Command, run: Run): void => {
+  program.command('forget').argument('[person]').description('destroy the key of a person: what they said is gone from the log, the items and every rebuild; cannot be undone')
+    .option('--subject <id>', 'the person').option('--yes', 'do not ask').addOption(json())
+    .action((person: string | undefined, options: object) => run(async () => (await import('./commands/forget.ts')).forget)({ person, ...options }))
 }
 
 const proving = (program: Command, run: Run): void => {

@@ -18,18 +18,24 @@ export const embeddedWorkshop = (data: string, domain: Domain, tables: LmdbStore
   open: (generation) => tables.open(domain.table, generation),
   workers: workersFor,
   share: (work) => buildShared({ data }, domain, work),
+  discard: (generation) => tables.drop(domain.table, generation),
 })
 
 /** Generations of tables elsewhere are built in the data folder of this machine, and copied when they are done. */
 export const servicesWorkshop = (data: string, domain: Domain, stores: Stores): Workshop => {
   const folder = join(data, 'builds')
   const local = async (): Promise<LmdbStores> => (await import('../processors/adapters/lmdb/store.ts')).lmdbStores({ folder })
+  const clear = (generation: number): Promise<void> => rm(join(folder, domain.table.name, `g${generation}`), { recursive: true, force: true })
   return {
+    clear,
     place: `${hostname()}:${data}`,
     lock: lockIn(data, domain),
     open: async (generation) => (await local()).open(domain.table, generation),
     copyTo: (generation) => stores.open(domain.table, generation),
-    clear: (generation) => rm(join(folder, domain.table.name, `g${generation}`), { recursive: true, force: true }),
+    discard: async (generation) => {
+      await clear(generation)
+      await stores.drop(domain.table, generation)
+    },
   }
 }
 

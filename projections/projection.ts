@@ -63,6 +63,14 @@ export interface Projection {
 
 export const projection = <E extends Event>(name: string, folds: Folds<E>): Projection => ({ name, folds })
 
+/** How the items of a log key that hold something personal are found, to name them when their person is forgotten. */
+export interface PersonalItems {
+  /** Every PK under which they may lie. */
+  partitions(key: string): readonly string[]
+  /** Whether there is anything left in it to forget. */
+  holds(item: Item): boolean
+}
+
 export interface Domain {
   readonly name: string
   readonly topic: string
@@ -70,6 +78,8 @@ export interface Domain {
   /** Raised only when the results of events already folded change. */
   readonly foldVersion: number
   readonly projections: readonly Projection[]
+  /** Where people's words lie; absent where a domain keeps none. */
+  readonly personal?: PersonalItems
 }
 
 /** What became of an event, as its sender hears it. */

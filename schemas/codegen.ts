@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { checkSchemas } from './compatibility.ts'
 import { EMPTY_LOCK, extendLock, formatLock, readLock, writtenNow } from './lock.ts'
 import type { Problem } from './rules.ts'
-import { readSources, SCHEMAS } from './sources.ts'
+import { isEvent, readSources, SCHEMAS } from './sources.ts'
 import { typesOf } from './typescript.ts'
 
 interface Output {
@@ -18,7 +18,7 @@ interface Output {
 
 const outputs = (root: URL): readonly Output[] => {
   const sources = readSources(root)
-  const domains = [...new Set(sources.map((source) => source.domain))].filter((domain) => domain !== 'common')
+  const domains = [...new Set(sources.filter(({ schema }) => isEvent(schema)).map((source) => source.domain))]
   return domains.map((domain) => {
     const path = `generated/${domain}.ts`
     return { path, url: new URL(path, root), text: typesOf(domain, sources) }

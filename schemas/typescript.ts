@@ -15,11 +15,14 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
   string: 'string',
 }
 
+const ENVELOPE = 'tributary.EventMeta'
+
 export const typesOf = (domain: string, sources: readonly Source[]): string => {
   const known = namesOf(sources)
   const schemas = sources.filter((source) => source.domain === domain).map(({ schema }) => schema)
   const events = schemas.filter(isEvent)
-  const records = schemas.filter((schema) => !isEvent(schema))
+  // The envelope's type is written by hand, in event.ts: every event has it.
+  const records = schemas.filter((schema) => !isEvent(schema) && fullName(schema) !== ENVELOPE)
   return [
     `// Generated from schemas/${domain}/*.avsc by \`npm run codegen\`. Do not edit.`,
     `import type { Event } from '../event.ts'`,

@@ -30,6 +30,8 @@ export interface KeepParts {
 }
 
 const RENEW_MS = 5_000
+/** There is nothing more to keep. */
+const STOPS = ['lease-lost', 'build-cancelled', 'build-outdated']
 
 export const keepState = ({ domain, control, holder, clock, workshop, ...parts }: KeepParts, { generation, work }: Generation): Kept => {
   const [lost, done] = [new AbortController(), new AbortController()]
@@ -39,7 +41,7 @@ export const keepState = ({ domain, control, holder, clock, workshop, ...parts }
   const renew = async () => {
     state = { ...state, perSecond: rateOf(state.events) }
     // Not heard for once is no loss: the lease lasts longer than a few tries.
-    await save().catch((error: unknown) => (isFault(error, 'lease-lost') || isFault(error, 'build-cancelled') ? lost.abort(error) : undefined))
+    await save().catch((error: unknown) => (STOPS.some((code) => isFault(error, code)) ? lost.abort(error) : undefined))
   }
   const keep = async () => {
     while (!done.signal.aborted && !lost.signal.aborted) {

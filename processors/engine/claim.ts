@@ -36,16 +36,14 @@ export const claim = async (parts: ClaimParts): Promise<Claimed> => {
 
 const begin = async ({ domain, control, holder, workshop }: ClaimParts, lease: Lease | undefined): Promise<Claimed> => {
   const left = lease?.place === workshop.place ? await workshop.lock(lease.generation) : undefined
-  let lock: Lock | undefined
   try {
     const over = lease !== undefined && left !== undefined ? { over: lease.holder } : {}
     const generation = await control.begin(domain, { holder, place: workshop.place, ...over })
-    // One that died before its generation was listed left its number free.
-    lock = lease?.generation === generation.generation && left !== undefined ? left : await workshop.lock(generation.generation)
+    const lock = await workshop.lock(generation.generation)
     if (lock === undefined) throw running(domain.name, lease)
     return { generation, lock }
   } finally {
-    if (lock !== left) await left?.release()
+    await left?.release()
   }
 }
 

@@ -88,6 +88,8 @@ export interface Control {
   flip(domain: string, to: Turn, seen: number): Promise<void>
   /** Nobody follows it any more, and its table may go. Refused for the serving one, and for one that is being built (`over`: by a dead process). */
   drop(domain: string, generation: number, over?: string): Promise<Generation>
+  /** Whatever is being built holds what may not be kept: it may go, and its builder begins again (`build-outdated`). */
+  endBuilds(domain: string): Promise<void>
   /** Its table and its group are gone. Its number is not used again. */
   dropped(domain: string, generation: number): Promise<void>
 }
@@ -172,10 +174,17 @@ const builds = ({ now }: ControlParts, { rows: { read, list, write }, leases }: 
 const building = (row: Stored | undefined, domain: string, generation: number): Stored => {
   if (row === undefined) throw unknownGeneration(domain, generation)
   if (row['state'] === 'building') return row
+  if (row['outdated'] === true) throw new Fault('build-outdated', `Somebody was forgotten while generation ${generation} of ${domain} was built: it is dropped, and built again under another number.`)
   throw new Fault('build-cancelled', `Generation ${generation} of ${domain} is ${String(row['state'])}: there is nothing to build. See: tributary generations ${domain}.`)
 }
 
-const dropping = ({ read, write }: Rows, leases: Leases): Pick<Control, 'drop' | 'dropped'> => ({
+const dropping = ({ read, list, write }: Rows, leases: Leases): Pick<Control, 'drop' | 'endBuilds' | 'dropped'> => ({
+  endBuilds: async (domain) => {
+    for (const { SK } of await list(domain, 'GEN#')) {
+      const was = await read(domain, SK)
+      if (was?.['state'] === 'building' && !(await write({ was, item: { ...was, state: 'dropping', outdated: true } }))) throw conflict(domain)
+    }
+  },
   drop: async (domain, generation, over) => {
     const [serving, was, lease] = [await read(domain, 'SERVING'), await read(domain, generationSk(generation)), await leases.held(domain)]
     if (was === undefined || serving === undefined) throw unknownGeneration(domain, generation)

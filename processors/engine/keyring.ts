@@ -32,8 +32,8 @@ const LIMIT = 50_000
 
 export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOptions): Keyring => {
   const held = new Map<string, Held>()
-  const hold = (subject: string, person: Person | undefined): Held => {
-    const made = heldOf(person, now() + KEY_AGE_MS)
+  const hold = (subject: string, person: Person | undefined, asked = now()): Held => {
+    const made = heldOf(person, asked + KEY_AGE_MS)
     // The oldest go first: a map keeps the order in which its keys came.
     if (held.size >= limit) for (const oldest of held.keys()) if (held.size >= limit) held.delete(oldest); else break
     held.set(subject, made)
@@ -46,8 +46,9 @@ export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOp
     return store.peek && hold(subject, store.peek(subject))
   }
   const load = async (subjects: readonly string[]): Promise<void> => {
+    const asked = now()
     const people = await store.load(subjects)
-    for (const [index, subject] of subjects.entries()) hold(subject, people[index])
+    for (const [index, subject] of subjects.entries()) hold(subject, people[index], asked)
   }
   const parts: Parts = { store, held, find, load }
   return { sealing: (domain) => sealingOf(parts, domain), evict: (subject) => void held.delete(subject) }

@@ -1,5 +1,6 @@
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
+import { isFault } from '../../schemas/fault.ts'
 import { build, totalOf, type Built, type Owed } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
 import { claim, type Place } from './claim.ts'
@@ -8,6 +9,7 @@ import { keepState, type Kept, type Progress } from './build-state.ts'
 import type { BuildState, Control } from './control.ts'
 import { copy } from './copying.ts'
 import { standing, standingIn } from './flip.ts'
+import { KEY_AGE_MS } from './keyring.ts'
 import type { Log } from './log.ts'
 import { createPace, type Pace } from './pace.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
@@ -39,6 +41,8 @@ export interface Workshop extends Place {
   copyTo?(generation: number): Promise<Store>
   /** What is left here of a build that is done or given up. */
   clear?(generation: number): Promise<void>
+  /** All there is of a generation that must not be: here, and in its own table. */
+  discard(generation: number): Promise<void>
 }
 
 export interface RebuildParts {
@@ -81,10 +85,27 @@ export interface Building {
 
 /** Builds the next generation beside the serving one, up to fixed ends; from there it follows the log like any other. */
 export const rebuild = async (parts: RebuildParts): Promise<Rebuilt> => {
+  const { resume, ...anew } = parts
+  for (let next = parts; ; next = anew) {
+    try {
+      return await rebuildOnce(next)
+    } catch (error) {
+      if (!isFault(error, 'build-outdated')) throw error
+      // Until no key that was destroyed meanwhile is in memory any more.
+      await parts.clock.sleep(KEY_AGE_MS, parts.signal)
+      parts.signal?.throwIfAborted()
+    }
+  }
+}
+
+const rebuildOnce = async (parts: RebuildParts): Promise<Rebuilt> => {
   const building = await startBuild(parts)
   try {
     await building.fold()
     return await building.finish()
+  } catch (error) {
+    if (isFault(error, 'build-outdated')) await parts.workshop.discard(building.generation)
+    throw error
   } finally {
     await building.leave()
   }

@@ -1,9 +1,11 @@
 import type { Domain } from '../../projections/projection.ts'
 import { projection } from '../../projections/projection.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
+import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
 import { mealCorrected, mealDayReassigned } from './corrected.ts'
 import { mealDeleted, mealRestored } from './deleted.ts'
+import { personalItems, personForgotten } from './forgotten.ts'
 import { legacyMealAdopted, mealLogged } from './logged.ts'
 import { NOTHING } from './refusal.ts'
 import { nutrientRegistryChanged, targetsChanged } from './targets.ts'
@@ -15,8 +17,9 @@ export const meals: Domain = {
   topic: 'meals.events',
   table: mealsTable,
   foldVersion: 1,
+  personal: personalItems,
   projections: [
-    projection<MealsEvent>('meals', {
+    projection<MealsEvent | PersonForgotten>('meals', {
       MealLogged: mealLogged,
       MealCorrected: mealCorrected,
       MealDayReassigned: mealDayReassigned,
@@ -31,6 +34,7 @@ export const meals: Domain = {
       PatUsed: patUsed,
       ApiUsageSampled: apiUsageSampled,
       SummariesRebuilt: () => NOTHING,
+      PersonForgotten: personForgotten,
     }),
   ],
 }

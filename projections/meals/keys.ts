@@ -33,7 +33,8 @@ export const IMPORTS = 'IMPORT#'
 /** `eaten` is the ISO instant at which the meal lies now; the uid stays when it moves. */
 export const mealSk = (eaten: string, uid: string): string => `MEAL#${eaten}#${uid}`
 export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, mealSk(eaten, uid))
-export const goneMealKey = (user: string, mealId: string): Key => key(user, `GONE#MEAL#${mealId}`)
+export const GONE_MEALS = 'GONE#MEAL#'
+export const goneMealKey = (user: string, mealId: string): Key => key(user, `${GONE_MEALS}${mealId}`)
 export const dayPointers = (day: string): string => `DAY#${day}#`
 /** `$` follows `#`: after every pointer of the day, before any of another. */
 export const dayPointersEnd = (day: string): string => `DAY#${day}$`

@@ -25,7 +25,7 @@ describe('the wire format', () => {
   })
 
   test('the sample of events leaves no event of meals out', () => {
-    const types = readSources().map(({ schema }) => schema).filter(isEvent).map(({ name }) => name)
+    const types = readSources().filter(({ domain }) => domain === 'meals').map(({ schema }) => schema).filter(isEvent).map(({ name }) => name)
     expect(MEALS.map(({ type }) => type).sort()).toEqual(types.sort())
   })
 

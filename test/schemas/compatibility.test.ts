@@ -9,7 +9,7 @@ import { readSources } from '../../schemas/sources.ts'
 import type { Source } from '../../schemas/sources.ts'
 import { BIGINT, event, record } from './toy.ts'
 
-const common = readSources().filter(({ domain }) => domain === 'common')
+const common = readSources().filter(({ path }) => path === 'common/EventMeta.avsc')
 const sourcesOf = (schemas: readonly NamedSchema[]): readonly Source[] => [
   ...common,
   ...schemas.map((schema) => ({ path: `toy/${schema.name}.avsc`, domain: 'toy', schema })),

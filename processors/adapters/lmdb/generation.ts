@@ -85,6 +85,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     packing: packingOf(spec, packer),
     count: async () => ((await settled()).items.getStats() as { readonly entryCount: number }).entryCount,
     sync: drain,
+    scrub: () => drain().then(writer.scrub),
     close: () => closing ??= drain().finally(() => writer.close()),
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RootDatabase } from 'lmdb'
 import type { Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
@@ -6,6 +7,7 @@ import { createAbsence, type Absence } from './absence.ts'
 import { asFault, causeOf, hasRoomFor, openEnvironment } from './environment.ts'
 import { createIndexer, openTables, type Tables } from './items.ts'
 import { advance } from './pending.ts'
+import { removeScrubs, scrubbed } from './scrub.ts'
 
 export interface GenerationParts {
   readonly path: string
@@ -29,21 +31,33 @@ export interface Writer {
   lacks(id: string): boolean
   /** Visible and on disk when it resolves. Fault: `store-unavailable`, and then nothing of it is there. */
   write(changes: Changes): Promise<void>
+  /** Leaves nothing on disk of what was overwritten or removed. Reads go on meanwhile, and writes wait. */
+  scrub(): Promise<void>
   close(): Promise<void>
 }
 
 const FORMAT = 1
+const LET_GO_MS = 20
 
 export const openWriter = (parts: GenerationParts): Writer => {
   const { path } = parts
   let opened = openAt(parts)
   let closing: Promise<void> | undefined
+  let scrubbing: Promise<void> | undefined
+  const scrub = async (): Promise<void> => {
+    const { root } = opened
+    opened = openedOn(await scrubbed(root, path), parts)
+    // From here on nobody reads from the old one; what was read from it in this turn is let go of first.
+    await delay(LET_GO_MS)
+    await root.close()
+  }
   const absence = opened.tables.items.getKeysCount({ limit: 1 }) === 0 ? createAbsence() : undefined
   return {
     tables: () => opened.tables,
     lacks: id => absence !== undefined && absence.lacks(id),
     write: async changes => {
       if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
+      await scrubbing
       const { root, tables } = opened
       if (!hasRoomFor(path, changes.bytes)) {
         throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written, and it is tried again. Free space.`, { retriable: true })
@@ -58,13 +72,24 @@ export const openWriter = (parts: GenerationParts): Writer => {
         throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written; it is tried again. Check the disk`)
       }
     },
-    close: () => closing ??= opened.root.close(),
+    scrub: () => scrubbing ??= scrub().finally(() => {
+      scrubbing = undefined
+    }),
+    close: () => closing ??= Promise.resolve(scrubbing).then(() => opened.root.close()),
   }
 }
 
-const openAt = ({ path, spec, share }: GenerationParts): { root: RootDatabase; tables: Tables } => {
-  const root = openEnvironment({ path })
-  const tables = openTables(root, spec, share === undefined ? 'one writer' : 'several writers')
+interface Opened {
+  readonly root: RootDatabase
+  readonly tables: Tables
+}
+
+const openedOn = (root: RootDatabase, { spec, share }: GenerationParts): Opened => ({ root, tables: openTables(root, spec, share === undefined ? 'one writer' : 'several writers') })
+
+const openAt = (parts: GenerationParts): Opened => {
+  const { path, share } = parts
+  if (share === undefined) removeScrubs(path)
+  const { root, tables } = openedOn(openEnvironment({ path }), parts)
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)
   else if (typeof format !== 'number' || format > FORMAT) {

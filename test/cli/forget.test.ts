@@ -1,0 +1,282 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig, type Config } from '../../cli/config.ts'
+import { createPerform } from '../../cli/operations.ts'
+import { forgetPartsOf } from '../../cli/operations/forget.ts'
+import { openRuntime, type Runtime } from '../../cli/runtime.ts'
+import { createOutput } from '../../cli/output.ts'
+import { upgrade } from '../../cli/upgrade.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
+import { forget, type ForgetParts } from '../../processors/engine/forgetting.ts'
+import { rebuild } from '../../processors/engine/rebuild.ts'
+import { verify } from '../../processors/engine/verify.ts'
+import { meals } from '../../processors/meals/domain.ts'
+import { envelope } from '../../producers/http/envelope.ts'
+import { canonical, isTrace } from '../../projections/item.ts'
+import { openCodec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import { at, corrected, deleted, idOf, logged } from '../processors/meals/said.ts'
+
+const WORDS = ['Ann ate secret soup', 'a note that is hidden', 'telephone of Ann', 'words of a correction']
+
+const freshConfig = (): Config => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return readConfig({ TRIBUTARY_DATA: folder })
+}
+
+/** Every file of a folder, whatever it is, that holds one of the texts. */
+export const filesHolding = (folder: string, texts: readonly (string | Buffer)[]): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .filter((name) => texts.some((text) => readFileSync(join(folder, name)).includes(text)))
+
+const output = createOutput({ out: { write: () => true }, err: { write: () => true }, color: false, now: () => 0 })
+const says = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
+
+const eventsOf = (user: string): readonly Event[] => {
+  const meta = (index: number) => envelope({ user, now: at('2026-11-16T12:00:00.000Z') + index, source: 'test', correlationId: null, eventId: `${user}-${index}` })
+  const eatenAt = (index: number) => at('2026-11-16T08:00:00.000Z') + index * 1_000
+  const personal = { mealSummary: WORDS[0] as string, emoji: '🥣', notes: WORDS[1] as string }
+  const many = Array.from({ length: 100 }, (_, index) => logged({ meta: meta(index), eatenAt: eatenAt(index), uid: 'u', personal }))
+  const gone = deleted({ meta: meta(100), mealId: idOf(eatenAt(3), 'u') })
+  const moved = corrected({ meta: meta(101), mealId: idOf(eatenAt(5), 'u'), eatenAt: eatenAt(5_000), personal: { mealSummary: null, emoji: null, notes: WORDS[3] as string, reason: WORDS[3] as string } })
+  return [...many, gone, moved]
+}
+
+const append = async (runtime: Runtime, events: readonly Event[]): Promise<void> => {
+  const { log, codec, serving } = runtime.pipeline('meals')
+  await codec.keysFor?.(events)
+  const positions = await log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
+  expect(await serving().outcomes.reached(positions.at(-1) ?? { partition: 0, offset: 0 }, 30_000)).toBe(true)
+}
+
+/** A folder with two people in it, whose processor runs here. */
+const lived = async (config: Config): Promise<Runtime> => {
+  const runtime = await openRuntime({ config })
+  await runtime.pipeline('meals').start('processor')
+  const ofBob = eventsOf('bob').slice(0, 3).map((event) => ({ ...event, personal: { mealSummary: 'Bob ate bread', emoji: null, notes: null } }))
+  await append(runtime, [...eventsOf('ann'), ...ofBob])
+  await createPerform(runtime)('token-create', { user: 'ann', domain: 'meals', scopes: 'read', name: WORDS[2] }, says)
+  return runtime
+}
+
+const partsOf = forgetPartsOf
+
+const rebuilt = async (runtime: Runtime) => {
+  const { domain, log, codec, control } = runtime.pipeline('meals')
+  return rebuild({ domain, log, codec, control, clock: systemClock, holder: 'test', served: runtime.pipeline('meals').serving().store, workshop: runtime.adapters.workshop(domain) })
+}
+
+const differences = async (runtime: Runtime) => {
+  const { log, codec, serving } = runtime.pipeline('meals')
+  const scratch = await runtime.adapters.scratch(meals.table)
+  const { differences: found } = await verify({ domain: meals, log, codec, clock: systemClock, store: serving().store, scratch: scratch.store })
+  await scratch.remove()
+  return found
+}
+
+const itemsOf = async (runtime: Runtime, generation: number) => {
+  const found: string[] = []
+  for await (const page of (await runtime.pipeline('meals').generation(generation)).store.scan()) found.push(...page.filter((item) => item.PK.startsWith('USER#') && !isTrace(item)).map(canonical))
+  return found.sort()
+}
+
+describe('forgetting a person', () => {
+  test('leaves no trace in any file, all of others, and what every rebuild leaves too', async () => {
+    const config = freshConfig()
+    const runtime = await lived(config)
+    await rebuilt(runtime)
+    await runtime.pipeline('meals').refresh()
+    const key = (await runtime.keys.store.load(['ann']))[0]?.key
+    const secrets = [...WORDS, Buffer.from(key?.bytes ?? []), Buffer.from(key?.bytes ?? []).toString('hex')]
+    await (await runtime.pipeline('meals').generation(2)).store.scrub?.()
+    expect(filesHolding(config.data, secrets).length).toBeGreaterThan(1)
+    const forgot = await forget(partsOf(runtime), 'ann')
+    expect(forgot).toMatchObject({ was: 'known', places: [{ domain: 'meals', key: 'ann' }], items: 101, plain: 0, left: [] })
+    expect(filesHolding(config.data, secrets)).toEqual([])
+    expect(filesHolding(config.data, ['Bob ate bread']).length).toBeGreaterThan(0)
+    expect(await differences(runtime)).toEqual([])
+    expect(await itemsOf(runtime, 2)).toEqual(await itemsOf(runtime, 1))
+    const { generation } = await rebuilt(runtime)
+    expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
+    expect(await forget(partsOf(runtime), 'ann')).toMatchObject({ was: 'before', items: 0 })
+    await runtime.close()
+    expect(filesHolding(config.data, secrets)).toEqual([])
+  })
+
+  test('of whom nothing is known is told, and changes nothing', async () => {
+    const runtime = await lived(freshConfig())
+    expect(await forget(partsOf(runtime), 'nobody')).toEqual({ subject: 'nobody', was: 'unknown', places: [], items: 0, plain: 0, left: [] })
+    await runtime.close()
+  })
+
+  test('who comes back is somebody new: a new key, words that can be read, and the old ones gone', async () => {
+    const config = freshConfig()
+    const runtime = await lived(config)
+    const first = (await runtime.keys.store.load(['ann']))[0]?.key?.id
+    await forget(partsOf(runtime), 'ann')
+    const meta = envelope({ user: 'ann', now: at('2026-11-17T12:00:00.000Z'), source: 'test', correlationId: null, eventId: 'back' })
+    await append(runtime, [logged({ meta, eatenAt: at('2026-11-17T08:00:00.000Z'), uid: 'back', personal: { mealSummary: 'Ann is back', emoji: null, notes: null } })])
+    expect((await runtime.keys.store.load(['ann']))[0]?.key?.id).not.toBe(first)
+    expect(JSON.stringify(await itemsOf(runtime, 1))).toContain('Ann is back')
+    expect(await differences(runtime)).toEqual([])
+    const { generation } = await rebuilt(runtime)
+    expect(await itemsOf(runtime, generation)).toEqual(await itemsOf(runtime, 1))
+    await forget(partsOf(runtime), 'ann')
+    expect(filesHolding(config.data, [...WORDS, 'Ann is back'])).toEqual([])
+    await runtime.close()
+  })
+
+  test('says no to personal words meanwhile', async () => {
+    const runtime = await lived(freshConfig())
+    await runtime.keys.store.step('ann', 'forgetting')
+    runtime.keys.ring.evict('ann')
+    await expect(append(runtime, eventsOf('ann').slice(0, 1))).rejects.toMatchObject({ code: 'person-being-forgotten', retriable: true })
+    await runtime.close()
+  })
+
+  test('a build that runs meanwhile is begun again, and nothing of the first is left', async () => {
+    const config = freshConfig()
+    const runtime = await lived(config)
+    const { domain, log, codec, control } = runtime.pipeline('meals')
+    const workshop = runtime.adapters.workshop(domain)
+    let forgot: Promise<unknown> | undefined
+    const open: typeof workshop.open = async (generation) => {
+      const target = await workshop.open(generation)
+      // The first build is complete when the person is forgotten, and not listed yet.
+      return { ...target, close: async () => {
+        await target.close()
+        await (forgot ??= forget(partsOf(runtime), 'ann'))
+      } }
+    }
+    const made = await rebuild({ domain, log, codec, control, clock: systemClock, holder: 'test', served: runtime.pipeline('meals').serving().store, workshop: { ...workshop, open } })
+    expect(made.generation).toBe(3)
+    expect((await control.generations('meals')).map(({ generation }) => generation)).toEqual([1, 3])
+    expect(await itemsOf(runtime, 3)).toEqual(await itemsOf(runtime, 1))
+    await runtime.close()
+    expect(filesHolding(config.data, WORDS)).toEqual([])
+  })
+
+  test('a generation that nobody follows is told; when it is dropped, the same command completes it', async () => {
+    const config = freshConfig()
+    await (await lived(config)).close()
+    const runtime = await openRuntime({ config, domains: [{ ...meals, foldVersion: meals.foldVersion + 1 }] })
+    const pipeline = runtime.pipeline('meals')
+    await upgrade(runtime, pipeline, { output, signal: new AbortController().signal })
+    const parts = { ...partsOf(runtime), timeoutMs: 300 }
+    const forgot = await forget(parts, 'ann')
+    expect(forgot.left).toHaveLength(1)
+    expect(forgot.left[0]).toContain('Generation 1 of meals')
+    expect((await runtime.keys.store.load(['ann']))[0]).toMatchObject({ key: undefined, forgetting: true })
+    await createPerform(runtime)('generations-drop', { domain: 'meals', generation: 1 }, says)
+    expect(await forget(parts, 'ann')).toMatchObject({ was: 'known', left: [] })
+    await runtime.close()
+    expect(filesHolding(config.data, WORDS)).toEqual([])
+  })
+
+  test('events from before there were keys: their items lose the words, and it is told that the log keeps them', async () => {
+    const config = freshConfig()
+    const { openEmbeddedLogs } = await import('../../cli/adapters.ts')
+    const { prepareFolder } = await import('../../cli/folder.ts')
+    prepareFolder(config.data)
+    const logs = await openEmbeddedLogs(config.data, 'write')
+    const plain = openCodec()
+    await (await logs.open(meals.topic)).append(eventsOf('ann').map((event) => ({ key: 'ann', value: plain.encode(event) })))
+    await logs.close()
+    const runtime = await openRuntime({ config })
+    await runtime.pipeline('meals').start('processor')
+    await append(runtime, eventsOf('bob').slice(0, 1))
+    expect(JSON.stringify(await itemsOf(runtime, 1))).toContain(WORDS[0])
+    expect(await forget(partsOf(runtime), 'ann')).toMatchObject({ was: 'known', items: 100, plain: 101, left: [] })
+    expect(JSON.stringify((await itemsOf(runtime, 1)).filter((item) => item.includes('USER#ann')))).not.toContain(WORDS[0])
+    expect(await differences(runtime)).toEqual([])
+    await runtime.close()
+  })
+
+  test('plain words that are appended after there are keys park their key', async () => {
+    const runtime = await lived(freshConfig())
+    const { log, serving } = runtime.pipeline('meals')
+    const [position] = await log.append([{ key: 'cyd', value: openCodec().encode(logged({ meta: { key: 'cyd' }, uid: 'x' })) }])
+    expect(await serving().outcomes.after({ partition: 0, offset: position?.offset ?? 0, key: 'cyd' }, 10_000)).toMatchObject({ kind: 'parked', reason: expect.stringContaining('plain text') as string })
+    await runtime.close()
+  })
+})
+
+/** Counts the calls that change something, and ends the process at one of them: before it, or after it. */
+const dying = (parts: ForgetParts, at: number): { parts: ForgetParts; calls: () => number } => {
+  let calls = 0
+  const wrap = <T extends object>(target: T, names: readonly (keyof T)[]): T => {
+    const wrapped = { ...target }
+    for (const name of names) {
+      const call = (target[name] as (...args: readonly unknown[]) => Promise<unknown>).bind(target)
+      wrapped[name] = (async (...args: readonly unknown[]) => {
+        if (calls++ === at) throw new Error('killed')
+        const answer = await call(...args)
+        if (calls++ === at) throw new Error('killed')
+        return answer
+      }) as T[keyof T]
+    }
+    return wrapped
+  }
+  const pipelines = new Map([...parts.pipelines].map(([name, pipeline]) => [name, { ...pipeline, log: wrap(pipeline.log, ['append']), control: wrap(pipeline.control, ['endBuilds']) }]))
+  return { parts: { ...parts, keys: wrap(parts.keys, ['load', 'keep', 'step']), pipelines }, calls: () => calls }
+}
+
+describe('forgetting that is cut off', () => {
+  test('at any of its steps, and run again, ends the same', { timeout: 120_000 }, async () => {
+    const ends: string[] = []
+    for (let step = 0, steps = 1; step < steps; step += 1) {
+      const config = freshConfig()
+      const runtime = await lived(config)
+      const secret = Buffer.from((await runtime.keys.store.load(['ann']))[0]?.key?.bytes ?? []).toString('hex')
+      const first = dying(partsOf(runtime), step)
+      await expect(forget(first.parts, 'ann')).rejects.toThrow('killed')
+      await runtime.close()
+      const again = await openRuntime({ config })
+      await again.pipeline('meals').start('processor')
+      const second = dying(partsOf(again), -1)
+      await forget(second.parts, 'ann')
+      if (step === 0) steps = second.calls()
+      expect(filesHolding(config.data, [...WORDS, secret])).toEqual([])
+      expect(await differences(again)).toEqual([])
+      expect((await again.keys.store.load(['ann']))[0]).toMatchObject({ key: undefined, forgetting: false, places: [] })
+      ends.push((await itemsOf(again, 1)).map((item) => item.replace(/"_pos":\d+/, '').replace(/"(revokedAt|createdAt)":"[^"]+"/, '').replace(/GONE#PAT#[0-9a-f-]+/, 'GONE#PAT#')).join('\n'))
+      await again.close()
+    }
+    expect(ends.length).toBeGreaterThan(15)
+    expect(new Set(ends).size).toBe(1)
+  })
+})
+
+describe('a key store that is gone', () => {
+  test('is told when the folder is opened, and nothing is begun in its place', async () => {
+    const config = freshConfig()
+    await (await lived(config)).close()
+    const { renameSync, existsSync } = await import('node:fs')
+    renameSync(join(config.data, 'keys'), join(config.data, 'elsewhere'))
+    for (let time = 0; time < 2; time += 1) await expect(openRuntime({ config })).rejects.toMatchObject({ code: 'key-store-gone' })
+    expect(existsSync(join(config.data, 'keys'))).toBe(false)
+    renameSync(join(config.data, 'elsewhere'), join(config.data, 'keys'))
+    const runtime = await openRuntime({ config })
+    await runtime.pipeline('meals').start('processor')
+    expect(await differences(runtime)).toEqual([])
+    await runtime.close()
+  })
+
+  test('lost while it runs: a rebuild ends with what is wrong, parks nothing, shows nothing as forgotten', async () => {
+    const config = freshConfig()
+    const runtime = await lived(config)
+    const { domain, log, control, serving } = runtime.pipeline('meals')
+    const { createKeyring } = await import('../../processors/engine/keyring.ts')
+    const empty = { ...runtime.keys.store, peek: () => undefined, load: (subjects: readonly string[]) => Promise.resolve(subjects.map(() => undefined)) }
+    const codec = openCodec({ sealing: createKeyring(empty, { now: systemClock.now }).sealing('meals') })
+    await expect(rebuild({ domain, log, codec, control, clock: systemClock, holder: 'test', served: serving().store, workshop: runtime.adapters.workshop(domain) })).rejects.toMatchObject({ code: 'key-missing' })
+    expect((await control.generations('meals')).map(({ state }) => state)).toEqual(['following', 'building'])
+    const found = await itemsOf(runtime, 2)
+    expect(found.filter((item) => item.includes('PARKED#') || item.includes('"mealSummary":null'))).toEqual([])
+    await runtime.close()
+  })
+})
