@@ -2,7 +2,7 @@ import type { Stored, Value } from '../../../projections/item.ts'
 import { createUnpacker, FIRST_SHAPE, ONE_BYTE_SHAPES } from './unpack.ts'
 
 /**
- * Items as msgpackr writes them, several times as fast: MessagePack with attribute names taken out into numbered shapes. Only what is plain,
+ * Items in a form that msgpackr reads: MessagePack with attribute names taken out into numbered shapes. Only what is plain,
  * and only shapes that are known already; what is out of the ordinary is left to the library.
  */
 export interface Packer {
@@ -64,7 +64,7 @@ export const createPacker = (): Packer => {
   }
 }
 
-/** Names spelt out are found at once in every record of the same making; looked for by a loop they cost several times as much. */
+/** Names spelt out, so that each is found at the same place in every record of the same making. */
 const compiled = (names: readonly string[], write: Write): Shape['write'] => {
   const values = names.map((name) => `write(record[${JSON.stringify(name)}])`)
   return (new Function('write', `return (record) => ${values.join(' && ') || 'true'}`) as (write: Write) => Shape['write'])(write)
