@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
+import { withMarks } from '../processors/engine/marks.ts'
+import type { Mark } from '../processors/engine/marks.ts'
 import type { Key, Stored } from '../projections/item.ts'
 import type { Page } from '../projections/table.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -25,7 +27,8 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   }
   const quiet = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
   const ask = async (name: OperationName, args: unknown): Promise<unknown> => askOver(await socket())(name, args, quiet)
-  const { log, close } = await openLog(config, domain, ask)
+  const { log: opened, close } = await openLog(config, domain, ask)
+  const log = withMarks(opened, async () => (await ask('marks', { domain: domain.name })) as readonly Mark[])
   const load = (generation: number) => async (keys: readonly Key[]): Promise<readonly (Stored | undefined)[]> =>
     ((await ask('store-load', { domain: domain.name, generation, keys })) as readonly (Stored | null)[]).map((item) => item ?? undefined)
   const store = (generation: number): Awaited<ReturnType<Workplace['store']>> => ({

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import { build } from '../processors/engine/build.ts'
+import { withMarks } from '../processors/engine/marks.ts'
 import { createPace } from '../processors/engine/pace.ts'
 import { pacedTarget } from '../processors/engine/rebuild.ts'
 import { openEmbeddedLogs, openTables } from './adapters.ts'
@@ -9,7 +10,7 @@ import { DOMAINS } from './domains.ts'
 import { codecBeside } from './sealing.ts'
 
 /** Folds the keys of one share, in a thread of its own. Keys of different shares never meet in an item (law 4). */
-const { data, domain: name, generation, ends, owed, index, of, workingSet, writesPerSecond } = workerData as Share
+const { data, domain: name, generation, ends, owed, marks, index, of, workingSet, writesPerSecond } = workerData as Share
 const domain = DOMAINS.find((each) => each.name === name)
 if (domain === undefined) throw new Error(`there is no domain ${name}`)
 const say = (said: Said) => parentPort?.postMessage(said)
@@ -21,7 +22,7 @@ const shareOf = (key: string | null): number => {
 }
 
 const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data, `${index}/${of}`)]
-const [log, table] = [await logs.open(domain.topic), await tables.open(domain.table, generation)]
+const [log, table] = [withMarks(await logs.open(domain.topic), () => Promise.resolve(marks)), await tables.open(domain.table, generation)]
 const stopping = new AbortController()
 parentPort?.once('message', () => stopping.abort())
 const target = pacedTarget(table, writesPerSecond === undefined ? undefined : createPace({ clock: systemClock, perSecond: writesPerSecond, signal: stopping.signal }))

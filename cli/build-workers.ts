@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { build, type Built, type Owed } from '../processors/engine/build.ts'
+import type { Mark } from '../processors/engine/marks.ts'
 import type { Parked } from '../processors/engine/parking.ts'
 import type { BuildWork } from '../processors/engine/rebuild.ts'
 import type { Domain } from '../projections/projection.ts'
@@ -12,6 +13,7 @@ export interface Share extends Place {
   readonly generation: number
   readonly ends: readonly (readonly [number, number])[]
   readonly owed: readonly Owed[]
+  readonly marks: readonly Mark[]
   readonly index: number
   readonly of: number
   readonly workingSet?: number
@@ -41,10 +43,11 @@ export const workersFor = (events: number): number => (events < WORTH_SHARING ? 
 /** Builds an embedded generation with several workers, each folding its share of the keys. */
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
   const { generation, ends, owed, workers, workingSet, writesPerSecond } = work
+  const marks = (await work.log.marks?.()) ?? []
   await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
   const common = {
-    data: place.data, domain: domain.name, generation, ends: [...ends], owed, of: workers,
+    data: place.data, domain: domain.name, generation, ends: [...ends], owed, marks, of: workers,
     ...(workingSet === undefined ? {} : { workingSet }),
     ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
   }

@@ -39,6 +39,7 @@ const failed = (error: unknown): Exit => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
   if (isFault(error)) output.note(`${output.red('tributary:')} ${error.code}: ${error.message}`)
   else output.note(`${output.red('tributary:')} internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  if (isFault(error, 'flip-would-park')) return EXIT.parked
   return isFault(error, 'bad-usage') ? EXIT.usage : EXIT.failed
 }
 

@@ -12,6 +12,8 @@ export interface Standing {
   readonly lagEvents: number
   readonly lagSeconds: number
   readonly parked: number
+  /** Events that wait behind what is parked. */
+  readonly waiting: number
   /** How the last `verify` came out; null when there was none. */
   readonly verified: Proof | null
   /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
@@ -37,7 +39,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -57,6 +59,7 @@ export const createMetrics = (now: () => number): Metrics => {
         lagEvents.set({ domain, generation }, standing.lagEvents)
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
+        waiting.set({ domain }, standing.waiting)
         unconfirmed.set({ domain }, standing.unconfirmed.length)
         if (standing.units !== null) for (const [kind, units] of Object.entries(standing.units)) writeUnits.set({ domain, generation, kind }, units)
         if (standing.verified === null) continue
@@ -85,13 +88,14 @@ const instruments = () => {
   const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
   const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
   const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
+  const waiting = new Gauge(named('pipeline_dlq_waiting_events', 'Events that wait behind what is parked.', ['domain']))
   const unconfirmed = new Gauge(named('pipeline_effects_unconfirmed', 'Effects that may or may not have arrived, or were refused for good.', ['domain']))
   const drifted = new Gauge(named('pipeline_verify_differences', 'Stored items that differed from the fold of their log when `verify` last looked.', ['domain']))
   const compared = new Gauge(named('pipeline_verify_items', 'Stored items that the last `verify` compared.', ['domain']))
   const verifiedAt = new Gauge(named('pipeline_verify_timestamp_seconds', 'When `verify` last ended.', ['domain']))
   const writeUnits = new Gauge(named('pipeline_write_units', 'DynamoDB write units that this process spent, by the documented rules; our bookkeeping apart.', ['domain', 'generation', 'kind']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers }
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers }
 }
 
 /** Counts by second, over a short window. */

@@ -1,10 +1,10 @@
 import { Fault } from '../schemas/fault.ts'
-import { callControl, checkpointsOf, loadStore, queryStore, scanStore, setCommitted } from './operations/beside.ts'
+import { callControl, checkpointsOf, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
 import { forgetPerson } from './operations/forget.ts'
 import { endImport, importLines } from './operations/import.ts'
-import { listParked, retryParked, showParked } from './operations/parked.ts'
+import { discardParked, listDiscarded, listParked, retryParked, showParked } from './operations/parked.ts'
 import { createToken, listTokens, revokeToken } from './operations/token.ts'
 import type { Runtime } from './runtime.ts'
 import { statusOf } from './standing.ts'
@@ -24,10 +24,13 @@ const OPERATIONS = {
   'parked-list': listParked as Operation<unknown>,
   'parked-show': showParked as Operation<unknown>,
   'parked-retry': retryParked as Operation<unknown>,
+  'parked-discard': discardParked as Operation<unknown>,
+  'parked-discarded': listDiscarded as Operation<unknown>,
   'generations': listGenerations as Operation<unknown>,
   'generations-drop': dropOne as Operation<unknown>,
   'forget': forgetPerson as Operation<unknown>,
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
+  'marks': marksOf as Operation<unknown>,
   'control': callControl as Operation<unknown>,
   'set-committed': setCommitted as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,

@@ -14,6 +14,7 @@ import type { Held } from './folder.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics } from './metrics.ts'
 import { openKeys, type Keys } from './sealing.ts'
+import { createMarks } from '../processors/engine/marks.ts'
 import { openPipeline } from '../processors/engine/pipeline.ts'
 import type { Pipeline, Watching } from '../processors/engine/pipeline.ts'
 
@@ -70,14 +71,14 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
   }
   try {
     const kept = await adapters.stores.open(CONTROL_TABLE, 1)
-    const control = createControl({ store: kept, now: clock.now })
+    const [control, marks] = [createControl({ store: kept, now: clock.now }), createMarks(kept)]
     const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
     keys = await openKeys({ adapters, control: kept, domains })
     const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
     const alone = config.kafka === undefined
     for (const domain of domains) {
       const codec = openCodec({ sealing: keys.ring.sealing(domain.name) })
-      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
   } catch (error) {

@@ -20,10 +20,11 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const lags = await lagsOf(pipeline)
   const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
-  const parked = (await parkedIn({ log, serving })).length
+  const entries = await parkedIn({ log, serving })
+  const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, unconfirmed, verified }
+  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified }
 }
 
 /** By partition: what the serving generation's items are behind the log. */

@@ -10,16 +10,17 @@ import type { Workplace } from '../workplace.ts'
 export interface FlipOptions {
   readonly domain: string
   readonly to?: number
+  readonly acceptParked?: true
   readonly json?: true
 }
 
 /** Serves another complete generation, forwards or back. */
-export const flip = async (context: Context, { domain, to, json }: FlipOptions): Promise<Exit> => {
+export const flip = async (context: Context, { domain, to, acceptParked, json }: FlipOptions): Promise<Exit> => {
   const { output, signal } = context
   await inWorkplaces(context, domain, async (workplace) => {
     const generations = await workplace.control.generations(domain)
     const target = to ?? newest(workplace, generations)
-    const { before, standsStill } = await flipTo(workplace, target, signal)
+    const { before, standsStill } = await flipTo(workplace, target, { signal, acceptParked: acceptParked === true })
     if (json === true) output.line(JSON.stringify({ domain, generation: target, before, standsStill }))
     else output.line(before === target ? `generation ${target} of ${domain} serves already` : `generation ${target} of ${domain} serves; generation ${before} stays: tributary flip ${domain} --to ${before} goes back`)
     if (standsStill) output.note(standing(workplace, generations, target))

@@ -1,30 +1,85 @@
+import { userInfo } from 'node:os'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
-import type { ParkedRow, Retried } from '../operations/parked.ts'
+import type { DiscardedRow, ParkedRow, Retried } from '../operations/parked.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 
-export const list = async (context: Context, { domain, json }: { domain?: string | undefined; json?: true }): Promise<Exit> => {
+export interface ListOptions {
+  readonly domain?: string | undefined
+  readonly generation?: number
+  readonly discarded?: true
+  readonly json?: true
+}
+
+export const list = async (context: Context, { domain, generation, discarded, json }: ListOptions): Promise<Exit> => {
   if (domain !== undefined) domainNamed(domain)
+  const args = { ...(domain === undefined ? {} : { domain }), ...(generation === undefined ? {} : { generation }) }
+  if (discarded === true) return listDiscarded(context, args, json === true)
   const rows: ParkedRow[] = []
-  await ask(context, { name: 'parked-list', args: domain === undefined ? {} : { domain }, row: (row) => rows.push(row as ParkedRow) })
+  await ask(context, { name: 'parked-list', args, row: (row) => rows.push(row as ParkedRow) })
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('Nothing is parked.')
-  else context.output.line(columns([['id', 'event', 'position', 'why'], ...rows.map(({ id, type, position, code, reason }) => [id, type, position, `${code}: ${reason}`])]))
+  else {
+    context.output.line(columns([['id', 'event', 'position', 'since', 'waiting', 'why'], ...rows.map(({ id, type, position, since, waiting, code, reason }) => [id, type, position, since, String(waiting), `${code}: ${reason}`])]))
+    context.output.note('The event and the stack: tributary parked show ID. Then: tributary parked retry ID, or tributary parked discard ID --reason R')
+  }
   return rows.length > 0 ? EXIT.parked : EXIT.fine
 }
 
-export const show = async (context: Context, { id }: { id: string; json?: true }): Promise<Exit> => {
-  context.output.line(JSON.stringify(await ask(context, { name: 'parked-show', args: { id } }), null, 2))
+const listDiscarded = async (context: Context, args: object, json: boolean): Promise<Exit> => {
+  const rows: DiscardedRow[] = []
+  await ask(context, { name: 'parked-discarded', args, row: (row) => rows.push(row as DiscardedRow) })
+  if (json) for (const row of rows) context.output.line(JSON.stringify(row))
+  else if (rows.length === 0) context.output.note('Nothing was discarded.')
+  else context.output.line(columns([['domain', 'position', 'projection', 'key', 'by', 'at', 'reason'], ...rows.map(({ domain, position, projection, key, by, at, reason }) => [domain, position, projection, key ?? '-', by, at, reason])]))
   return EXIT.fine
 }
+
+export const show = async (context: Context, { id, json }: { id: string; json?: true }): Promise<Exit> => {
+  const row = (await ask(context, { name: 'parked-show', args: { id } })) as ParkedRow
+  context.output.line(json === true ? JSON.stringify(row) : page(row))
+  return EXIT.fine
+}
+
+const page = ({ id, type, position, since, waiting, code, reason, stack, record, bytes, size, projection }: ParkedRow): string => [
+  id,
+  `  event     ${type} at ${position}, recorded ${since}`,
+  `  stands    for ${projection === '*' ? 'every projection' : `the projection ${projection}`}; ${waiting} more of its events wait`,
+  `  because   ${code}: ${reason}`,
+  ...(record?.event === undefined ? [] : ['', indented(JSON.stringify(record.event, null, 2))]),
+  ...(bytes === undefined ? [] : ['', `  ${size} bytes${bytes.length < 2 * (size ?? 0) ? `, the first ${bytes.length / 2}` : ''}: ${bytes}`]),
+  ...(stack === '' ? [] : ['', indented(stack)]),
+].join('\n')
+
+const indented = (text: string): string => text.split('\n').map((line) => `  ${line}`).join('\n')
 
 export const retry = async (context: Context, { id, all, json }: { id?: string | undefined; all?: true; json?: true }): Promise<Exit> => {
   if ((id === undefined) !== (all === true)) throw new Fault('bad-usage', 'Name one parked key, or say --all.')
   const retried = (await ask(context, { name: 'parked-retry', args: { ...(id === undefined ? {} : { id }), ...(all === undefined ? {} : { all }) }, opening: { processing: true } })) as Retried
-  if (json === true) context.output.line(JSON.stringify(retried))
-  else context.output.line(`${retried.healed} of ${retried.asked} healed${retried.healed < retried.asked ? '; the rest is tried by the processor that owns it, see: tributary parked' : ''}`)
-  return retried.healed < retried.asked ? EXIT.parked : EXIT.fine
+  return tell(context, retried, json === true)
+}
+
+export const discard = async (context: Context, { id, reason, by = whoami(), json }: { id: string; reason: string; by?: string; json?: true }): Promise<Exit> => {
+  if (reason.trim() === '' || by.trim() === '') throw new Fault('bad-usage', 'A discard is on the record: say --reason, and --by whom.')
+  const retried = (await ask(context, { name: 'parked-discard', args: { id, reason, by }, opening: { processing: true } })) as Retried
+  if (json !== true) context.output.note(`Discarded by ${by}: no fold hears that event again, in no generation.`)
+  return tell(context, retried, json === true)
+}
+
+const tell = ({ output }: Context, retried: Retried, json: boolean): Exit => {
+  const { asked, healed, still, pending } = retried
+  const rest = [...(still === 0 ? [] : [`${still} still parked, see: tributary parked`]), ...(pending === 0 ? [] : [`${pending} not tried yet: is a processor running? See: tributary status`])]
+  output.line(json ? JSON.stringify(retried) : [`${healed} of ${asked} healed`, ...rest].join('; '))
+  return healed < asked ? EXIT.parked : EXIT.fine
+}
+
+const whoami = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    throw new Fault('bad-usage', 'A discard is on the record, and this system does not say who you are: say --by NAME.')
+  }
 }

@@ -17,6 +17,7 @@ export interface RebuildOptions {
   readonly flip: boolean
   readonly resume?: true
   readonly maxWritesPerSecond?: number
+  readonly acceptParked?: true
   readonly yes?: true
   readonly json?: true
 }
@@ -28,7 +29,7 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
     const parts = await partsOf(context, workplace, options)
     if (options.flip && options.yes !== true) await confirm(workplace)
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
-    if (options.flip) await flipTo(workplace, rebuilt.generation, context.signal)
+    if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true })
     parked = rebuilt.parked.length
     tell(context, options, rebuilt)
   })

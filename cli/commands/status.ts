@@ -29,7 +29,7 @@ const unconfirmedLine = ({ domain, kind, key, state, reason, at, id }: Unconfirm
 
 const columnsOf = (statuses: readonly Status[]): string =>
   columns([
-    ['domain', 'serving', 'table', 'events', 'lag', 'lag s', 'parked', 'events/s', 'write units/event'],
+    ['domain', 'serving', 'table', 'events', 'lag', 'lag s', 'parked', 'waiting', 'events/s', 'write units/event'],
     ...statuses.map((each) => [
       each.domain,
       `g${each.generation}`,
@@ -38,6 +38,7 @@ const columnsOf = (statuses: readonly Status[]): string =>
       String(each.lagEvents),
       each.lagSeconds.toFixed(1),
       String(each.parked),
+      String(each.waiting),
       each.eventsPerSecond.toFixed(1),
       each.writeUnitsPerEvent === null ? '-' : each.writeUnitsPerEvent.toFixed(2),
     ]),

@@ -1,71 +1,178 @@
+import { askRetry, discard } from '../../processors/engine/discard.ts'
+import type { Mark } from '../../processors/engine/marks.ts'
 import { parkedId } from '../../processors/engine/parking.ts'
 import type { StoredParked } from '../../processors/engine/parking.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
-import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Runtime } from '../runtime.ts'
 import { parkedIn } from '../standing.ts'
 import { rowOf } from './events.ts'
+import type { EventRow } from './events.ts'
 
 export interface ParkedRow {
   readonly id: string
   readonly domain: string
+  readonly generation: number
   readonly key: string | null
   readonly projection: string
   readonly position: string
   readonly type: string
   readonly code: string
   readonly reason: string
+  /** RFC 3339: what is shown of the key is of then. */
+  readonly since: string
+  readonly waiting: number
+  readonly stack: string
+  /** The event, decoded, or why it cannot be. */
+  readonly record?: EventRow
+  /** Its first bytes, in hex. */
+  readonly bytes?: string
+  readonly size?: number
+}
+
+export interface DiscardedRow extends Omit<Mark, 'at' | 'what' | 'partition' | 'offset'> {
+  readonly domain: string
+  readonly position: string
+  readonly at: string
 }
 
 export interface Retried {
   readonly asked: number
   readonly healed: number
+  /** Stand again, at the same event or a later one. */
+  readonly still: number
+  /** Nobody has tried yet. */
+  readonly pending: number
 }
 
-const rowOfParked = (domain: string, entry: StoredParked): ParkedRow => ({
-  id: `${domain}:${parkedId(entry)}`,
-  domain,
-  key: entry.key,
-  projection: entry.projection,
-  position: `${entry.partition}:${entry.offset}`,
-  type: entry.type,
-  code: entry.code,
-  reason: entry.reason,
-})
+const SHOWN_BYTES = 1_024
+/** How long to wait for the processor that owns a partition, which looks every 5 s. */
+const WAIT_MS = 15_000
+const LOOK_MS = 50
 
-export const listParked: Operation<{ readonly domain?: string }> = async (runtime, { domain }, says) => {
-  const pipelines = domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)]
-  for (const pipeline of pipelines) for (const entry of await parkedIn(pipeline)) await says.row(rowOfParked(pipeline.domain.name, entry))
+interface Found {
+  readonly pipeline: Pipeline
+  readonly entry: StoredParked
 }
+
+const idOf = ({ pipeline, entry }: Found): string => `${pipeline.domain.name}:${parkedId(entry)}`
+
+const rowOfParked = async ({ pipeline, entry }: Found, generation: number): Promise<ParkedRow> => {
+  const { key, projection, partition, offset, code, reason, since, waiting, stack } = entry
+  const row = { id: idOf({ pipeline, entry }), domain: pipeline.domain.name, generation, key, projection, position: `${partition}:${offset}`, type: entry.type, code, reason, since: new Date(since).toISOString(), waiting, stack }
+  for await (const records of pipeline.log.read(partition, offset, offset + 1)) {
+    for (const found of records) {
+      const record = await rowOf(pipeline.codec, found)
+      return { ...row, type: row.type === '' ? record.type : row.type, record, bytes: Buffer.from(found.value.subarray(0, SHOWN_BYTES)).toString('hex'), size: found.value.length }
+    }
+  }
+  return row
+}
+
+export const listParked: Operation<{ readonly domain?: string; readonly generation?: number }> = async (runtime, { domain, generation }, says) => {
+  for (const pipeline of pipelinesOf(runtime, domain)) {
+    const followed = generation === undefined ? pipeline.serving() : await listedGeneration(pipeline, generation)
+    for (const entry of await parkedIn({ log: pipeline.log, serving: () => followed })) await says.row(await rowOfParked({ pipeline, entry }, followed.generation))
+  }
+}
+
+const pipelinesOf = (runtime: Runtime, domain: string | undefined): readonly Pipeline[] => (domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)])
+
+/** Opening one that is not listed would make it. */
+const listedGeneration = async (pipeline: Pipeline, generation: number) => {
+  const listed = await pipeline.control.generations(pipeline.domain.name)
+  if (!listed.some((each) => each.generation === generation)) throw new Fault('generation-unknown', `${pipeline.domain.name} has no generation ${generation}. See: tributary status.`)
+  return pipeline.generation(generation)
+}
+
+export const listDiscarded: Operation<{ readonly domain?: string }> = async (runtime, { domain }, says) => {
+  for (const pipeline of pipelinesOf(runtime, domain)) {
+    for (const mark of await discardsOf(pipeline)) {
+      const { partition, offset, projection, key, reason, by, at } = mark
+      await says.row({ domain: pipeline.domain.name, position: `${partition}:${offset}`, projection, key, reason, by, at: new Date(at).toISOString() } satisfies DiscardedRow)
+    }
+  }
+}
+
+const discardsOf = async ({ marks, domain }: Pipeline): Promise<readonly Mark[]> => (await marks.of(domain.name)).filter(({ what }) => what === 'discarded')
 
 export const showParked: Operation<{ readonly id: string }> = async (runtime, { id }) => {
-  const { pipeline, entry } = await find(runtime, id)
-  for await (const records of pipeline.log.read(entry.partition, entry.offset, entry.offset + 1)) {
-    for (const record of records) return { ...rowOfParked(pipeline.domain.name, entry), stack: entry.stack, record: await rowOf(pipeline.codec, record), bytes: Buffer.from(record.value).toString('hex') }
-  }
-  return { ...rowOfParked(pipeline.domain.name, entry), stack: entry.stack }
+  const found = await findOne(runtime, id)
+  return rowOfParked(found, found.pipeline.serving().generation)
 }
 
-/** Asks for the retry in the entry itself, which the partition's owner sees; where that is this process, it heals at once. */
+/** Asks for the retry in the entries themselves, which the partition's owner sees; where that is this process, it heals at once. */
 export const retryParked: Operation<{ readonly id?: string; readonly all?: boolean }> = async (runtime, { id, all }): Promise<Retried> => {
   if ((id === undefined) !== (all === true)) throw new Fault('bad-usage', 'Name one parked key, or say --all.')
-  const found = id === undefined ? await everyEntry(runtime) : [await find(runtime, id)]
-  for (const { pipeline, entry } of found) {
-    await pipeline.serving().store.commit([[[{ put: { ...entry, retry: true, _pos: entry._pos + 1 }, expect: entry._pos }]]])
-  }
-  let healed = 0
-  for (const pipeline of new Set(found.map((each) => each.pipeline))) healed += await pipeline.heal()
-  return { asked: found.length, healed }
+  const found = id === undefined ? await everyEntry(runtime) : await find(runtime, id)
+  for (const each of found) await retryOne(each)
+  return healed(runtime, found)
 }
 
-const everyEntry = async (runtime: Runtime) => {
+/** Wherever the key stands: generations beside the serving one heal too. What killed a process is tried again, since somebody asks. */
+const retryOne = async ({ pipeline, entry }: Found): Promise<void> => {
+  const { control, domain, marks } = pipeline
+  await marks.clear(domain.name, entry)
+  for (const { generation, state } of await control.generations(domain.name)) {
+    if (state === 'following') await askRetry((await pipeline.generation(generation)).store, entry)
+  }
+}
+
+const healed = async (runtime: Runtime, found: readonly Found[]): Promise<Retried> => {
+  const until = runtime.clock.now() + WAIT_MS
+  for (const pipeline of new Set(found.map((each) => each.pipeline))) await pipeline.heal()
+  for (;;) {
+    const now = await Promise.all(found.map(stateOf))
+    const count = (state: Awaited<ReturnType<typeof stateOf>>): number => now.filter((each) => each === state).length
+    const retried = { asked: found.length, healed: count('healed'), still: count('still'), pending: count('pending') }
+    if (retried.pending === 0 || runtime.clock.now() >= until) return retried
+    await runtime.clock.sleep(LOOK_MS)
+  }
+}
+
+const stateOf = async ({ pipeline, entry: { PK, SK } }: Found): Promise<'healed' | 'still' | 'pending'> => {
+  const found = (await pipeline.serving().store.reader(() => 0).get({ PK, SK })) as StoredParked | undefined
+  if (found === undefined) return 'healed'
+  return found.retry === true ? 'pending' : 'still'
+}
+
+export const discardParked: Operation<{ readonly id: string; readonly reason: string; readonly by: string }> = async (runtime, { id, reason, by }): Promise<Retried> => {
+  if (reason.trim() === '' || by.trim() === '') throw new Fault('bad-usage', 'A discard is on the record: say --reason, and --by whom.')
+  const found = await find(runtime, id)
+  for (const { pipeline, entry } of found) {
+    const { domain, control, marks } = pipeline
+    const store = async (generation: number) => (await pipeline.generation(generation)).store
+    await discard({ domain, control, marks, clock: runtime.clock, serving: pipeline.serving().generation, store }, entry, { reason: reason.trim(), by: by.trim() })
+  }
+  return healed(runtime, found)
+}
+
+const everyEntry = async (runtime: Runtime): Promise<readonly Found[]> => {
   const lists = await Promise.all([...runtime.pipelines.values()].map(async (pipeline) => (await parkedIn(pipeline)).map((entry) => ({ pipeline, entry }))))
   return lists.flat()
 }
 
-const find = async (runtime: Runtime, id: string): Promise<{ pipeline: Pipeline; entry: StoredParked }> => {
-  const found = (await everyEntry(runtime)).find(({ pipeline, entry }) => `${pipeline.domain.name}:${parkedId(entry)}` === id)
-  if (found === undefined) throw new Fault('parked-unknown', `Nothing is parked under "${id}". See: tributary parked.`)
-  return found
+/** By id, by position (`partition:offset`, with or without its domain) or by key. An event may stand for several projections. */
+const find = async (runtime: Runtime, id: string): Promise<readonly Found[]> => {
+  const every = await everyEntry(runtime)
+  const positions = ({ pipeline, entry }: Found): readonly string[] => [`${entry.partition}:${entry.offset}`, `${pipeline.domain.name}:${entry.partition}:${entry.offset}`]
+  for (const names of [(each: Found) => idOf(each) === id, (each: Found) => positions(each).includes(id), ({ entry }: Found) => entry.key === id]) {
+    const found = every.filter(names)
+    if (new Set(found.map(({ pipeline, entry }) => `${pipeline.domain.name}:${entry.key}:${entry.offset}`)).size > 1) {
+      throw new Fault('bad-usage', `"${id}" is parked more than once: ${found.map(idOf).join(', ')}. Name one of them.`)
+    }
+    if (found.length > 0) return found
+  }
+  throw new Fault('parked-unknown', `Nothing is parked under "${id}"${await wasDiscarded(runtime, id)}. See: tributary parked.`)
+}
+
+const findOne = async (runtime: Runtime, id: string): Promise<Found> => (await find(runtime, id))[0] as Found
+
+const wasDiscarded = async (runtime: Runtime, id: string): Promise<string> => {
+  for (const pipeline of runtime.pipelines.values()) {
+    const mark = (await discardsOf(pipeline)).find(({ partition, offset, key }) => [`${partition}:${offset}`, `${pipeline.domain.name}:${partition}:${offset}`, key].includes(id))
+    if (mark !== undefined) return `: the event at ${mark.partition}:${mark.offset} was discarded by ${mark.by} on ${new Date(mark.at).toISOString()}`
+  }
+  return ''
 }

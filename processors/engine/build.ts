@@ -6,7 +6,7 @@ import type { BuildTarget } from './build-target.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
-import { parkedFrom, parkedOf, type Parked, type Poison } from './parking.ts'
+import { parkedFrom, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
 import { isRetriable } from './retry.ts'
 import { EVERY, read } from './sort.ts'
 import { sizeOfChange } from './size.ts'
@@ -51,15 +51,19 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const checkpoints = new Map(await target.checkpoints())
   const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined })
   if (share !== undefined) for await (const page of target.scan()) working.know(page)
-  const flush = () => working.flush(checkpoints)
+  let folder: Folder | undefined
+  const flush = () => {
+    folder?.settle()
+    return working.flush(checkpoints)
+  }
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
-    const standing = await parkedOf(target.reader(() => 0), partition)
-    for (const entry of standing) working.put({ ...entry, through: end - 1 }, entry._pos, sizeOfChange(entry))
-    const folder = createFolder(parts, { working, parked, standing, through: end - 1 })
+    folder?.settle()
+    const standing = (await parkedOf(target.reader(() => 0), partition)).filter(({ key }) => share === undefined || share(key))
+    const { fold } = (folder = createFolder(parts, { working, parked, standing, through: end - 1 }))
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
-      await foldAll(records, { folder, codec: parts.codec, share })
+      await foldAll(records, { fold, codec: parts.codec, share })
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(totalOf(checkpoints))
@@ -75,21 +79,21 @@ export const build = async (parts: BuildParts): Promise<Built> => {
 }
 
 interface FoldAll extends Pick<BuildParts, 'codec'> {
-  readonly folder: (record: LogRecord) => void
+  readonly fold: Folder['fold']
   readonly share: BuildParts['share'] | undefined
 }
 
 /** An event is read before anything of it is folded: one whose key is not in memory is simply begun again. */
-const foldAll = async (records: readonly LogRecord[], { folder, codec, share }: FoldAll): Promise<void> => {
+const foldAll = async (records: readonly LogRecord[], { fold, codec, share }: FoldAll): Promise<void> => {
   for (let index = 0; index < records.length; index += 1) {
     const record = records[index] as LogRecord
     if (share !== undefined && !share(record.key)) continue
     try {
-      folder(record)
+      fold(record)
     } catch (error) {
       if (codec.keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
       await codec.keysOf(records.slice(index).filter(({ key }) => share?.(key) ?? true).map(({ value }) => value))
-      folder(record)
+      fold(record)
     }
   }
 }
@@ -102,14 +106,20 @@ export const totalOf = (positions: ReadonlyMap<number, number>): number => [...p
 interface Folding {
   readonly working: WorkingSet
   readonly parked: Parked[]
-  readonly standing: readonly Parked[]
+  readonly standing: readonly StoredParked[]
   /** Where this partition's build ends: what a parked key has behind it by then was passed over. */
   readonly through: number
 }
 
-const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, standing, through }: Folding) => {
+interface Folder {
+  fold(record: LogRecord): void
+  /** Writes down how many events wait behind what stands still. */
+  settle(): void
+}
+
+const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, standing, through }: Folding): Folder => {
   const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec), owed), timers: timerChanges(codec) })
-  const still = new Set(standing.map(({ SK }) => SK))
+  const still = new Map(standing.map((entry) => [entry.SK, { entry: { ...entry, through }, behind: 0 }]))
   const { ttl } = domain.table
   let at = 0
   const get: Get = <I extends Item>(key: Key) => {
@@ -118,14 +128,25 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
   }
   const park = (poison: Poison) => {
     const entry = parkedFrom(poison, through)
-    still.add(entry.SK)
+    still.set(entry.SK, { entry: { ...entry, _pos: entry.offset }, behind: 0 })
     parked.push(entry)
-    working.put(entry, entry.offset, sizeOfChange(entry))
   }
-  const foldOne = (decider: Decider, heard: Heard) => {
+  const isStill = (name: string, key: string): boolean => {
+    const found = still.size === 0 ? undefined : still.get(`${name}#${key}`)
+    if (found !== undefined) found.behind += 1
+    return found !== undefined
+  }
+  const settle = () => {
+    for (const [SK, { entry, behind }] of still) {
+      const settled = { ...entry, waiting: entry.waiting + behind }
+      still.set(SK, { entry: settled, behind: 0 })
+      working.put(settled, settled._pos, sizeOfChange(settled))
+    }
+  }
+  const foldOne = (decider: Decider, heard: Heard, discarded: LogRecord['discarded']) => {
     const { meta, type } = heard.event
     const { name, folds } = decider.projection
-    if (folds[type] === undefined || (still.size > 0 && still.has(`${name}#${meta.key}`))) return
+    if (folds[type] === undefined || discarded?.includes(name) === true || isStill(name, meta.key)) return
     try {
       const { changes } = decide(decider, heard, get)
       // All of them before the first is put: one that is too large makes the whole event poison.
@@ -137,16 +158,18 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
       }
     } catch (error) {
       if (isRetriable(error)) throw error
-      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId })
+      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt })
     }
   }
-  return (record: LogRecord) => {
-    if (still.size > 0 && record.key !== null && still.has(`${EVERY}#${record.key}`)) return
+  const fold = (record: LogRecord) => {
+    if (record.key !== null && isStill(EVERY, record.key)) return
     const heard = read(codec, record)
+    if (heard === 'discarded') return
     if ('error' in heard) return park(heard)
     at = heard.event.meta.recordedAt
-    for (const decider of deciders) foldOne(decider, heard)
+    for (const decider of deciders) foldOne(decider, heard, record.discarded)
   }
+  return { fold, settle }
 }
 
 /** What cannot be encoded is poison in a build as it was live; what can is not sent again. */

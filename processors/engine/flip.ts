@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import { unknownGeneration } from './control-rows.ts'
 import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
+import { refuseParkedAnew } from './parked-anew.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
@@ -17,6 +18,8 @@ export interface FlipParts {
   readonly to: number
   readonly store: (generation: number) => Promise<Pick<Store, 'checkpoints' | 'reader'>>
   readonly timeoutMs: number
+  /** Flip also where keys stand still that go on in the serving generation. */
+  readonly acceptParked?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -44,6 +47,7 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   await untilPassed(parts, target, { store, ends })
   const from = isFollowed ? ends : await standing(served, ends)
   if (isFollowed) await untilPassed(parts, target, { store: served, ends })
+  if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: ends.keys() })
   await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
   return { before: pointer.generation, standsStill }
 }

@@ -3,10 +3,11 @@ import { advance, type Advanced } from './advance.ts'
 import type { Decider } from './decide.ts'
 import type { Lane } from './lane.ts'
 import type { Log, LogRecord } from './log.ts'
-import { parkedFrom, parkedOf, parking, passed, passing, reparking, unparking, type Parked, type Poison, type StoredParked } from './parking.ts'
+import { parkedFrom, parkedOf, parkingOver, reparking, unparking, type Poison, type StoredParked } from './parking.ts'
 import type { ProcessorParts } from './processor.ts'
 import { retrying } from './retry.ts'
 import { EVERY, sortReadable } from './sort.ts'
+import { TRACE_SECONDS } from './span.ts'
 import type { Store } from './store.ts'
 
 /** What a batch or a healing works with: one partition of one member. */
@@ -20,29 +21,31 @@ export interface Work {
 /** Parks the keys of what could not be folded, all of whose events up to `through` are passed over from now on. */
 export const park = async (work: Work, found: readonly Poison[], through: number) => {
   for (const poison of found) {
-    const entry = parkedFrom(poison, through)
-    work.lane.park(await parkOne(work.parts.store, entry))
-    work.parts.parked?.(entry)
+    const made = await parkOne(work.parts.store, poison, through)
+    if (made === undefined) continue
+    work.lane.park(made)
+    work.parts.parked?.(made)
   }
 }
 
-/** Parked already, by an earlier try or by another: then what is passed over here is added to what was passed over there. */
-const parkOne = async (store: Store, entry: Parked): Promise<StoredParked> => {
-  let write = parking(entry)
-  let made: StoredParked = { ...entry, _pos: entry.offset }
-  for (;;) {
-    const [outcome] = await store.commit([write])
-    if (outcome === undefined || outcome.applied === 'all') return made
-    const met = outcome.current[0] as Key as StoredParked | undefined
-    made = met === undefined ? { ...entry, _pos: entry.offset } : passing(met, entry.through)
-    write = met === undefined ? parking(entry) : passed(met, made)
+/** Undefined where another healed the key past all of this meanwhile. */
+const parkOne = async (store: Store, poison: Poison, through: number): Promise<StoredParked | undefined> => {
+  const entry = parkedFrom(poison, through)
+  for (let met: StoredParked | undefined; ; ) {
+    const parking = parkingOver(met, entry, poison.behind ?? [])
+    if (parking === 'healed') return undefined
+    const [outcome] = await store.commit([parking.write])
+    if (outcome === undefined || outcome.applied === 'all') return parking.made
+    met = outcome.current[0] as Key as StoredParked | undefined
   }
 }
 
 export const poisonOf = ({ span, poison }: Advanced): readonly Poison[] => {
   if (poison === undefined) return []
   const { heard, error } = poison
-  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type: heard.event.type, eventId: heard.event.meta.eventId }]
+  const { type, meta } = heard.event
+  const behind = span.heard.map(({ offset }) => offset).filter((offset) => offset > heard.offset)
+  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, behind }]
 }
 
 /** Tries the parked keys of the partition whose retry was asked for. */
@@ -50,7 +53,7 @@ export const healLane = async (work: Work): Promise<number> => {
   const { parts, lane } = work
   const entries = await parkedOf(parts.store.reader(parts.clock.now), lane.partition)
   let healed = 0
-  for (const entry of entries.filter(({ retry }) => retry)) healed += (await healKey(work, entry, entries)) ? 1 : 0
+  for (const entry of entries.filter(({ retry, discarding }) => retry === true && discarding !== true)) healed += (await healKey(work, entry, entries)) ? 1 : 0
   return healed
 }
 
@@ -67,7 +70,8 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   const still = [...poisons, ...advanced.flatMap(poisonOf)]
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)
   await park(work, still.filter((poison) => parkedFrom(poison, 0).SK !== entry.SK), entry.through)
-  const [outcome] = await store.commit([same === undefined ? unparking(entry) : reparking(entry, same)])
+  const expires = { [parts.domain.table.ttl]: Math.floor(clock.now() / 1000) + TRACE_SECONDS }
+  const [outcome] = await store.commit([same === undefined ? unparking(entry, expires) : reparking(entry, same)])
   // Somebody passed over more of its events meanwhile, or healed it: the next round sees.
   if (outcome?.applied !== 'all') return false
   if (same === undefined) lane.unpark(entry)

@@ -2,7 +2,7 @@ import { isExpired, keyOf, stamped, type Item, type Key, type Stored } from '../
 import type { Domain, Get, Outcome } from '../../projections/projection.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
-import type { Log } from './log.ts'
+import type { Log, LogRecord } from './log.ts'
 import { sizeOfChange } from './size.ts'
 import { EVERY, read } from './sort.ts'
 import { timerChanges } from './timers.ts'
@@ -38,7 +38,8 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
     for (const record of records) {
       const { partition, offset } = record
       const found = standing.has(EVERY) ? undefined : await withKeys(codec, () => records.map(({ value }) => value), () => read(codec, record))
-      if (found !== undefined && !('error' in found)) yield tell(deciders, found, { items, standing, ttl: domain.table.ttl })
+      if (found === 'discarded') yield { partition, offset, outcome: DISCARDED, changes: [] }
+      else if (found !== undefined && !('error' in found)) yield tell(heardBy(deciders, record), found, { items, standing, ttl: domain.table.ttl })
       else {
         standing.add(EVERY)
         yield { partition, offset, outcome: { kind: 'parked', reason: found === undefined ? BEHIND : reasonOf(found.error) }, changes: [] }
@@ -47,6 +48,11 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
   }
 }
 
+/** Those for which the event was not discarded. */
+const heardBy = (deciders: readonly Decider[], { discarded }: LogRecord): readonly Decider[] =>
+  discarded === undefined ? deciders : deciders.filter(({ projection }) => !discarded.includes(projection.name))
+
+const DISCARDED: Outcome = { kind: 'refused', refusal: { code: 'discarded', detail: 'Somebody gave it up; who and why: tributary parked --discarded.' } }
 const BEHIND = 'an earlier event of this key could not be folded'
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

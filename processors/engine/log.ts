@@ -9,6 +9,10 @@ export interface LogRecord extends Position {
   readonly timestamp: number
   readonly key: string | null
   readonly value: Uint8Array
+  /** Known beside the log (marks.ts): the projections that leave this event out, `*` for all of them. */
+  readonly discarded?: readonly string[]
+  /** Known beside the log: whoever folded it died, so nobody tries it unasked. */
+  readonly killed?: true
 }
 
 export interface NewRecord {

@@ -1,4 +1,4 @@
-import type { Key, Stored } from '../../projections/item.ts'
+import { isTrace, type Key, type Stored } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { parkedKey, parkedPartition } from './keys.ts'
@@ -19,8 +19,14 @@ export type Parked = Key & {
   readonly stack: string
   readonly type: string
   readonly eventId: string
+  /** When the event was recorded at which it stands, epoch milliseconds: what is shown of the key is of then. */
+  readonly since: number
+  /** How many events of the key wait behind it. */
+  readonly waiting: number
   /** Set by `parked retry`: the partition's owner heals the key when it sees it. */
   readonly retry?: boolean
+  /** Its event is being discarded: nobody heals it before that is recorded. */
+  readonly discarding?: boolean
 }
 export type StoredParked = Parked & { readonly _pos: number }
 
@@ -31,9 +37,16 @@ export interface Poison {
   readonly error: unknown
   readonly type?: string
   readonly eventId?: string
+  readonly recordedAt?: number
+  /** Offsets of events behind it that are left alone with it. */
+  readonly behind?: readonly number[]
 }
 
-export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '' }: Poison, through: number): Parked => ({
+/** An entry is an item like others, and a message may be as long as it likes. */
+const REASON_LENGTH = 1_000
+const STACK_LENGTH = 4_000
+
+export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '', recordedAt = 0, behind = [] }: Poison, through: number): Parked => ({
   ...parkedKey(position.partition, projection, key ?? `@${position.offset}`),
   projection,
   key,
@@ -41,10 +54,12 @@ export const parkedFrom = ({ projection, key, position, error, type = '', eventI
   offset: position.offset,
   through,
   code: error instanceof Fault ? error.code : 'fold-threw',
-  reason: error instanceof Error ? error.message : String(error),
-  stack: error instanceof Error ? (error.stack ?? '') : '',
+  reason: (error instanceof Error ? error.message : String(error)).slice(0, REASON_LENGTH),
+  stack: (error instanceof Error ? (error.stack ?? '') : '').slice(0, STACK_LENGTH),
   type,
   eventId,
+  since: recordedAt,
+  waiting: behind.length,
 })
 
 /** The same name as shown to people: `partition:projection:key`. */
@@ -53,14 +68,30 @@ export const parkedId = ({ partition, projection, key, offset }: Parked): string
 export const parking = (parked: Parked): Span => [[{ put: { ...parked, _pos: parked.offset } as Stored, expect: null }]]
 
 /** Passes over more of its events. Whoever does so writes it, and so learns when another has healed the key meanwhile. */
-export const passing = (was: StoredParked, through: number): StoredParked => ({ ...was, through: Math.max(was.through, through), _pos: was._pos + 1 })
+export const passing = (was: StoredParked, through: number, offsets: readonly number[] = []): StoredParked => ({
+  ...was,
+  through: Math.max(was.through, through),
+  waiting: was.waiting + offsets.filter((offset) => offset > was.through).length,
+  _pos: was._pos + 1,
+})
 
 export const passed = (was: StoredParked, now: StoredParked): Span => [[{ put: now as Stored, expect: was._pos }]]
 
 /** Its events fold now up to a later one: the entry moves there. */
 export const reparking = (was: StoredParked, parked: Parked): Span => [[{ put: { ...parked, _pos: was._pos + 1 } as Stored, expect: was._pos }]]
 
-export const unparking = ({ PK, SK, _pos }: StoredParked): Span => [[{ remove: { PK, SK }, expect: _pos }]]
+/** A healed key leaves how far it was healed: whoever lags behind and finds the same event poison does not park it a second time. */
+export const unparking = ({ PK, SK, through, _pos }: StoredParked, expires: { readonly [ttl: string]: number }): Span =>
+  [[{ put: { PK, SK, _removed: true, through, ...expires, _pos: _pos + 1 } as Stored, expect: _pos }]]
+
+/** Parks over what was met: beside another's entry what is passed over here is added there, and what was healed meanwhile stays healed. */
+export const parkingOver = (met: StoredParked | undefined, entry: Parked, behind: readonly number[]): { readonly made: StoredParked; readonly write: Span } | 'healed' => {
+  if (met === undefined) return { made: { ...entry, _pos: entry.offset }, write: parking(entry) }
+  const isDone = isTrace(met as Stored) && [entry.offset, ...behind].every((offset) => offset <= met.through)
+  if (isDone) return 'healed'
+  const made = isTrace(met as Stored) ? { ...entry, _pos: Math.max(entry.offset, met._pos + 1) } : passing(met, entry.through, behind)
+  return { made, write: passed(met, made) }
+}
 
 /** Every entry of a partition; pages are followed, since all of them must be known before an event is folded. */
 export const parkedOf = async (reader: Reader, partition: number): Promise<readonly StoredParked[]> => {

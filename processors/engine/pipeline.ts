@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts'
 import type { Control } from './control.ts'
 import type { Log, Logs } from './log.ts'
+import { withMarks } from './marks.ts'
+import type { Marks } from './marks.ts'
 import { createOutcomes } from './outcomes.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Parked } from './parking.ts'
@@ -38,6 +40,8 @@ export interface PipelineParts {
   readonly logs: Logs
   readonly stores: Stores
   readonly control: Control
+  /** What is known of single events: those discarded, those that kill. */
+  readonly marks: Marks
   /** What was sent: outlives generations. */
   readonly ledger: Store
   /** Where effects go. */
@@ -59,6 +63,7 @@ export interface Pipeline {
   readonly domain: Domain
   readonly log: Log
   readonly control: Control
+  readonly marks: Marks
   readonly codec: Codec
   /** The generation that answers now. A request asks once. */
   serving(): Followed
@@ -83,9 +88,9 @@ const HEAL_MS = 5_000
 const REFRESH_MS = 1_000
 
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
-  const { domain, logs, control, codec } = parts
+  const { domain, logs, control, marks, codec } = parts
   const kept = await control.identity(domain.name)
-  const log = await logs.open(domain.topic, kept)
+  const log = withMarks(await logs.open(domain.topic, kept), () => marks.of(domain.name))
   const { partitions } = kept ?? (await log.identity())
   await control.ensure(domain, kept ?? (await log.identity()))
   const { generation, forget } = generationsOf(parts)
@@ -96,7 +101,9 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
     if (pointer.generation !== serving.generation) serving = await generation(pointer.generation)
-    if (processing) await following.refresh()
+    if (!processing) return
+    await log.refresh()
+    await following.refresh()
   })
   const watch = watchControl(parts, { refresh, following })
   const start = async (hand: Hand): Promise<void> => {
@@ -114,7 +121,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await refresh()
     await forget(number)
   }
-  return { domain, log, control, codec, serving: () => serving, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  return { domain, log, control, marks, codec, serving: () => serving, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** Each generation is opened once. */

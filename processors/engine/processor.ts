@@ -111,7 +111,7 @@ const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly L
   const { store, codec, clock } = parts
   for (;;) {
     const sorted = await sortReadable(records, { codec, deciders, isParked: lane.isParked })
-    const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through) }))
+    const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through, sorted.left.get(was.SK)) }))
     if (entries.length === 0) return sorted
     const outcomes = await store.commit(entries.map(({ was, now }) => passed(was, now)))
     if (outcomes.every(({ applied }) => applied === 'all')) {

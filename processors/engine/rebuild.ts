@@ -11,13 +11,14 @@ import { copy } from './copying.ts'
 import { standing, standingIn } from './flip.ts'
 import { KEY_AGE_MS } from './keyring.ts'
 import type { Log } from './log.ts'
+import type { Marked } from './marks.ts'
 import { createPace, type Pace } from './pace.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
 import type { Store } from './store.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
 export interface BuildWork {
-  readonly log: Pick<Log, 'read'>
+  readonly log: Pick<Log, 'read'> & Partial<Marked>
   readonly codec: Codec
   readonly generation: number
   readonly ends: ReadonlyMap<number, number>

@@ -14,6 +14,8 @@ export interface Sorted {
   readonly parked: readonly number[]
   /** The keys they are of. */
   readonly standing: ReadonlySet<string>
+  /** The same offsets by the entry for which they were left alone. */
+  readonly left: ReadonlyMap<string, readonly number[]>
 }
 
 export interface Sorting {
@@ -36,27 +38,33 @@ export const sortRecords = (records: readonly LogRecord[], { codec, deciders, is
   const poisons = new Map<string, Poison>()
   const parked: number[] = []
   const standing = new Set<string>()
-  const leave = (key: string, offset: number) => {
+  const left = new Map<string, number[]>()
+  const leave = (name: string, key: string, offset: number) => {
     parked.push(offset)
     standing.add(key)
+    const others = left.get(`${name}#${key}`)
+    if (others === undefined) left.set(`${name}#${key}`, [offset])
+    else others.push(offset)
   }
   for (const record of records) {
     const { key } = record
     if (key !== null && ((poisons.size > 0 && poisons.has(key)) || isParked(EVERY, key, record.offset))) {
-      leave(key, record.offset)
+      leave(EVERY, key, record.offset)
       continue
     }
     const heard = read(codec, record)
+    if (heard === 'discarded') continue
     if (isPoison(heard)) poisons.set(key ?? `@${record.offset}`, heard)
     else
       for (let index = 0; index < deciders.length; index += 1) {
         const { folds, name } = (deciders[index] as Decider).projection
-        if (folds[heard.event.type] === undefined) continue
-        if (isParked(name, heard.event.meta.key, record.offset)) leave(heard.event.meta.key, record.offset)
+        if (folds[heard.event.type] === undefined || record.discarded?.includes(name) === true) continue
+        if (isParked(name, heard.event.meta.key, record.offset)) leave(name, heard.event.meta.key, record.offset)
         else spans.of(index, heard.event.meta.key).heard.push(heard)
       }
   }
-  return { spans: spans.all(), poisons: [...poisons.values()], parked, standing }
+  const unread = [...poisons].map(([key, poison]) => ({ ...poison, behind: left.get(`${EVERY}#${key}`) ?? [] }))
+  return { spans: spans.all(), poisons: unread, parked, standing, left }
 }
 
 type OpenSpan = KeySpan & { readonly heard: Heard[] }
@@ -80,17 +88,24 @@ const createSpans = (deciders: readonly Decider[]) => {
 
 const isPoison = (found: Heard | Poison): found is Poison => 'error' in found
 
-/** A record is an event of its own key, or it is poison. */
-export const read = (codec: Codec, record: LogRecord): Heard | Poison => {
-  const { partition, offset, key, value } = record
+/** A record is an event of its own key, or it is poison, or nobody is to hear it. */
+export const read = (codec: Codec, record: LogRecord): Heard | Poison | 'discarded' => {
+  const { partition, offset, key, value, timestamp, discarded, killed } = record
+  if (discarded !== undefined && discarded.includes(EVERY)) return 'discarded'
+  const poison = (error: unknown): Poison => ({ projection: EVERY, key, position: { partition, offset }, error, recordedAt: timestamp })
+  if (killed === true) return poison(killer(partition, offset))
   try {
     const event = codec.decode(value, record)
     if (event.meta.key === key) return { event, partition, offset }
     const error = new Fault('key-mismatch', `The record at ${partition}:${offset} lies under key ${JSON.stringify(key)} but says it is of ${JSON.stringify(event.meta.key)}. Find out who produced it.`)
-    return { projection: EVERY, key, position: { partition, offset }, error, type: event.type, eventId: event.meta.eventId }
+    return { ...poison(error), type: event.type, eventId: event.meta.eventId }
   } catch (error) {
     // A key that cannot be had now is no fault of the event.
     if (isRetriable(error)) throw error
-    return { projection: EVERY, key, position: { partition, offset }, error }
+    return poison(error)
   }
 }
+
+/** Not even decoded again: nobody knows in which step whoever tried it died. */
+const killer = (partition: number, offset: number): Fault =>
+  new Fault('killed-the-process', `Every process that folded the event at ${partition}:${offset} died of it. Mend what it runs into and retry it, or discard it.`)

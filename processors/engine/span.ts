@@ -133,7 +133,7 @@ const createEntries = (known: Known) => {
 }
 
 /** Longer than any writer can lag behind and still be heard. */
-const TRACE_SECONDS = 7 * 24 * 60 * 60
+export const TRACE_SECONDS = 7 * 24 * 60 * 60
 
 /** An event is the atom: its changes go into the open chunk whole, or open the next one. */
 const createChunks = (ttl: string) => {

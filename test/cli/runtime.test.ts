@@ -70,7 +70,7 @@ describe('the runtime', () => {
       expect(told.rows).toMatchObject([{ domain: 'meals', key: 'bad', code: 'not-wire-format' }])
       const [{ id }] = told.rows as [{ id: string }]
       expect(await createPerform(runtime)('parked-show', { id }, says())).toMatchObject({ id, bytes: Buffer.from('nonsense').toString('hex'), record: { fault: { code: 'not-wire-format' } } })
-      expect(await createPerform(runtime)('parked-retry', { all: true }, says())).toEqual({ asked: 1, healed: 0 })
+      expect(await createPerform(runtime)('parked-retry', { all: true }, says())).toEqual({ asked: 1, healed: 0, still: 1, pending: 0 })
       await createPerform(runtime)('parked-list', {}, told)
       expect(told.rows).toHaveLength(2)
     })

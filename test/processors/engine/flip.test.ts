@@ -16,13 +16,13 @@ const opened = async () => {
   const reach = async (end: number) => {
     for (const store of stores) await store.commit([], { partition: 0, offset: end })
   }
-  const start = (to: number, end: number, foldVersion = 1) => {
+  const start = (to: number, end: number, { foldVersion = 1, acceptParked = false } = {}) => {
     const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }] }
-    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000 })
+    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked })
   }
-  const flipTo = async (to: number, end: number) => {
+  const flipTo = async (to: number, end: number, acceptParked = false) => {
     await reach(end)
-    return start(to, end)
+    return start(to, end, { acceptParked })
   }
   return { control, clock, stores, reach, start, flipTo }
 }
@@ -46,7 +46,7 @@ test('a key that stands still is the next generation\'s to send for, from where 
   // Parked before its own turn began: what lies between was the first generation's, and was sent.
   await park(stores[1], 'b', 4)
   await park(stores[1], 'c', 12)
-  await flipTo(1, 25)
+  await flipTo(1, 25, true)
   expect([...(await control.serving(ledger.name)).parked].sort()).toEqual([['accounts#b', 10], ['accounts#c', 12]])
 })
 
@@ -95,14 +95,29 @@ test('a generation that never was, and a half-built one, do not serve', async ()
 test('folds of another version flip to what stands at the end, and say that it stands still', async () => {
   const { stores, start } = await opened()
   await stores[1].commit([], { partition: 0, offset: 10 })
-  expect(await start(2, 10, 7)).toEqual({ before: 1, standsStill: true })
+  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, standsStill: true })
 })
 
 test('what stands still before the end for lack of its code does not serve, and is told with what it lacks', async () => {
   const { control, clock, stores, start } = await opened()
   await stores[1].commit([], { partition: 0, offset: 6 })
-  const flipping = expect(start(2, 10, 7)).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
+  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
   await clock.pass(10_000)
   await flipping
   expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a generation that parks what the serving one does not is not flipped to, unless that is accepted', async () => {
+  const { control, stores, flipTo } = await opened()
+  await park(stores[0], 'a', 7)
+  await park(stores[0], 'b', 3)
+  await park(stores[1], 'a', 7)
+  await park(stores[1], 'b', 5)
+  await park(stores[1], 'c', 8)
+  await park(stores[1], 'd', 2)
+  await park(stores[0], 'd', 4)
+  await expect(flipTo(2, 10)).rejects.toMatchObject({ code: 'flip-would-park', message: expect.stringMatching(/parks 2 keys .*accounts:c at 0:8 .*accounts:d at 0:2 /) })
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  await flipTo(2, 10, true)
+  expect((await control.serving(ledger.name)).generation).toBe(2)
 })

@@ -70,6 +70,7 @@ export const memoryStore = (): MemoryStore => {
         query: async ({ pk, prefix = '', from = '', to = '\u{10FFFF}', limit }) => ({
           items: [...items.values()]
             .filter(({ PK, SK }) => PK === pk && SK.startsWith(prefix) && SK >= from && SK <= to)
+            .filter((item) => !isExpired(item, 'ttl', now()))
             .sort((a, b) => (a.SK < b.SK ? -1 : 1))
             .slice(0, limit),
         }),

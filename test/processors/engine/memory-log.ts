@@ -1,0 +1,49 @@
+import type { Log, LogRecord, Subscriber } from '../../../processors/engine/log.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { jsonCodec } from './ledger.ts'
+
+/** The log port at its plainest: one partition, and a group that is told by hand. */
+export interface MemoryLog extends Log {
+  readonly records: LogRecord[]
+  say(...events: readonly Event[]): void
+  /** Hands everything from where the subscriber begins to every subscriber, as one batch. */
+  deliver(): Promise<void>
+}
+
+export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
+  const records: LogRecord[] = []
+  const subscribers = new Set<Subscriber>()
+  const add = (key: string | null, value: Uint8Array) => records.push({ partition: 0, offset: records.length, timestamp: 1_000 + records.length, key, value })
+  const log: MemoryLog = {
+    topic: 'ledger.events',
+    records,
+    say: (...said) => {
+      for (const event of said) add(event.meta.key, jsonCodec.encode(event))
+    },
+    deliver: async () => {
+      for (const subscriber of subscribers) {
+        const from = await subscriber.assigned({ partition: 0, low: 0, high: records.length })
+        if (from < records.length) await subscriber.batch(records.slice(from), { partition: 0, held: () => true })
+      }
+    },
+    append: async (said) => said.map(({ key, value }) => ({ partition: 0, offset: add(key, value) - 1 })),
+    subscribe: async (_, subscriber) => {
+      subscribers.add(subscriber)
+      return { stop: async () => void subscribers.delete(subscriber) }
+    },
+    read: async function* (_, from, to = records.length) {
+      if (from < to) yield records.slice(from, to)
+    },
+    readKey: async function* (key, from = 0) {
+      yield records.filter((record) => record.key === key && record.offset >= from)
+    },
+    partitionOf: () => 0,
+    watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
+    identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
+    committed: async () => new Map(),
+    setCommitted: async () => undefined,
+    removeGroup: async () => undefined,
+  }
+  log.say(...events)
+  return log
+}
