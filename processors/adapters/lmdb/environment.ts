@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { Fault, isFault } from '../../../schemas/fault.ts'
+import { requireWhole } from './whole.ts'
 
 /** Reserved address space, not disk. The file grows with what is written, and past this lmdb-js maps more. */
 const MAP_SIZE = 2 ** 36
@@ -43,6 +44,7 @@ export const openEnvironment = ({ path, readOnly = false }: EnvironmentOptions):
   try {
     if (!readOnly) mkdirSync(path, { recursive: true })
     if (!readOnly && !existsSync(join(path, 'data.mdb')) && !hasRoomFor(path, 0)) throw new Fault('disk-full', `The disk of ${path} is full. Free space and start again.`)
+    requireWhole(join(path, 'data.mdb'))
     return open(path, { ...SETTINGS, readOnly })
   } catch (error) {
     throw asFault(error, 'data-unreadable', `The LMDB environment at ${path} cannot be opened. Check its permissions and the disk`)
@@ -51,22 +53,27 @@ export const openEnvironment = ({ path, readOnly = false }: EnvironmentOptions):
 
 export const openDatabase = <V>(root: RootDatabase, name: string, encoder: object): Database<V, LmdbKey> => {
   const options = { name, encoding: 'msgpack' as const, keyEncoder: utf8Keys, encoder }
-  return present(root.openDB<V, LmdbKey>(options), name)
+  return opened(name, () => root.openDB<V, LmdbKey>(options))
 }
 
 /** String keys with bytes, or without values. */
 export const openSet = (root: RootDatabase, name: string): Database<Uint8Array, LmdbKey> => {
   const options = { name, encoding: 'binary' as const, keyEncoder: utf8Keys }
-  return present(root.openDB<Uint8Array, LmdbKey>(options), name)
+  return opened(name, () => root.openDB<Uint8Array, LmdbKey>(options))
 }
 
 export const openBinary = (root: RootDatabase, name: string): Database<Buffer, Uint8Array> =>
-  present(root.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }), name)
+  opened(name, () => root.openDB<Buffer, Uint8Array>({ name, encoding: 'binary', keyEncoding: 'binary' }))
 
-// The types do not say it, but a database that does not exist in a read-only environment comes back as undefined.
-const present = <D>(database: D | undefined, name: string): D => {
-  if (database === undefined) throw new Fault('data-unreadable', `The LMDB environment has no database ${name}. Start the server on this folder once.`)
-  return database
+const opened = <D>(name: string, open: () => D | undefined): D => {
+  try {
+    const database = open()
+    // The types do not say it, but a database that does not exist in a read-only environment comes back as undefined.
+    if (database === undefined) throw new Fault('data-unreadable', `The LMDB environment has no database ${name}. Start the server on this folder once.`)
+    return database
+  } catch (error) {
+    throw asFault(error, 'data-unreadable', `The database ${name} cannot be opened: its pages do not fit each other. Check the disk, and restore the data folder from a backup`)
+  }
 }
 
 /** What is left free on a disk. */
