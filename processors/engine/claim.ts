@@ -1,6 +1,6 @@
 import { Fault } from '../../schemas/fault.ts'
 import type { Control, Generation } from './control.ts'
-import { running, type Lease } from './lease.ts'
+import { running, type Builder } from './lease.ts'
 
 /** Held by one process until it lets go of it or ends, however it ends. */
 export interface Lock {
@@ -30,38 +30,46 @@ export interface Claimed {
 
 /** A generation to build, with the lease of the domain and the lock of its local store. A lease whose holder is dead for sure is taken at once. */
 export const claim = async (parts: ClaimParts): Promise<Claimed> => {
-  const lease = await parts.control.lease(parts.domain.name)
-  return parts.resume === undefined ? begin(parts, lease) : goOn(parts, parts.resume, lease)
-}
-
-const begin = async ({ domain, control, holder, workshop }: ClaimParts, lease: Lease | undefined): Promise<Claimed> => {
-  const left = lease?.place === workshop.place ? await workshop.lock(lease.generation) : undefined
+  const { domain, control, holder, workshop, resume } = parts
+  const lease = await control.lease(domain.name)
+  const { lockOf, releaseBut } = createLocks(workshop)
   try {
-    const over = lease !== undefined && left !== undefined ? { over: lease.holder } : {}
-    const generation = await control.begin(domain, { holder, place: workshop.place, ...over })
-    const lock = await workshop.lock(generation.generation)
+    // Whatever generation the dead one was at: it may not even be listed, or be complete already.
+    const isDead = lease?.place === workshop.place && (await lockOf(lease.generation)) !== undefined
+    const builder = { holder, place: workshop.place, ...(isDead && lease !== undefined ? { over: lease.holder } : {}) }
+    if (resume !== undefined && (await lockOf(resume)) === undefined) throw running(domain.name, lease)
+    const generation = resume === undefined ? await control.begin(domain, builder) : await goOn(parts, resume, builder)
+    const lock = await lockOf(generation.generation)
     if (lock === undefined) throw running(domain.name, lease)
+    await releaseBut(generation.generation)
     return { generation, lock }
-  } finally {
-    await left?.release()
-  }
-}
-
-const goOn = async ({ domain, control, holder, workshop }: ClaimParts, resume: number, lease: Lease | undefined): Promise<Claimed> => {
-  const lock = await workshop.lock(resume)
-  if (lock === undefined) throw running(domain.name, lease)
-  try {
-    const over = lease?.generation === resume && lease.place === workshop.place ? { over: lease.holder } : {}
-    const generation = await control.resume(domain.name, resume, { holder, place: workshop.place, ...over })
-    const { work } = generation
-    if (work === undefined || work.place === workshop.place) return { generation, lock }
-    await control.release(domain.name, holder)
-    throw new Fault('build-elsewhere',
-      `Generation ${resume} of ${domain.name} is half-built at ${work.place}, not here (${workshop.place}). Go on with it there, or drop it: tributary generations ${domain.name} --drop ${resume}.`)
   } catch (error) {
-    await lock.release()
+    await releaseBut(undefined)
     throw error
   }
+}
+
+/** Each lock once, however often it is asked for. */
+const createLocks = (workshop: Place) => {
+  const locks = new Map<number, Lock>()
+  const lockOf = async (generation: number): Promise<Lock | undefined> => {
+    const lock = locks.get(generation) ?? (await workshop.lock(generation))
+    if (lock !== undefined) locks.set(generation, lock)
+    return lock
+  }
+  const releaseBut = async (kept: number | undefined): Promise<void> => {
+    for (const [generation, lock] of locks) if (generation !== kept) await lock.release()
+  }
+  return { lockOf, releaseBut }
+}
+
+const goOn = async ({ domain, control, workshop }: ClaimParts, resume: number, builder: Builder): Promise<Generation> => {
+  const generation = await control.resume(domain.name, resume, builder)
+  const { work } = generation
+  if (work === undefined || work.place === workshop.place) return generation
+  await control.release(domain.name, builder.holder)
+  throw new Fault('build-elsewhere',
+    `Generation ${resume} of ${domain.name} is half-built at ${work.place}, not here (${workshop.place}). Go on with it there, or drop it: tributary generations ${domain.name} --drop ${resume}.`)
 }
 
 /** The newest that was left half-built by folds of this version. */

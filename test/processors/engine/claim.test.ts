@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { claim, type Place } from '../../../processors/engine/claim.ts'
+import { createControl, type Control } from '../../../processors/engine/control.ts'
+import { ledger } from './ledger.ts'
+import { memoryStore } from './memory-store.ts'
+
+/** One folder: a lock is held by one at a time, and let go when its process ends. */
+const folder = () => {
+  const held = new Set<number>()
+  const here: Place = {
+    place: 'here',
+    lock: async (generation) => {
+      if (held.has(generation)) return undefined
+      held.add(generation)
+      return { release: async () => void held.delete(generation) }
+    },
+  }
+  return { here, held }
+}
+
+const controlled = async () => {
+  const store = memoryStore()
+  const control = createControl({ store, now: () => 1_000 })
+  await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 })
+  /** As a process does that dies when it has taken the lease, before its generation is listed. */
+  const dying = createControl({ store: { ...store, commit: async (spans) => (JSON.stringify(spans).includes('GEN#') ? Promise.reject(new Error('killed')) : store.commit(spans)) }, now: () => 1_000 })
+  return { control, dying }
+}
+
+const begin = (control: Control, holder: string, workshop: Place) => claim({ domain: ledger, control, holder, workshop })
+
+test('a build goes on at once where another died between its lease and its listing, and then holds that one lock', async () => {
+  const { control, dying } = await controlled()
+  const { here, held } = folder()
+  await expect(begin(dying, 'one', here)).rejects.toThrow('killed')
+  held.clear()
+  const { generation, lock } = await begin(control, 'two', here)
+  expect(generation).toMatchObject({ generation: 2, state: 'building' })
+  expect([...held]).toEqual([2])
+  await expect(begin(control, 'three', here)).rejects.toMatchObject({ code: 'rebuild-running' })
+  expect([...held]).toEqual([2])
+  await lock.release()
+  expect([...held]).toEqual([])
+})
+
+test('a half-built generation is gone on with at once where another died between completing its own and letting go', async () => {
+  const { control } = await controlled()
+  const { here, held } = folder()
+  await begin(control, 'one', here)
+  held.clear()
+  const { generation } = (await begin(control, 'two', here)).generation
+  await control.follow(ledger.name, generation, 'two')
+  await control.begin(ledger, { holder: 'two', place: 'here' })
+  await control.drop(ledger.name, 4, 'two')
+  held.clear()
+  expect((await claim({ domain: ledger, control, holder: 'three', workshop: here, resume: 2 })).generation).toMatchObject({ generation: 2 })
+  expect([...held]).toEqual([2])
+  await expect(claim({ domain: ledger, control, holder: 'four', workshop: here, resume: 2 })).rejects.toMatchObject({ code: 'rebuild-running' })
+  expect([...held]).toEqual([2])
+})
+
+test('a build takes the next number where another died half-way, and holds only the lock of its own', async () => {
+  const { control } = await controlled()
+  const { here, held } = folder()
+  await begin(control, 'one', here)
+  held.clear()
+  expect((await begin(control, 'two', here)).generation).toMatchObject({ generation: 3 })
+  expect([...held]).toEqual([3])
+})
