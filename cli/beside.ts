@@ -50,6 +50,7 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     codec: await codecBeside(config.data, domain),
     clock: systemClock,
     serving: generation,
+    collects: false,
     store: (number) => Promise.resolve(store(number)),
     scratch: () => makeScratch(domain.table),
     // Nobody else opens the new generation's files until it is listed as following.

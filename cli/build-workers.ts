@@ -44,7 +44,7 @@ export const workersFor = (events: number): number => (events < WORTH_SHARING ? 
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
   const { generation, ends, owed, workers, workingSet, writesPerSecond } = work
   const marks = (await work.log.marks?.()) ?? []
-  await prime(place, domain, work)
+  const primed = await prime(place, domain, work)
   const done = Array.from({ length: workers }, () => 0)
   const common = {
     data: place.data, domain: domain.name, generation, ends: [...ends], owed, marks, of: workers,
@@ -60,15 +60,16 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
   const tables = await openTables(place.data)
   await (await tables.open(domain.table, generation)).write([], [], ends)
   await tables.close()
-  return { events: Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked) }
+  return { events: primed + Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked) }
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
-const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<void> => {
+const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<number> => {
   const tables = await openTables(data)
   const target = await tables.open(domain.table, generation)
-  await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
+  const { events } = await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
   await tables.close()
+  return events
 }
 
 const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<Built> =>

@@ -97,6 +97,8 @@ const mending = (program: Command, run: Run): void => {
     .option('--key <key>', 'one key only').option('--sample <n>', 'this many keys only, drawn anew each time', wholeNumber(1)).addOption(json())
     .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/verify.ts')).verify)({ domain, ...options }))
   program.command('rebuild').argument('<domain>').description('build the next generation beside the serving one, and flip')
+    .option('--diff', 'show what would change, field by field, and flip nothing; exit 3 when something differs')
+    .option('--sample <n>', 'with --diff: how many changed items and decisions to show (default: 20)', wholeNumber(0))
     .option('--no-flip', 'build it only').option('--resume', 'go on with the generation that was left half-built')
     .option('--max-writes-per-second <n>', 'leave those who serve their share (write units on DynamoDB, items embedded)', wholeNumber(1))
     .option('--accept-parked', 'flip also where keys stand still that go on in the serving one')

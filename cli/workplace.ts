@@ -26,6 +26,8 @@ export interface Workplace {
   readonly control: Pick<Control, ControlVerb>
   /** The generation that answers now. */
   readonly serving: number
+  /** Whether the items' store removes for good what has expired. */
+  readonly collects: boolean
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
   scratch(): Promise<Scratch>
   workshop(): Promise<Workshop>
@@ -55,6 +57,7 @@ const workplaceIn = ({ adapters, clock, held }: Runtime, pipeline: Pipeline): Wo
   return {
     domain, codec, clock, log, control,
     serving: pipeline.serving().generation,
+    collects: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
     scratch: () => adapters.scratch(domain.table),
     workshop: () => Promise.resolve(adapters.workshop(domain)),

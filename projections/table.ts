@@ -14,6 +14,14 @@ export interface TableSpec {
   /** The one TTL attribute, epoch seconds. */
   readonly ttl: string
   readonly indexes: readonly IndexSpec[]
+  /** What people call the items whose keys begin so; the first that fits. */
+  readonly kinds?: readonly KindSpec[]
+}
+
+export interface KindSpec {
+  readonly name: string
+  readonly pk?: string
+  readonly sk?: string
 }
 
 export const tableName = (spec: TableSpec, generation: number): string =>

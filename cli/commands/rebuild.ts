@@ -15,6 +15,8 @@ import type { Workplace } from '../workplace.ts'
 export interface RebuildOptions {
   readonly domain: string
   readonly flip: boolean
+  readonly diff?: true
+  readonly sample?: number
   readonly resume?: true
   readonly maxWritesPerSecond?: number
   readonly acceptParked?: true
@@ -24,6 +26,7 @@ export interface RebuildOptions {
 
 /** Builds in this process, beside a running server, whose commits it never blocks. */
 export const rebuild = async (context: Context, options: RebuildOptions): Promise<Exit> => {
+  if (options.diff === true) return (await import('./diff.ts')).diff(context, options)
   let parked = 0
   await inWorkplaces(context, options.domain, async (workplace) => {
     const parts = await partsOf(context, workplace, options)

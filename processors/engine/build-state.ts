@@ -62,8 +62,10 @@ export const keepState = ({ domain, control, holder, clock, workshop, ...parts }
       parts.progress?.(progress)
     },
     stop: async () => {
+      if (done.signal.aborted) return
       done.abort()
       await keeping
+      await save().catch(() => undefined)
     },
   }
 }

@@ -25,6 +25,9 @@ const transient = ['OUTBOX#', 'PARKED#'] as const
 /** Rows that come and go by what was sent or healed: they are not a function of the log alone, so nothing compares them. */
 export const isTransient = (item: Item): boolean => transient.some((prefix) => item.PK.startsWith(prefix)) || isTrace(item)
 
+/** The engine's own memory of requests and of what is to be sent: no result of a rule. */
+export const isBookkeeping = ({ PK }: Key): boolean => PK.startsWith('IDEM#') || PK.startsWith('OUTBOX#')
+
 /** Keys written once, by one position: nothing to load before writing them. */
 export const isByPosition = ({ PK }: Key): boolean => PK.startsWith('OUTCOME#') || PK.startsWith('OUTBOX#')
 

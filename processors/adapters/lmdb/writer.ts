@@ -51,31 +51,39 @@ export const openWriter = (parts: GenerationParts): Writer => {
     await delay(LET_GO_MS)
     await root.close()
   }
+  /** Settles when nothing is being written. */
+  let written: Promise<unknown> = Promise.resolve()
   const absence = opened.tables.items.getKeysCount({ limit: 1 }) === 0 ? createAbsence() : undefined
+  const write = async (changes: Changes): Promise<void> => {
+    if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
+    await scrubbing
+    const { root, tables } = opened
+    if (!hasRoomFor(path, changes.bytes)) {
+      throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written, and it is tried again. Free space.`, { retriable: true })
+    }
+    try {
+      await root.batch(() => put({ tables, parts, absence }, changes))
+    } catch (error) {
+      // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
+      const cause = await causeOf(error)
+      await root.close().catch(() => undefined)
+      opened = openAt(parts)
+      throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written; it is tried again. Check the disk`)
+    }
+  }
   return {
     tables: () => opened.tables,
     lacks: id => absence !== undefined && absence.lacks(id),
-    write: async changes => {
-      if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
-      await scrubbing
-      const { root, tables } = opened
-      if (!hasRoomFor(path, changes.bytes)) {
-        throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written, and it is tried again. Free space.`, { retriable: true })
-      }
-      try {
-        await root.batch(() => put({ tables, parts, absence }, changes))
-      } catch (error) {
-        // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
-        const cause = await causeOf(error)
-        await root.close().catch(() => undefined)
-        opened = openAt(parts)
-        throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written; it is tried again. Check the disk`)
-      }
+    write: changes => {
+      const writing = write(changes)
+      written = Promise.allSettled([written, writing])
+      return writing
     },
     scrub: () => scrubbing ??= scrub().finally(() => {
       scrubbing = undefined
     }),
-    close: () => closing ??= Promise.resolve(scrubbing).then(() => opened.root.close()),
+    // Closed under a write, LMDB ends the process.
+    close: () => closing ??= Promise.allSettled([scrubbing, written]).then(() => opened.root.close()),
   }
 }
 

@@ -1,0 +1,74 @@
+import { halfBuilt } from '../../processors/engine/claim.ts'
+import type { Generation } from '../../processors/engine/control.ts'
+import { diff as diffSides, type Diffed, type Side } from '../../processors/engine/diff.ts'
+import { startBuild } from '../../processors/engine/rebuild.ts'
+import type { Context } from '../context.ts'
+import { reportOf, reportText } from '../diff-report.ts'
+import { count } from '../meter.ts'
+import { EXIT } from '../output.ts'
+import type { Exit } from '../output.ts'
+import { untilReached } from '../reached.ts'
+import { inWorkplaces } from '../workplace.ts'
+import type { Workplace } from '../workplace.ts'
+import { partsOf, type RebuildOptions } from './rebuild.ts'
+
+const SAMPLE = 20
+
+/** What the folds of this program would change, before anybody sees it: nothing follows what is built, and nothing is flipped. */
+export const diff = async (context: Context, options: RebuildOptions): Promise<Exit> => {
+  let differs = false
+  await inWorkplaces(context, options.domain, async (workplace) => {
+    const { domain, control, serving } = workplace
+    const listed = await control.generations(domain.name)
+    const made = listed.find((each) => each.generation > serving && each.state === 'following' && each.foldVersion === domain.foldVersion)
+    const { generation, diffed } = made === undefined ? await againstBuilt(context, workplace, options) : await againstComplete(context, workplace, { options, made })
+    const report = await reportOf(workplace, { generation, against: listed.find((each) => each.generation === serving) as Generation, diffed, sample: options.sample ?? SAMPLE })
+    context.output.line(options.json === true ? JSON.stringify(report) : reportText(report, context.output))
+    differs ||= report.differs
+    if (made === undefined) context.output.note(`Generation ${generation} stays half-built; nobody follows it. To serve it: tributary rebuild ${domain.name} --resume. To remove it: tributary generations ${domain.name} --drop ${generation}.`)
+  })
+  return differs ? EXIT.differs : EXIT.fine
+}
+
+interface Compared {
+  readonly generation: number
+  readonly diffed: Diffed
+}
+
+/** Builds it, or goes on with what was left half-built, and folds on as the serving one moves. */
+const againstBuilt = async (context: Context, workplace: Workplace, options: RebuildOptions): Promise<Compared> => {
+  const { domain, control, log, clock } = workplace
+  const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
+  if (left !== undefined && options.resume !== true) context.output.note(`Generation ${left.generation} of ${domain.name} was left half-built by folds of this version, and is gone on with.`)
+  const building = await startBuild(await partsOf(context, workplace, { ...options, ...(left === undefined ? {} : { resume: true as const }) }))
+  const before = await workplace.store(workplace.serving)
+  const advance = async (): Promise<Side> => {
+    await untilReached([before], { log, clock, signal: context.signal })
+    return building.fold()
+  }
+  try {
+    return { generation: building.generation, diffed: await compare(context, workplace, { options, before, advance }) }
+  } finally {
+    await building.leave()
+  }
+}
+
+/** Another command made it, and processors follow it like the serving one. */
+const againstComplete = async (context: Context, workplace: Workplace, { options, made }: { options: RebuildOptions; made: Generation }): Promise<Compared> => {
+  const { domain, log, clock } = workplace
+  context.output.note(`Generation ${made.generation} of ${domain.name} is there already, and is what is compared; to build it anew: tributary generations ${domain.name} --drop ${made.generation}.`)
+  await workplace.follow()
+  const [before, after] = [await workplace.store(workplace.serving), await workplace.store(made.generation)]
+  const advance = async (): Promise<Side> => {
+    await untilReached([before, after], { log, clock, signal: context.signal })
+    return after
+  }
+  return { generation: made.generation, diffed: await compare(context, workplace, { options, before, advance }) }
+}
+
+const compare = ({ output, signal }: Context, { domain, clock, collects }: Workplace, { options, before, advance }: { options: RebuildOptions; before: Side; advance: () => Promise<Side> }): Promise<Diffed> =>
+  diffSides({
+    table: domain.table, before, advance, collects, clock, signal,
+    sample: options.sample ?? SAMPLE,
+    progress: (items) => output.progress(`${domain.name}: ${count(items)} items compared`),
+  })

@@ -1,0 +1,28 @@
+import type { Clock } from '../processors/engine/clock.ts'
+import type { Log } from '../processors/engine/log.ts'
+import type { Store } from '../processors/engine/store.ts'
+
+export interface ReachedParts {
+  readonly log: Pick<Log, 'watermarks'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** What stands still for so long is followed by nobody, and so stays as it is. */
+const STILL_MS = 3_000
+const POLL_MS = 20
+
+/** Waits until all passed where the log ends now, or stand still. */
+export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, signal }: ReachedParts): Promise<void> => {
+  const ends = (await log.watermarks()).filter(({ high }) => high > 0)
+  let [last, movedAt] = ['', clock.now()]
+  for (;;) {
+    const reached = await Promise.all(stores.map((store) => store.checkpoints()))
+    if (reached.every((positions) => ends.every(({ partition, high }) => (positions.get(partition) ?? 0) >= high))) return
+    signal.throwIfAborted()
+    const now = JSON.stringify(reached.map((positions) => [...positions]))
+    if (now !== last) [last, movedAt] = [now, clock.now()]
+    if (clock.now() - movedAt >= STILL_MS) return
+    await clock.sleep(POLL_MS, signal)
+  }
+}

@@ -1,0 +1,103 @@
+import { canonical, isTrace, type Item, type Key, type Stored, type Value } from '../../projections/item.ts'
+import type { TableSpec } from '../../projections/table.ts'
+import { leavesTrace } from './keys.ts'
+
+export interface FieldChange {
+  /** Dotted where it lies in a map. */
+  readonly field: string
+  readonly before?: Value
+  readonly after?: Value
+}
+
+/** An item that another generation has otherwise. */
+export interface ItemChange extends Key {
+  readonly kind: string
+  readonly change: 'added' | 'removed' | 'changed'
+  readonly fields: readonly FieldChange[]
+}
+
+/** How the items of one kind come out. */
+export interface KindCount {
+  readonly kind: string
+  added: number
+  removed: number
+  changed: number
+  same: number
+  /** By field: in how many items it changed. */
+  readonly fields: { [field: string]: number }
+}
+
+/** What kind of item lies under a key: by the table's own list of prefixes, else by what the key begins with. */
+export const kindOf = ({ kinds = [] }: TableSpec, { PK, SK }: Key): string =>
+  kinds.find(({ pk = '', sk = '' }) => PK.startsWith(pk) && SK.startsWith(sk))?.name ?? (leavesTrace({ PK, SK }) && !PK.startsWith('ARMED#') ? `${head(PK)}${head(SK)}` : 'timer')
+
+const head = (text: string): string => /^[^#]*#?/.exec(text)?.[0] ?? ''
+
+/** Attribute by attribute; our own bookkeeping, which begins with `_`, is left out. */
+export const fieldChanges = (before: Item | undefined, after: Item | undefined): readonly FieldChange[] => {
+  const [old, now] = [flat(before), flat(after)]
+  const names = [...new Set([...old.keys(), ...now.keys()])].sort()
+  return names.filter((field) => text(old.get(field)) !== text(now.get(field))).map((field) => ({
+    field,
+    ...(old.has(field) ? { before: old.get(field) as Value } : {}),
+    ...(now.has(field) ? { after: now.get(field) as Value } : {}),
+  }))
+}
+
+const text = (value: Value | undefined): string | undefined => (value === undefined ? undefined : canonical({ PK: '', SK: '', value }))
+
+const flat = (item: Item | undefined): ReadonlyMap<string, Value> => {
+  const found = new Map<string, Value>()
+  const add = (name: string, value: Value | undefined): void => {
+    if (value === undefined) return
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return void found.set(name, value)
+    for (const [member, inner] of Object.entries(value as { [name: string]: Value })) add(`${name}.${member}`, inner)
+  }
+  for (const [name, value] of Object.entries(item ?? {})) if (name !== 'PK' && name !== 'SK' && !name.startsWith('_')) add(name, value)
+  return found
+}
+
+/** The item that readers see: a trace is none. */
+export const shown = (item: Stored | undefined): Stored | undefined => (item !== undefined && isTrace(item) ? undefined : item)
+
+/** Counts by kind, and keeps a few of each as a sample. */
+export const createTallies = (table: TableSpec, sample: number) => {
+  const kinds = new Map<string, KindCount>()
+  const samples = new Map<string, ItemChange[]>()
+  let bookkeeping = 0
+  return {
+    same: (key: Key): void => void (countOf(kinds, kindOf(table, key)).same += 1),
+    differ: (key: Key, before: Item | undefined, after: Item | undefined): void => {
+      const kind = kindOf(table, key)
+      const [count, fields] = [countOf(kinds, kind), fieldChanges(before, after)]
+      if (before !== undefined && after !== undefined && fields.length === 0) {
+        count.same += 1
+        bookkeeping += 1
+        return
+      }
+      const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
+      count[change] += 1
+      if (change === 'changed') for (const { field } of fields) count.fields[field] = (count.fields[field] ?? 0) + 1
+      const kept = samples.get(`${kind} ${change}`) ?? []
+      samples.set(`${kind} ${change}`, kept)
+      if (kept.length < sample) kept.push({ PK: key.PK, SK: key.SK, kind, change, fields })
+    },
+    kinds: (): readonly KindCount[] => [...kinds.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1)),
+    /** Some of every kind and change, in turn. */
+    sample: (): readonly ItemChange[] => dealt([...samples.values()], sample),
+    /** Items that differ in our own bookkeeping only. */
+    bookkeeping: (): number => bookkeeping,
+  }
+}
+
+const countOf = (kinds: Map<string, KindCount>, kind: string): KindCount => {
+  const count = kinds.get(kind) ?? { kind, added: 0, removed: 0, changed: 0, same: 0, fields: {} }
+  kinds.set(kind, count)
+  return count
+}
+
+const dealt = (hands: readonly (readonly ItemChange[])[], limit: number): readonly ItemChange[] => {
+  const most = Math.max(0, ...hands.map(({ length }) => length))
+  const rounds = Array.from({ length: most }, (_, round) => hands.flatMap((hand) => hand[round] ?? []))
+  return rounds.flat().slice(0, limit)
+}
