@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { buildShared, workersFor } from '../cli/build-workers.ts'
+import { codecBeside, keyFileIn } from '../cli/sealing.ts'
+import { openKeyFileStore } from '../processors/adapters/key-file/store.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
 import { build } from '../processors/engine/build.ts'
+import { createKeyring } from '../processors/engine/keyring.ts'
 import type { Log, NewRecord } from '../processors/engine/log.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { keyOf, type Stored } from '../projections/item.ts'
-import { openCodec } from '../schemas/codec.ts'
+import { openCodec, type Codec } from '../schemas/codec.ts'
 import { mealEvents } from './workload.ts'
 
 /** One phase of the rebuild benchmark, in a process of its own so that memory and garbage are its own. */
@@ -18,10 +21,16 @@ export interface PhaseResult {
   readonly anonymousMb: number
 }
 
-const [phase = '', folder = '', count = '0'] = process.argv.slice(2)
+const [phase = '', folder = '', count = '0', kind = 'plain'] = process.argv.slice(2)
 const events = Number(count)
 const logs = lmdbLogs({ folder: `${folder}/log` })
-const codec = openCodec()
+/** Sealed, every person's key is made as the log is filled; whoever reads it then finds them beside it. */
+const writingCodec = async (): Promise<Codec> => {
+  if (kind === 'plain') return openCodec()
+  const keys = await openKeyFileStore({ path: keyFileIn(folder), mode: 'write', found: () => Promise.resolve({ id: 'bench', plainBefore: {} }) })
+  return openCodec({ sealing: createKeyring(keys, { now: Date.now }).sealing(meals.name) })
+}
+const codec = phase === 'fill' ? await writingCodec() : await codecBeside(folder, meals)
 let anonymousMb = 0
 
 const sampleMemory = () => {
@@ -32,6 +41,8 @@ const sampleMemory = () => {
 const fill = async (log: Log) => {
   let batch: NewRecord[] = []
   for (const event of mealEvents({ events, users: 1_000 })) {
+    const keys = codec.keysFor?.([event])
+    if (keys !== undefined) await keys
     batch.push({ key: event.meta.key, value: codec.encode(event) })
     if (batch.length < 4_096) continue
     await log.append(batch)

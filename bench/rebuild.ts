@@ -14,9 +14,15 @@ const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
 
 type Phase = 'fill' | 'rebuild' | 'decode' | 'same-io'
 
-const runPhase = async (phase: Phase, folder: string, events: number): Promise<PhaseResult> => {
+interface Filled {
+  readonly folder: string
+  readonly events: number
+  readonly kind: 'plain' | 'sealed'
+}
+
+const runPhase = async (phase: Phase, { folder, events, kind }: Filled): Promise<PhaseResult> => {
   process.stderr.write(`  ${phase}, ${events.toLocaleString('en')} events …`)
-  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events)], { maxBuffer: 1 << 20 })
+  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events), kind], { maxBuffer: 1 << 20 })
   const result = JSON.parse(stdout) as PhaseResult
   process.stderr.write(` ${result.seconds.toFixed(1)} s\n`)
   return result
@@ -28,16 +34,17 @@ interface Round {
   readonly decode: PhaseResult
 }
 
-const measure = async (events: number): Promise<readonly Round[]> => {
+const measure = async (events: number, kind: Filled['kind']): Promise<readonly Round[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
+  const filled = { folder, events, kind }
   try {
-    await runPhase('fill', folder, events)
+    await runPhase('fill', filled)
     const rounds: Round[] = []
     for (let round = 0; round < roundsOf(events); round += 1) {
       for (const made of ['tables', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
-      const rebuild = await runPhase('rebuild', folder, events)
-      const sameIo = await runPhase('same-io', folder, events)
-      rounds.push({ rebuild, sameIo, decode: await runPhase('decode', folder, events) })
+      const rebuild = await runPhase('rebuild', filled)
+      const sameIo = await runPhase('same-io', filled)
+      rounds.push({ rebuild, sameIo, decode: await runPhase('decode', filled) })
     }
     return rounds
   } finally {
@@ -45,12 +52,17 @@ const measure = async (events: number): Promise<readonly Round[]> => {
   }
 }
 
-/** The whole meals rebuild beside the same I/O without us, interleaved; medians. Other sizes: `bench rebuild 200000`. */
+/**
+ * The whole meals rebuild beside the same I/O without us, interleaved; medians. Other sizes: `bench rebuild 200000`. `--sealed`: what is
+ * personal in the log is sealed, as the program writes it, and both sides open it.
+ */
 export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
-  const sizes = rest.length > 0 ? rest.map(Number) : SIZES
+  const kind = rest.includes('--sealed') ? 'sealed' : 'plain'
+  const given = rest.filter((word) => !word.startsWith('--')).map(Number)
+  const sizes = given.length > 0 ? given : SIZES
   const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'items', 'anonymous MB', 'µs/event']]
   for (const events of sizes) {
-    const rounds = await measure(events)
+    const rounds = await measure(events, kind)
     const of = (pick: (round: Round) => number) => median(rounds.map(pick))
     rows.push([
       `${events.toLocaleString('en')} (${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'})`,
@@ -64,5 +76,5 @@ export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
       of(({ rebuild }) => (rebuild.seconds / events) * 1e6).toFixed(2),
     ])
   }
-  printTable(`rebuild: every meal and day summary from the log, embedded (interleaved; medians)`, rows)
+  printTable(`rebuild: every meal and day summary from the log, ${kind === 'sealed' ? 'sealed, ' : ''}embedded (interleaved; medians)`, rows)
 }
