@@ -1,37 +1,25 @@
 import { expect, test } from 'vitest'
-import { expectedDays, startLoad } from './load.ts'
-import { client, freshFolder, newToken, run, startServer, until } from './program.ts'
+import { killCycles } from './kill-cycles.ts'
+import { freshFolder } from './program.ts'
 
-const CYCLES = 5
-const ACKS_A_CYCLE = 150
+/** `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` for longer, and for other moments. */
+const isLong = process.env['KILL_CYCLES'] !== undefined
+const CYCLES = Number(process.env['KILL_CYCLES'] ?? 60)
+const SEED = Number(process.env['KILL_SEED'] ?? 1)
+const A_CYCLE_MS = 30_000
 
-test('kill -9 in the middle of load, again and again: nothing acknowledged is lost, nothing is doubled', async () => {
-  const env = { TRIBUTARY_DATA: freshFolder() }
-  let server = await startServer(env)
-  const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob'), await newToken(env, 'cyd')]
-  const load = startLoad({ url: () => server.url, tokens, lanes: 12 })
-
-  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-    const enough = load.acked.size + ACKS_A_CYCLE
-    await until(() => Promise.resolve(load.acked.size >= enough), () => `no progress at ${load.acked.size}: ${server.stderr()}`)
-    server.kill('SIGKILL')
-    expect(await server.ended).toBe('SIGKILL')
-    server = await startServer(env)
+test(`kill -9 of the program ${CYCLES} times, in load, rebuilds, resumes, flips and drops: nothing acknowledged is lost, nothing is doubled`, async () => {
+  let last = 'before the first cycle'
+  const told = (line: string): void => {
+    last = line
+    if (isLong) process.stderr.write(`${line}\n`)
   }
-  await load.stop()
-  await load.settle(() => server.url)
-  expect(load.unexpected).toEqual([])
-
-  for (const [user, expected] of expectedDays(load, { tokens }).entries()) {
-    const asked = await client(server.url, tokens[user] ?? '').get('/v1/summaries?from=2026-11-16&to=2026-11-16')
-    const [day] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
-    expect({ meals: day?.mealCount, milliCalories: Math.round((day?.totalCalories ?? 0) * 1000) }).toEqual(expected)
-  }
-  for (const [key, id] of load.acked) {
-    const { status } = await client(server.url, tokens[Number(key) % tokens.length] ?? '').get(`/v1/meals/${id}`)
-    expect(status, `meal ${id} of key ${key}`).toBe(200)
-  }
-  expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-  expect(await server.stop()).toBe(0)
-  expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-}, 180_000)
+  const killed = await killCycles({ env: { TRIBUTARY_DATA: freshFolder() }, cycles: CYCLES, seed: SEED, told })
+  const { cycles, acknowledged, moments, problems } = killed
+  process.stdout.write([
+    `seed ${SEED}: ${cycles} kills, ${acknowledged} requests acknowledged, ${problems.length} problems`,
+    ...[...moments].sort().map(([moment, count]) => `${String(count).padStart(6)}  ${moment}`), '',
+  ].join('\n'))
+  expect(problems, `seed ${SEED}, ${last}`).toEqual([])
+  for (const doing of ['load', 'rebuild', 'resume', 'flip']) expect([...moments.keys()].some((moment) => moment.startsWith(doing)), doing).toBe(true)
+}, CYCLES * A_CYCLE_MS + 120_000)

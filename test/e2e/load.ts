@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { client, meal } from './program.ts'
+import { client, meal, until } from './program.ts'
+import type { Client, Server } from './program.ts'
 
 /** What was sent, and what came back: the client's side of the truth. */
 export interface Load {
@@ -18,21 +19,27 @@ export interface LoadOptions {
   readonly url: () => string
   readonly tokens: readonly string[]
   readonly lanes: number
+  /** The day on which all was eaten. */
+  readonly day?: string
+  /** The first Idempotency-Key; each next one is one higher. */
+  readonly first?: number
 }
 
+export const DAY = '2026-11-16'
+
 /** Posts meals, each under its own Idempotency-Key, from many lanes at once, through every interruption. */
-export const startLoad = ({ url, tokens, lanes }: LoadOptions): Load => {
+export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOptions): Load => {
   const acked = new Map<string, string>()
   const unknown = new Set<string>()
   const unexpected: string[] = []
-  let next = 0
+  let next = first
   let running = true
 
   const post = async (key: string, at: string): Promise<void> => {
     const index = Number(key)
     const token = tokens[index % tokens.length] ?? ''
     try {
-      const { status, body } = await client(at, token).post('/v1/meals', meal(index), { 'idempotency-key': key })
+      const { status, body } = await client(at, token).post('/v1/meals', meal(index, day), { 'idempotency-key': key })
       if (status === 201 || status === 200) {
         acked.set(key, String(body['id']))
         unknown.delete(key)
@@ -66,9 +73,55 @@ export const startLoad = ({ url, tokens, lanes }: LoadOptions): Load => {
   }
 }
 
-/** What the meals of `load` come to for each token, by day: the sums that summaries must show. */
+const PROGRESS_MS = 120_000
+
+export const progress = (load: Load, { stderr }: Pick<Server, 'stderr'>, acks: number): Promise<void> => {
+  const enough = load.acked.size + acks
+  return until(() => Promise.resolve(load.acked.size >= enough), () => `no progress at ${load.acked.size}; ${load.unexpected.join('; ')}; ${stderr()}`, PROGRESS_MS)
+}
+
+/** All keys, and so all partitions, go on. */
+export const progressOnEveryKey = (load: Load, { stderr }: Pick<Server, 'stderr'>, users: number): Promise<void> => {
+  const before = load.acked.size
+  const progressed = (): boolean => {
+    const since = [...load.acked.keys()].slice(before).map((key) => Number(key) % users)
+    return new Set(since).size === users && since.length > 60
+  }
+  return until(() => Promise.resolve(progressed()), () => `some keys stand still: ${stderr()}`, PROGRESS_MS)
+}
+
+/** What the meals of `load` come to for each token: the sums that the day's summaries must show. */
 export const expectedDays = ({ acked }: Load, { tokens }: Pick<LoadOptions, 'tokens'>): readonly { readonly meals: number; readonly milliCalories: number }[] =>
   tokens.map((_, user) => {
     const indexes = [...acked.keys()].map(Number).filter((index) => index % tokens.length === user)
     return { meals: indexes.length, milliCalories: indexes.reduce((sum, index) => sum + Math.round(meal(index).calories * 1000), 0) }
   })
+
+/** What the server shows of the day otherwise than the client knows it: lost, doubled or never sent, by the meals and by the sums. */
+export const differencesOf = async (load: Load, { url, tokens, day = DAY }: Pick<LoadOptions, 'url' | 'tokens' | 'day'>): Promise<readonly string[]> => {
+  const expected = expectedDays(load, { tokens })
+  const found = await Promise.all(tokens.map(async (token, user) => {
+    const ids = await idsOf(client(url(), token), day)
+    const acked = new Set([...load.acked].filter(([key]) => Number(key) % tokens.length === user).map(([, id]) => id))
+    const asked = await client(url(), token).get(`/v1/summaries?from=${day}&to=${day}`)
+    const [summary] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
+    const sums = { meals: summary?.mealCount ?? 0, milliCalories: Math.round((summary?.totalCalories ?? 0) * 1000) }
+    return [
+      ...[...acked].filter((id) => !ids.includes(id)).map((id) => `${day}: meal ${id} was acknowledged and is lost`),
+      ...ids.filter((id, index) => !acked.has(id) || ids.indexOf(id) !== index).map((id) => `${day}: meal ${id} is doubled, or was never sent`),
+      ...(JSON.stringify(sums) === JSON.stringify(expected[user]) ? [] : [`${day}: the summary says ${JSON.stringify(sums)}, the meals come to ${JSON.stringify(expected[user])}`]),
+    ]
+  }))
+  return found.flat()
+}
+
+const idsOf = async (asker: Client, day: string): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for (let cursor: unknown = ''; typeof cursor === 'string';) {
+    const { status, body } = await asker.get(`/v1/meals?day=${day}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    if (status !== 200) throw new Error(`the meals of ${day} are not to be had: ${status} ${JSON.stringify(body)}`)
+    ids.push(...(body['items'] as readonly { id: string }[]).map(({ id }) => id))
+    cursor = body['cursor']
+  }
+  return ids
+}

@@ -32,20 +32,28 @@ const launch = (args: readonly string[], env: Env): ChildProcess => {
 }
 
 export interface Ran {
+  /** Null when a signal ended it. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a command to its end. */
-export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
+export interface Started {
+  readonly ended: Promise<Ran>
+  kill(signal: NodeJS.Signals): void
+}
+
+export const startCommand = (args: readonly string[], env: Env): Started => {
   const child = launch(args, env)
   const texts = { stdout: '', stderr: '' }
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...texts }
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...texts }))
+  return { ended, kill: (signal) => void child.kill(signal) }
 }
+
+/** Runs a command to its end. */
+export const run = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
 
 /** One that must succeed; the answer is what it wrote to stdout. */
 export const tell = async (args: readonly string[], env: Env): Promise<string> => {

@@ -5,10 +5,9 @@ import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
 import type { DynamoDb } from '../services/dynamodb.ts'
 import { kafkaAvailable, startKafka } from '../services/kafka.ts'
 import type { KafkaHandle } from '../services/kafka.ts'
-import { expectedDays, startLoad } from './load.ts'
-import type { Load } from './load.ts'
+import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
-import type { Env, Server } from './program.ts'
+import type { Env } from './program.ts'
 
 const SESSION_MS = 6_000
 const available = (): Available => {
@@ -103,17 +102,3 @@ describeWith('on Kafka and DynamoDB Local, with two processor processes', availa
     expect(await server.stop()).toBe(0)
   }, 240_000)
 })
-
-const progress = (load: Load, { stderr }: Server, acks: number): Promise<void> => {
-  const enough = load.acked.size + acks
-  return until(() => Promise.resolve(load.acked.size >= enough), () => `no progress at ${load.acked.size}; ${load.unexpected.join('; ')}; ${stderr()}`, 120_000)
-}
-
-const progressOnEveryKey = (load: Load, { stderr }: Server, users: number): Promise<void> => {
-  const before = load.acked.size
-  const progressed = (): boolean => {
-    const since = [...load.acked.keys()].slice(before).map((key) => Number(key) % users)
-    return new Set(since).size === users && since.length > 60
-  }
-  return until(() => Promise.resolve(progressed()), () => `some keys stand still: ${stderr()}`, 120_000)
-}

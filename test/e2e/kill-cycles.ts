@@ -1,0 +1,245 @@
+import { watch } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { GenerationRow } from '../../cli/operations/generations.ts'
+import { createRandom, type Random } from '../simulation/random.ts'
+import { differencesOf, expectedDays, progress, startLoad } from './load.ts'
+import type { Load } from './load.ts'
+import { client, newToken, startCommand, startServer, tell } from './program.ts'
+import type { Env, Ran, Server, Started } from './program.ts'
+
+/** What is under way beside the load when the kill comes. */
+type Doing = 'load' | 'rebuild' | 'resume' | 'flip' | 'drop'
+type Victim = 'server' | 'command' | 'both'
+type Row = Pick<GenerationRow, 'generation' | 'state' | 'items'>
+
+export interface KillOptions {
+  readonly env: Env & { readonly TRIBUTARY_DATA: string }
+  readonly cycles: number
+  readonly seed: number
+  /** Told after every cycle, and what it came to. */
+  readonly told: (line: string) => void
+}
+
+export interface Killed {
+  readonly cycles: number
+  readonly acknowledged: number
+  /** Kills by what was under way, who was killed, and what state that left. */
+  readonly moments: ReadonlyMap<string, number>
+  /** Lost, doubled, refused or failed: nothing of the kind may happen. */
+  readonly problems: readonly string[]
+}
+
+interface World extends KillOptions {
+  readonly random: Random
+  readonly tokens: readonly string[]
+  readonly problems: string[]
+  readonly moments: Map<string, number>
+  /** What each user's summary of each day must show. */
+  readonly sums: Map<string, ReturnType<typeof expectedDays>>
+  server: Server
+  rows: readonly Row[]
+  /** Of a whole rebuild: how often it wrote to the control table, and how long it took. */
+  whole: { readonly changes: number; readonly ms: number }
+}
+
+const LANES = 6
+const FIRST_ACKS = 1_000
+const KEYS_A_CYCLE = 1_000_000
+const MOST_GENERATIONS = 4
+
+/** The embedded program under load, killed with SIGKILL again and again; after every cycle all that it acknowledged is compared. */
+export const killCycles = async (options: KillOptions): Promise<Killed> => {
+  const { env, cycles, seed, told } = options
+  const server = await startServer(env)
+  const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob'), await newToken(env, 'cyd')]
+  const world: World = { ...options, random: createRandom(seed), tokens, problems: [], moments: new Map(), sums: new Map(), server, rows: [], whole: { changes: 1, ms: 1 } }
+  await inLoad(world, 0, (load) => progress(load, server, FIRST_ACKS))
+  await measure(world)
+  for (let cycle = 1; cycle <= cycles && world.problems.length === 0; cycle += 1) {
+    const moment = await cycleOf(world, cycle)
+    world.moments.set(moment, (world.moments.get(moment) ?? 0) + 1)
+    told(`cycle ${cycle} of ${cycles}: ${moment}`)
+  }
+  if (world.problems.length === 0) await proveAll(world)
+  const acknowledged = [...world.sums.values()].flat().reduce((sum, { meals }) => sum + meals, 0)
+  return { cycles, acknowledged, moments: world.moments, problems: world.problems }
+}
+
+/** Load on a day of its own around `during`; afterwards every request is settled, and the day is compared. */
+const inLoad = async (world: World, cycle: number, during: (load: Load) => Promise<void>): Promise<void> => {
+  const day = new Date(Date.UTC(2020, 0, 1 + cycle)).toISOString().slice(0, 10)
+  const at = { url: () => world.server.url, tokens: world.tokens, day }
+  const load = startLoad({ ...at, lanes: LANES, first: cycle * KEYS_A_CYCLE })
+  await during(load)
+  await load.stop()
+  await load.settle(at.url)
+  world.sums.set(day, expectedDays(load, at))
+  world.problems.push(...load.unexpected, ...(await differencesOf(load, at)), ...(await earlierDays(world)))
+}
+
+/** The sums of all days so far, for every user. */
+const earlierDays = async ({ server, tokens, sums }: World): Promise<readonly string[]> => {
+  const found = await Promise.all(tokens.map(async (token, user) => {
+    const wrong: string[] = []
+    const shown = await summariesOf(server.url, token)
+    for (const [day, expected] of sums) {
+      const wanted = JSON.stringify(expected[user]?.meals === 0 ? undefined : expected[user])
+      const got = JSON.stringify(shown.get(day))
+      if (got !== wanted) wrong.push(`${day}: the summary says ${got}, the meals come to ${wanted}`)
+    }
+    return wrong
+  }))
+  return found.flat()
+}
+
+const summariesOf = async (url: string, token: string): Promise<ReadonlyMap<string, { meals: number; milliCalories: number }>> => {
+  const days = new Map<string, { meals: number; milliCalories: number }>()
+  for (let cursor: unknown = ''; typeof cursor === 'string';) {
+    const { body } = await client(url, token).get(`/v1/summaries?from=2020-01-01&to=2029-12-31&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    for (const { userDate, mealCount, totalCalories } of body['items'] as readonly { userDate: string; mealCount: number; totalCalories: number }[]) {
+      days.set(userDate, { meals: mealCount, milliCalories: Math.round(totalCalories * 1000) })
+    }
+    cursor = body['cursor']
+  }
+  return days
+}
+
+const rowsOf = async ({ env }: Pick<World, 'env'>): Promise<readonly Row[]> =>
+  (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
+
+/** One rebuild that nobody disturbs. */
+const measure = async (world: World): Promise<void> => {
+  const watching = controlChanges(world.env)
+  const began = Date.now()
+  await tell(['rebuild', 'meals', '--yes'], world.env)
+  world.whole = { changes: Math.max(1, watching.seen()), ms: Date.now() - began }
+  watching.stop()
+  world.rows = await rowsOf(world)
+}
+
+/** Every step of a rebuild, a flip and a drop is a write to the control table: its files tell when. */
+const controlChanges = ({ TRIBUTARY_DATA }: KillOptions['env']) => {
+  const stopping = new AbortController()
+  let seen = 0
+  let wake = (): void => {}
+  watch(join(TRIBUTARY_DATA, 'tables', 'tributary-control', 'g1'), { signal: stopping.signal }, () => {
+    seen += 1
+    wake()
+  })
+  const after = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      wake = () => (seen >= count ? resolve() : undefined)
+      wake()
+    })
+  return { seen: () => seen, after, stop: () => stopping.abort() }
+}
+
+const cycleOf = async (world: World, cycle: number): Promise<string> => {
+  const { random } = world
+  const doing = chooseDoing(world)
+  const victim: Victim = doing === 'load' ? 'server' : random.pick(['server', 'command', 'both'])
+  const before = world.rows
+  await inLoad(world, cycle, async (load) => {
+    await progress(load, world.server, random.between(1, 60))
+    if (doing !== 'load') return killDuring(world, doing, victim)
+    await delay(random.between(0, 10))
+    await killServer(world)
+  })
+  if (doing === 'load') return doing
+  world.rows = await rowsOf(world)
+  const moment = `${doing}, ${victim} killed, ${leftBy(before, world.rows)}`
+  await tidy(world)
+  return moment
+}
+
+const chooseDoing = ({ random, rows }: World): Doing => {
+  const idle = rows.filter(({ state }) => state === 'following')
+  const half = rows.filter(({ state }) => state === 'half-built' || state === 'building')
+  return random.pick<Doing>([
+    'load', 'load', 'load', 'rebuild', 'rebuild',
+    ...(half.length > 0 ? (['resume', 'resume'] as const) : []),
+    ...(idle.length > 0 ? (['flip', 'flip'] as const) : []),
+    ...(idle.length > 1 ? (['drop'] as const) : []),
+  ])
+}
+
+const killServer = async (world: World, command?: Started): Promise<void> => {
+  world.server.kill('SIGKILL')
+  await world.server.ended
+  world.server = await startServer(world.env).catch(async (error: unknown) => {
+    // A command that found no server holds the folder itself until it ends.
+    if (command === undefined || !String(error).includes('data-folder-in-use')) throw error
+    await command.ended
+    return startServer(world.env)
+  })
+}
+
+const commandOf = ({ random, rows }: World, doing: Exclude<Doing, 'load'>): readonly string[] => {
+  const other = () => String(random.pick(rows.filter(({ state }) => state === 'following')).generation)
+  if (doing === 'flip') return ['flip', 'meals', '--to', other()]
+  if (doing === 'drop') return ['generations', 'meals', '--drop', other()]
+  const items = rows.find(({ state }) => state === 'serving')?.items ?? 0
+  // Some slow enough to be met while they fold.
+  const slowly = random.chance(0.6) ? ['--max-writes-per-second', String(Math.max(500, Math.ceil(items / 2)))] : []
+  return ['rebuild', 'meals', '--yes', ...slowly, ...(doing === 'resume' ? ['--resume'] : [])]
+}
+
+const killDuring = async (world: World, doing: Exclude<Doing, 'load'>, victim: Victim): Promise<void> => {
+  const { random, whole, env } = world
+  const watching = controlChanges(env)
+  const command = startCommand(commandOf(world, doing), env)
+  const steps = doing === 'flip' ? 1 : doing === 'drop' ? 3 : whole.changes
+  const atStep = random.chance(0.7) ? watching.after(random.between(1, steps)) : delay(random.between(0, whole.ms))
+  await Promise.race([atStep, command.ended])
+  await delay(random.between(0, 5))
+  watching.stop()
+  if (victim !== 'server') command.kill('SIGKILL')
+  // Where the command was faster than its kill, the server takes it.
+  const isOver = victim === 'command' && (await command.ended).code !== null
+  if (victim !== 'command' || isOver) await killServer(world, command)
+  await judge(world, command, victim)
+}
+
+const judge = async ({ problems }: World, { ended }: Started, victim: Victim): Promise<void> => {
+  const { code, stderr }: Ran = await ended
+  const isExcused = victim === 'server' && /server-gone/.test(stderr)
+  if (code !== null && code !== 0 && !isExcused) problems.push(`a command that nobody killed ended with ${code}: ${stderr}`)
+}
+
+const leftBy = (before: readonly Row[], after: readonly Row[]): string => {
+  const serving = (rows: readonly Row[]) => rows.find(({ state }) => state === 'serving')?.generation
+  if (serving(before) !== serving(after)) return 'after the flip'
+  const last = after.at(-1)
+  if (last !== undefined && !before.some(({ generation }) => generation === last.generation)) return last.state === 'following' ? 'before the flip' : 'in the middle of the build'
+  const changed = after.find(({ generation, state }) => before.find((each) => each.generation === generation)?.state !== state)
+  if (changed !== undefined) return changed.state === 'dropping' ? 'in the middle of the drop' : 'before the flip'
+  return after.length < before.length ? 'after the drop' : 'nothing changed'
+}
+
+/** What is left over is dropped, so that a long run does not follow ever more generations. */
+const tidy = async (world: World): Promise<void> => {
+  for (const { generation, state } of world.rows) {
+    if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue
+    if (state === 'serving') continue
+    await tell(['generations', 'meals', '--drop', String(generation)], world.env)
+    world.rows = await rowsOf(world)
+  }
+}
+
+/** What is half-built is gone on with to its end; then every generation that is left serves, and is verified. */
+const proveAll = async (world: World): Promise<void> => {
+  const { env, problems } = world
+  const half = (await rowsOf(world)).some(({ state }) => state === 'half-built' || state === 'building')
+  await tell(['rebuild', 'meals', '--yes', ...(half ? ['--resume'] : [])], env)
+  const complete = (await rowsOf(world)).filter(({ state }) => state === 'serving' || state === 'following')
+  for (const { generation } of complete) {
+    await tell(['flip', 'meals', '--to', String(generation)], env)
+    const { code, stdout } = await startCommand(['verify'], env).ended
+    if (code !== 0) problems.push(`verify of generation ${generation} ended with ${code}: ${stdout}`)
+    problems.push(...(await earlierDays(world)))
+  }
+  if ((await world.server.stop()) !== 0) problems.push(`the server did not stop well: ${world.server.stderr()}`)
+  const { code, stdout } = await startCommand(['verify'], env).ended
+  if (code !== 0) problems.push(`verify with the server stopped ended with ${code}: ${stdout}`)
+}
