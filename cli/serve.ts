@@ -92,11 +92,10 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number
       if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
       return Promise.resolve(answering)
     },
-    reached: (position, timeoutMs) => serving().outcomes.reached(position, timeoutMs),
   }
 }
 
-const answeringOf = ({ generation, store }: Followed, now: () => number): Answering => ({ generation, reader: store.reader(now) })
+const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now) })
 
 const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
   const tooLong = new AbortController()

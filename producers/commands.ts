@@ -14,6 +14,8 @@ export interface ExecuteOptions {
   readonly wait: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
+  /** Of the generation that answers the request. */
+  readonly outcomes?: Outcomes
 }
 
 /** Appends an event and, if asked to, waits until the fold has decided on it. */
@@ -33,14 +35,14 @@ export interface CommandParts {
 }
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => ({
-  async execute(event, { wait, timeoutMs, signal }) {
+  async execute(event, { wait, timeoutMs, signal, outcomes: own = outcomes }) {
     const { eventId, key } = event.meta
     const keys = codec.keysFor?.([event])
     if (keys !== undefined) await keys
     const [position] = await log.append([{ key, value: codec.encode(event), headers: cloudEvent(event) }])
     if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
     if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
-    const outcome = await outcomes.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
+    const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
     return { position, eventId, outcome }
   },
 })

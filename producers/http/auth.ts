@@ -3,7 +3,7 @@ import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
 import { Problem } from './problem.ts'
-import type { Caller, Draft } from './route.ts'
+import type { Caller, Draft, Hearing } from './route.ts'
 
 /** A token as its base item tells it. */
 export interface Pat {
@@ -35,6 +35,7 @@ export interface Quota {
 export interface Answering {
   readonly reader: Reader
   readonly generation: number
+  readonly outcomes: Hearing
 }
 
 export interface AuthenticationParts {
@@ -74,7 +75,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     const hash = hashToken(token)
     // Whose key is known was looked at when it came first.
     if (!keys.has(hash)) demandOurs(token, domain)
-    const { reader, generation } = await questions()
+    const { reader, generation, outcomes } = await questions()
     const key = await keyOf(reader, hash)
     if (!key) throw unknownToken()
     const [item, usage] = await items(reader, key, utcDay(now))
@@ -85,7 +86,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     }
     if (!pat.scopes.includes(scope)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
     enforce(quota, usage, { scope, now })
-    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, lastUsedAt: pat.lastUsedAt }
+    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, lastUsedAt: pat.lastUsedAt }
   }
 }
 

@@ -47,9 +47,9 @@ const metaOf = ({ request, call, deps, source }: Run): Event['meta'] => {
   return envelope({ eventId, user, now, source, correlationId: request.id, request: repeatable })
 }
 
-const appended = async ({ request, reply, domain, deps }: Run, event: Event, waitMs: number): Promise<Receipt> => {
+const appended = async ({ request, reply, domain, deps, call }: Run, event: Event, waitMs: number): Promise<Receipt> => {
   try {
-    const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs })
+    const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs, outcomes: call.caller.outcomes })
     request.appended = { id: event.meta.eventId, type: event.type }
     deps.report?.appended(event.meta.source, event.type)
     return receipt

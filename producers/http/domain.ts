@@ -1,6 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Position } from '../../processors/engine/log.ts'
 import type { Commands } from '../commands.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
 import { runCommand } from './command.ts'
@@ -18,8 +17,6 @@ export interface DomainEdge {
   readonly commands: Commands
   /** The serving generation; read once a request. */
   readonly questions: () => Promise<Answering>
-  /** Whether the serving generation passed a position within the time. */
-  readonly reached: (position: Position, timeoutMs: number) => Promise<boolean>
 }
 
 declare module 'fastify' {
@@ -49,7 +46,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else waitUntilReached(domain, request, limits.waitMs).then(() => done(), done)
+    else waitUntilReached(request, limits.waitMs).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -58,13 +55,12 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
-/** What was waited for is seen by who serves after the wait. */
-const waitUntilReached = async (domain: DomainEdge, request: FastifyRequest, waitMs: number): Promise<void> => {
+/** Waited for in the generation that answers. */
+const waitUntilReached = async (request: FastifyRequest, waitMs: number): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
-  if (await domain.reached(after, waitMs)) request.caller = { ...caller, ...(await domain.questions()) }
-  else throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
+  if (!(await caller.outcomes.reached(after, waitMs))) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
 const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits }: EdgeDeps): void => {

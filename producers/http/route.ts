@@ -1,6 +1,8 @@
 import type { XStatic } from 'typebox/schema'
 import type { Event } from '../../schemas/event.ts'
 import type { Reader } from '../../projections/table.ts'
+import type { Position } from '../../processors/engine/log.ts'
+import type { Outcomes } from '../commands.ts'
 import type { Scope } from '../pat.ts'
 
 /** Who asks, told by the token. Every key is built from `user`, never from what was sent. */
@@ -11,6 +13,12 @@ export interface Caller {
   /** One generation answers a request. */
   readonly reader: Reader
   readonly generation: number
+  readonly outcomes: Hearing
+}
+
+/** How far the answering generation is, and what it made of an event. */
+export interface Hearing extends Outcomes {
+  reached(position: Position, timeoutMs: number): Promise<boolean>
 }
 
 export interface Call<Body = unknown, Query = unknown> {

@@ -77,13 +77,10 @@ export const createMemoryPipeline = (clock: { now(): number }) => {
       return { partition: 0, offset }
     })
   }
-  const commands = createCommands({
-    log: { append },
-    codec,
-    outcomes: { after: async ({ offset }) => outcomes.get(offset) ?? 'pending' },
-  })
+  const after = async ({ offset }: Position) => outcomes.get(offset) ?? 'pending'
+  const commands = createCommands({ log: { append }, codec, outcomes: { after } })
   return {
-    items, reader, events, outcomes, commands,
+    items, reader, events, outcomes, commands, after,
     reached: async ({ offset }: Position) => offset < state.folded,
     /** Events stay in the log, unfolded, until `resume`. */
     pause: () => void (state.folding = false),
@@ -116,7 +113,7 @@ export const openMemoryEdge = async ({ limits, logger, report }: MemoryEdgeOptio
   const clock = { at: NOON, now: () => clock.at }
   const pipeline = createMemoryPipeline(clock)
   const app = createEdge({
-    domains: [{ ...mealsEdge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1 }), reached: pipeline.reached }],
+    domains: [{ ...mealsEdge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }) }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),
