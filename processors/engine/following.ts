@@ -2,6 +2,7 @@ import type { Log } from './log.ts'
 import { startProcessor } from './processor.ts'
 import type { Running } from './processor.ts'
 import type { Followed, PipelineParts } from './pipeline.ts'
+import { EVERY } from './sort.ts'
 
 /** The processors of this process: one for every listed generation of this build's fold version. */
 export interface Following {
@@ -47,10 +48,12 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
 }
 
 const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, outcomes }: Followed): Promise<Running> => {
-  const { domain, stores, codec, clock, watching } = parts
+  const { domain, stores, codec, clock, watching, marks, holder } = parts
   await stores.enableTtl?.(domain.table, generation)
   return startProcessor({
     domain, generation, log, store, codec, clock,
+    tries: marks.tries(domain.name, generation, holder),
+    kills: ({ partition, offset, key }) => marks.put(domain.name, { what: 'killed', partition, offset, key, projection: EVERY, reason: 'it was alone in the hands of several processes that died', by: holder, at: clock.now() }),
     heard: (passed) => {
       outcomes.heard(passed)
       watching.passed(domain.name, generation, passed)

@@ -6,9 +6,10 @@ import type { Log, LogRecord } from './log.ts'
 import { parkedFrom, parkedOf, parkingOver, reparking, unparking, type Poison, type StoredParked } from './parking.ts'
 import type { ProcessorParts } from './processor.ts'
 import { retrying } from './retry.ts'
-import { EVERY, sortReadable } from './sort.ts'
+import { EVERY, killer, sortReadable } from './sort.ts'
 import { TRACE_SECONDS } from './span.ts'
 import type { Store } from './store.ts'
+import { tryAlone } from './tries.ts'
 
 /** What a batch or a healing works with: one partition of one member. */
 export interface Work {
@@ -65,9 +66,12 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   // A projection that stands for a reason of its own is not led past it.
   const isParked = (projection: string, key: string, offset: number) =>
     entries.some((other) => other.SK !== entry.SK && other.projection !== EVERY && other.projection === projection && other.key === key && other.offset <= offset)
-  const { spans, poisons } = await sortReadable(await recordsOf(parts.log, entry), { codec, deciders: mine, isParked })
-  const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
-  const still = [...poisons, ...advanced.flatMap(poisonOf)]
+  const records = await recordsOf(parts.log, entry)
+  const still = await guarded(work, entry, async () => {
+    const { spans, poisons } = await sortReadable(records, { codec, deciders: mine, isParked })
+    const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
+    return [...poisons, ...advanced.flatMap(poisonOf)]
+  })
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)
   await park(work, still.filter((poison) => parkedFrom(poison, 0).SK !== entry.SK), entry.through)
   const expires = { [parts.domain.table.ttl]: Math.floor(clock.now() / 1000) + TRACE_SECONDS }
@@ -77,6 +81,25 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   if (same === undefined) lane.unpark(entry)
   else lane.park({ ...same, _pos: entry._pos + 1 })
   return still.length === 0
+}
+
+/** What is asked for is tried so often and no more: a retry that kills leaves the key parked for that. */
+const guarded = async ({ parts, lane }: Work, entry: StoredParked, fold: () => Promise<readonly Poison[]>): Promise<readonly Poison[]> => {
+  const { tries, clock, kills } = parts
+  if (tries === undefined) return fold()
+  const { partition, offset, through, key, projection, since } = entry
+  const name = `${lane.partition}#heal`
+  let found: readonly Poison[] = []
+  const how = await tryAlone({ tries, clock }, { name, at: offset, through }, async () => {
+    found = await fold()
+  })
+  if (how === 'kills') {
+    // A mark is for every projection, and the others go on with this key.
+    if (projection === EVERY) await kills?.({ partition, offset, key })
+    found = [{ projection, key, position: { partition, offset }, error: killer(partition, offset), type: entry.type, eventId: entry.eventId, recordedAt: since, behind: Array.from({ length: entry.waiting }, () => through) }]
+  }
+  await tries.change(name, () => null)
+  return found
 }
 
 const recordsOf = async (log: Log, { key, partition, offset, through }: StoredParked): Promise<readonly LogRecord[]> => {

@@ -2,6 +2,7 @@ import type { Item, Key, Stored } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Log, LogRecord, Position } from './log.ts'
 import type { Store } from './store.ts'
+import { createTries, type Tries } from './tries.ts'
 
 /** What is known of one event beside the log, durably, in the control table: it holds in every generation and every rebuild. */
 export interface Mark extends Position {
@@ -22,6 +23,8 @@ export interface Marks {
   put(domain: string, mark: Mark): Promise<void>
   /** Takes back that an event kills: somebody asked to try it again. */
   clear(domain: string, position: Position): Promise<void>
+  /** What is in the hands of the processors of a generation. */
+  tries(domain: string, generation: number, me: string): Tries
 }
 
 const PAGE = 200
@@ -56,7 +59,7 @@ export const createMarks = (store: Store): Marks => {
       if (was !== undefined) await store.commit([[[{ remove: { PK: was.PK, SK: was.SK }, expect: was._pos }]]])
     }
   }
-  return { of, put, clear }
+  return { of, put, clear, tries: (domain, generation, me) => createTries(store, { domain, generation, me }) }
 }
 
 const toMark = (item: Item): Mark => ({

@@ -2,6 +2,7 @@ import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { advance } from './advance.ts'
+import { createCare, type Care, type Killer } from './care.ts'
 import type { Clock } from './clock.ts'
 import { decidersOf } from './decide.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -15,6 +16,7 @@ import { sortReadable, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
+import type { Tries } from './tries.ts'
 
 export interface ProcessorParts {
   readonly domain: Domain
@@ -23,6 +25,10 @@ export interface ProcessorParts {
   readonly store: Store
   readonly codec: Codec
   readonly clock: Clock
+  /** Where what is about to be folded is written down, for whoever comes after a process that died of it. */
+  readonly tries?: Tries
+  /** Puts on record that an event kills. */
+  readonly kills?: (killer: Killer) => Promise<void>
   readonly heard?: (passed: Passed) => void
   readonly failed?: (error: unknown) => void
   readonly parked?: (parked: Parked) => void
@@ -37,13 +43,15 @@ export interface Running {
   positions(): ReadonlyMap<number, number>
 }
 
+const NOBODY = () => Promise.resolve()
+
 export const groupOf = (domain: string, generation: number): string => `${domain}.g${generation}`
 
 /** One member of one generation's group: folds what the log brings it, save first, commit after. */
 export const startProcessor = async (parts: ProcessorParts): Promise<Running> => {
   const { domain, generation, log, store, codec, clock, failed = () => {} } = parts
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
-  const lanes = new Map<number, Lane>()
+  const lanes = new Map<number, { readonly lane: Lane; readonly care: Care }>()
   const stopping = new AbortController()
 
   const assigned = async ({ partition, low, high }: Watermarks): Promise<number> => {
@@ -52,27 +60,31 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     // The marks were taken before the checkpoint: whoever held the partition until now may have gone past them since.
     const end = next > high ? await endOf(log, partition) : high
     if (next > end) throw truncated(log.topic, { partition, next, mark: end })
-    lanes.set(partition, createLane(partition, next, await parkedOf(store.reader(clock.now), partition)))
+    const care = createCare(parts.tries === undefined ? undefined : { tries: parts.tries, clock, partition, failed, kills: parts.kills ?? NOBODY })
+    lanes.set(partition, { lane: createLane(partition, next, await parkedOf(store.reader(clock.now), partition)), care })
     return next
   }
   const batch = async (records: readonly LogRecord[], lease: Lease): Promise<void> => {
-    const lane = lanes.get(lease.partition)
-    if (lane === undefined) throw new Fault('not-assigned', `Partition ${lease.partition} of ${log.topic} was not assigned.`, { retriable: true })
+    const held = lanes.get(lease.partition)
+    if (held === undefined) throw new Fault('not-assigned', `Partition ${lease.partition} of ${log.topic} was not assigned.`, { retriable: true })
+    const { lane, care } = held
     await lane.inTurn(async () => {
       const fresh = records.filter(({ offset }) => offset >= lane.next)
       if (fresh.length === 0 || !lease.held()) return
-      const passed = await process({ parts, deciders, lane, signal: stopping.signal }, fresh)
-      parts.heard?.(passed)
+      await care.over(fresh, lease, async (some) => {
+        const passed = await process({ parts, deciders, lane, signal: stopping.signal }, some)
+        parts.heard?.(passed)
+      })
     })
   }
   const revoked = (partition: number) => void lanes.delete(partition)
   const subscription = await log.subscribe(groupOf(domain.name, generation), { assigned, batch, revoked, failed })
 
   const heal = async (): Promise<number> => {
-    const healed = await Promise.all([...lanes.values()].map((lane) => lane.inTurn(() => healLane({ parts, deciders, lane, signal: stopping.signal }))))
+    const healed = await Promise.all([...lanes.values()].map(({ lane }) => lane.inTurn(() => healLane({ parts, deciders, lane, signal: stopping.signal }))))
     return healed.reduce((sum, count) => sum + count, 0)
   }
-  const positions = () => new Map([...lanes.values()].map(({ partition, next }) => [partition, next]))
+  const positions = () => new Map([...lanes.values()].map(({ lane: { partition, next } }) => [partition, next]))
   const caughtUp = async () => {
     const ends = (await log.watermarks()).filter(({ high }) => high > 0)
     for (;;) {

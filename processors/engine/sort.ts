@@ -107,5 +107,5 @@ export const read = (codec: Codec, record: LogRecord): Heard | Poison | 'discard
 }
 
 /** Not even decoded again: nobody knows in which step whoever tried it died. */
-const killer = (partition: number, offset: number): Fault =>
+export const killer = (partition: number, offset: number): Fault =>
   new Fault('killed-the-process', `Every process that folded the event at ${partition}:${offset} died of it. Mend what it runs into and retry it, or discard it.`)
