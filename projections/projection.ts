@@ -17,7 +17,7 @@ export interface Derived {
   readonly event: { readonly type: string; readonly key: string; readonly data: unknown; readonly personal?: unknown; readonly subjectId?: string }
 }
 
-/** Something to do outside, once and live. Its id is uuidv5 of the causing event and `purpose`. */
+/** Something to do outside, once and live. Its id is uuidv5 of the causing event and `purpose`. It lies in the outbox unsealed: name people by id, and leave out what they said. */
 export interface Effect {
   readonly purpose: string
   readonly kind: string

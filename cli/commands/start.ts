@@ -39,6 +39,9 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
   const roles = rolesOf(options.roles)
   const logger = pino(logOptions(config.logLevel), pino.destination({ dest: 2, sync: true }))
   const runtime = await openRuntime({ config, watching: logging(logger) })
+  if (config.dynamodb !== undefined && config.keyEncryptionKey === undefined) {
+    logger.warn('TRIBUTARY_KEY_ENCRYPTION_KEY is not set: the keys that seal what is personal lie unwrapped in DynamoDB, readable for whoever reads that table')
+  }
   try {
     for (const pipeline of runtime.pipelines.values()) await upgrade(runtime, pipeline, context)
     const serving = await run(runtime, { roles, logger })

@@ -158,7 +158,7 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
       }
     } catch (error) {
       if (isRetriable(error)) throw error
-      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt })
+      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, personal: heard.event.personal })
     }
   }
   const fold = (record: LogRecord) => {

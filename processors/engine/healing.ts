@@ -44,9 +44,9 @@ const parkOne = async (store: Store, poison: Poison, through: number): Promise<S
 export const poisonOf = ({ span, poison }: Advanced): readonly Poison[] => {
   if (poison === undefined) return []
   const { heard, error } = poison
-  const { type, meta } = heard.event
+  const { type, meta, personal } = heard.event
   const behind = span.heard.map(({ offset }) => offset).filter((offset) => offset > heard.offset)
-  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, behind }]
+  return [{ projection: span.decider.projection.name, key: span.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, personal, behind }]
 }
 
 /** Tries the parked keys of the partition whose retry was asked for. */

@@ -38,6 +38,8 @@ export interface Poison {
   readonly type?: string
   readonly eventId?: string
   readonly recordedAt?: number
+  /** The event's personal record: what threw may repeat it, and an entry may not. */
+  readonly personal?: unknown
   /** Offsets of events behind it that are left alone with it. */
   readonly behind?: readonly number[]
 }
@@ -46,7 +48,14 @@ export interface Poison {
 const REASON_LENGTH = 1_000
 const STACK_LENGTH = 4_000
 
-export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '', recordedAt = 0, behind = [] }: Poison, through: number): Parked => ({
+/** What somebody said, wherever a message repeats it, is left out. */
+const withoutWords = (text: string, personal: unknown): string => {
+  if (typeof personal === 'string') return personal === '' ? text : text.replaceAll(personal, '[personal]')
+  if (typeof personal !== 'object' || personal === null) return text
+  return Object.values(personal).reduce<string>((left, member) => withoutWords(left, member), text)
+}
+
+export const parkedFrom = ({ projection, key, position, error, type = '', eventId = '', recordedAt = 0, personal, behind = [] }: Poison, through: number): Parked => ({
   ...parkedKey(position.partition, projection, key ?? `@${position.offset}`),
   projection,
   key,
@@ -54,8 +63,8 @@ export const parkedFrom = ({ projection, key, position, error, type = '', eventI
   offset: position.offset,
   through,
   code: error instanceof Fault ? error.code : 'fold-threw',
-  reason: (error instanceof Error ? error.message : String(error)).slice(0, REASON_LENGTH),
-  stack: (error instanceof Error ? (error.stack ?? '') : '').slice(0, STACK_LENGTH),
+  reason: withoutWords(error instanceof Error ? error.message : String(error), personal).slice(0, REASON_LENGTH),
+  stack: withoutWords(error instanceof Error ? (error.stack ?? '') : '', personal).slice(0, STACK_LENGTH),
   type,
   eventId,
   since: recordedAt,
