@@ -49,7 +49,7 @@ export interface Built {
 export const build = async (parts: BuildParts): Promise<Built> => {
   const { log, target, ends, signal, share } = parts
   const checkpoints = new Map(await target.checkpoints())
-  const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined })
+  const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined, events: totalOf(ends) })
   if (share !== undefined) for await (const page of target.scan()) working.know(page)
   let folder: Folder | undefined
   const flush = () => {

@@ -7,12 +7,16 @@ export interface KeyFilter {
   mayHold(key: Key): boolean
 }
 
-const BITS = 1 << 27
-const MASK = BITS - 1
+const MOST_BITS = 1 << 27
+const LEAST_BITS = 1 << 14
+/** For what an event writes at most times. */
+const BITS_AN_EVENT = 16
 
 /** Most keys that a build asks for are new, and looking for what is not there is the dearest part of a fold. */
-export const createKeyFilter = (): KeyFilter => {
-  const words = new Int32Array(BITS >>> 5)
+export const createKeyFilter = (events: number): KeyFilter => {
+  const bits = 2 ** Math.ceil(Math.log2(Math.min(MOST_BITS, Math.max(LEAST_BITS, events * BITS_AN_EVENT))))
+  const mask = bits - 1
+  const words = new Int32Array(bits >>> 5)
   const hashOf = createHash()
   /** Whether the bit was set; sets it. */
   const swap = (at: number): boolean => {
@@ -24,18 +28,18 @@ export const createKeyFilter = (): KeyFilter => {
   return {
     isNew: (key) => {
       const hash = hashOf(key)
-      const [one, other] = [swap(first(hash)), swap(second(hash))]
+      const [one, other] = [swap(first(hash) & mask), swap(second(hash) & mask)]
       return !one || !other
     },
     mayHold: (key) => {
       const hash = hashOf(key)
-      return has(first(hash)) && has(second(hash))
+      return has(first(hash) & mask) && has(second(hash) & mask)
     },
   }
 }
 
-const first = (hash: number): number => (hash ^ (hash >>> 15)) & MASK
-const second = (hash: number): number => (Math.imul(hash, 0x9e3779b1) >>> 5) & MASK
+const first = (hash: number): number => hash ^ (hash >>> 15)
+const second = (hash: number): number => Math.imul(hash, 0x9e3779b1) >>> 5
 
 /** A fold asks for a few keys of one PK and then writes some of them: these are hashed once. */
 const RECENT = 4

@@ -53,6 +53,15 @@ export interface PipelineParts {
   readonly watching: Watching
   /** How often to look at checkpoints of other processes; absent where there are none. */
   readonly pollMs?: number
+  readonly paces?: Paces
+}
+
+/** How often to look for what nobody tells. */
+export interface Paces {
+  readonly senderMs: number
+  readonly timersMs: number
+  readonly refreshMs: number
+  readonly healMs: number
 }
 
 /** What of a pipeline may run in a process. */
@@ -82,10 +91,7 @@ export interface Pipeline {
   stop(): Promise<void>
 }
 
-const SENDER_POLL_MS = 1_000
-const TIMER_POLL_MS = 1_000
-const HEAL_MS = 5_000
-const REFRESH_MS = 1_000
+const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000 }
 
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const { domain, logs, control, marks, codec } = parts
@@ -152,7 +158,7 @@ interface SendingParts {
 }
 
 /** What goes out: the outboxes, and events whose time has come. */
-const createSending = ({ domain, control, receivers, holder, clock, watching, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
+const createSending = ({ domain, control, receivers, holder, clock, watching, paces = PACES, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
   const sendingFrom = async (): Promise<SendingFrom> => {
     const pointer = await control.serving(domain.name)
     const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following')
@@ -167,8 +173,8 @@ const createSending = ({ domain, control, receivers, holder, clock, watching, ..
   return {
     wake: () => sender?.wake(),
     start(hand: 'sender' | 'timers'): void {
-      if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: TIMER_POLL_MS, store })
-      else sender ??= startSender({ ...common, pollMs: SENDER_POLL_MS, receivers, sendingFrom })
+      if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
+      else sender ??= startSender({ ...common, pollMs: paces.senderMs, receivers, sendingFrom })
     },
     async stop(): Promise<void> {
       await timers?.stop()
@@ -177,12 +183,12 @@ const createSending = ({ domain, control, receivers, holder, clock, watching, ..
   }
 }
 
-const watchControl = ({ domain, clock, watching }: PipelineParts, { refresh, following }: { refresh: () => Promise<void>; following: Following }) => {
+const watchControl = ({ domain, clock, watching, paces = PACES }: PipelineParts, { refresh, following }: { refresh: () => Promise<void>; following: Following }) => {
   const failed = (error: unknown): void => watching.failed(domain.name, error)
   let healed = clock.now()
-  return startPolling({ clock, pollMs: REFRESH_MS, failed }, async () => {
+  return startPolling({ clock, pollMs: paces.refreshMs, failed }, async () => {
     await refresh()
-    if (clock.now() - healed < HEAL_MS) return
+    if (clock.now() - healed < paces.healMs) return
     healed = clock.now()
     await following.heal()
   })

@@ -14,6 +14,9 @@ export interface Polling {
   stop(): Promise<void>
 }
 
+/** Without a reason of its own, every nap that is cut short would make an error with a stack. */
+const WOKEN = 'woken'
+
 /** The one loop of those who look now and then whether there is something to do. */
 export const startPolling = ({ clock, pollMs, failed }: PollingParts, round: (signal: AbortSignal) => Promise<void>): Polling => {
   const stopping = new AbortController()
@@ -28,10 +31,10 @@ export const startPolling = ({ clock, pollMs, failed }: PollingParts, round: (si
   }
   const running = loop()
   return {
-    wake: () => nap.abort(),
+    wake: () => nap.abort(WOKEN),
     stop: async () => {
       stopping.abort()
-      nap.abort()
+      nap.abort(WOKEN)
       await running
     },
   }

@@ -24,6 +24,8 @@ export interface WorkingSetOptions {
   readonly limit: number
   /** Nothing is in the target that is not told by `know` or flushed from here. */
   readonly fresh: boolean
+  /** About how many events will be folded. */
+  readonly events: number
 }
 
 /** Those asked for in this batch and in the one before. */
@@ -56,9 +58,9 @@ const createRecent = () => {
   }
 }
 
-export const createWorkingSet = (target: BuildTarget, { limit, fresh }: WorkingSetOptions): WorkingSet => {
+export const createWorkingSet = (target: BuildTarget, { limit, fresh, events }: WorkingSetOptions): WorkingSet => {
   // Every key that was ever put: most keys are asked for once, before they are first written, and then need no look anywhere.
-  const seen = fresh ? createKeyFilter() : undefined
+  const seen = fresh ? createKeyFilter(events) : undefined
   const { press, itemOf, ...arenas } = createPress(target.packing, limit)
   const recent = createRecent()
   let slots = createSlots()

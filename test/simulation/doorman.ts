@@ -20,16 +20,17 @@ export const startDoorman = (world: World, scheduler: Scheduler, { users }: Pick
   if (users.length === 0) return violations
   const process = scheduler.spawn('doorman', 300_000, false)
   const clock = world.clock(process)
-  const ask = mealsQueries(world.store(process).reader(clock.now))
-  const opens = async (user: string, patId: string): Promise<boolean> => {
+  const opens = async (generation: number, user: string, patId: string): Promise<boolean> => {
+    const ask = mealsQueries(world.store(process, generation).reader(clock.now))
     const key = await ask.tokenByHash(hashOf(user, patId))
     return key !== undefined && (await ask.tokenAt(key)) !== undefined
   }
   const round = async () => {
     const user = world.random.pick(users)
     const patId = world.random.pick(TOKENS)
-    const revoked = world.table.items.has(keyOf(goneTokenKey(user, patId)))
-    const opened = await opens(user, patId).catch(() => false)
+    const { generation, table } = world.tables.serving()
+    const revoked = table.items.has(keyOf(goneTokenKey(user, patId)))
+    const opened = await opens(generation, user, patId).catch(() => false)
     if (revoked && opened) violations.push({ checker: 'tokens', detail: `${patId} of ${user} was revoked and still opens` })
   }
   const rounds = async () => {

@@ -16,14 +16,14 @@ const ASK_MS = 2_000
 export const createMender = (world: World, scheduler: Scheduler, { mend: release }: Workload): Mender => {
   if (release === undefined) return { mend: () => undefined, done: () => true }
   const process = scheduler.spawn('mender', 200_000, false)
-  const store = world.store(process)
-  const waiting = () => [...world.table.items.values()].filter((item) => item.PK.startsWith('PARKED#') && item['code'] === 'fold-threw') as StoredParked[]
+  const waiting = () => world.tables.following().flatMap(({ generation, table }) =>
+    [...table.items.values()].filter((item) => item.PK.startsWith('PARKED#') && item['code'] === 'fold-threw').map((item) => ({ generation, entry: item as StoredParked })))
   let mended = false
 
   const ask = async () => {
     for (;;) {
-      for (const entry of waiting().filter(({ retry }) => !retry)) {
-        await store.commit([[[{ put: { ...entry, retry: true, _pos: entry._pos + 1 }, expect: entry._pos }]]]).catch(() => undefined)
+      for (const { generation, entry } of waiting().filter((one) => !one.entry.retry)) {
+        await world.store(process, generation).commit([[[{ put: { ...entry, retry: true, _pos: entry._pos + 1 }, expect: entry._pos }]]]).catch(() => undefined)
       }
       await world.clock(process).sleep(ASK_MS)
     }

@@ -1,9 +1,6 @@
-import type { Key } from '../../projections/item.ts'
 import { build } from '../../processors/engine/build.ts'
-import type { BuildTarget } from '../../processors/engine/build-target.ts'
-import { jsonPacking } from '../processors/engine/json-packing.ts'
 import type { LogRecord } from '../../processors/engine/log.ts'
-import { keyOf } from '../../projections/item.ts'
+import { plainTarget } from './build-model.ts'
 import { checkItems, type Violation } from './checkers.ts'
 import type { Topic } from './log-model.ts'
 import type { Expected } from './reference.ts'
@@ -36,20 +33,7 @@ const built = async (topic: Topic, { domain, codec }: Workload, { stops, working
   const table = createTable(domain.table, true)
   const scheduler = createScheduler({ seed: 0, faults: () => undefined })
   const store = storeFor({ scheduler, random: createRandom(0) }, scheduler.spawn('build', 0, false), table)
-  const packing = jsonPacking()
-  const target: BuildTarget = {
-    ...store,
-    packing,
-    peek: (key: Key) => table.items.get(keyOf(key)),
-    count: async () => table.items.size,
-    checkpoints: async () => table.checkpoints,
-    reader: () => ({ get: async () => undefined, getMany: async () => [], query: async ({ pk }) => ({ items: [...table.items.values()].filter(({ PK }) => PK === pk) }) }),
-    write: async (puts, removes, checkpoints) => {
-      for (const item of puts) table.items.set(keyOf(item), packing.opened(item))
-      for (const key of removes) table.items.delete(keyOf(key))
-      for (const [partition, offset] of checkpoints) table.checkpoints.set(partition, offset)
-    },
-  }
+  const target = plainTarget(store, table)
   for (const ends of stops) await build({ domain, codec, target, ends: new Map(ends), workingSet, log: { read: (partition, from, to) => pagesOf(topic.partitions[partition]?.slice(from, to) ?? []) } })
   return table
 }

@@ -1,8 +1,10 @@
+import { v5 } from 'uuid'
 import { isExpired, keyOf, type Item, type Key, type Stored } from '../../projections/item.ts'
-import type { Domain, Get, Outcome, Result } from '../../projections/projection.ts'
+import { removed, type Change, type Domain, type Get, type Outcome, type Result, type Timer } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { LogRecord, Position } from '../../processors/engine/log.ts'
+import { NAMESPACE } from '../../processors/engine/outbox.ts'
 import { positionName, type Topic } from './log-model.ts'
 
 /**
@@ -16,6 +18,10 @@ export interface Expected {
   readonly parked: ReadonlyMap<string, number>
   /** Ids of events that the folds want appended, by the key they are for. */
   readonly derived: readonly { readonly cause: string; readonly purpose: string; readonly key: string; readonly type: string }[]
+  /** What the folds want done outside, by id. */
+  readonly effects: ReadonlyMap<string, string>
+  /** When each timer that was ever armed is due, by id. */
+  readonly timers: ReadonlyMap<string, number>
 }
 
 interface Folding {
@@ -25,13 +31,15 @@ interface Folding {
   readonly outcomes: Map<string, Outcome['kind'] | 'ignored'>
   readonly parked: Map<string, number>
   readonly derived: { cause: string; purpose: string; key: string; type: string }[]
+  readonly effects: Map<string, string>
+  readonly timers: Map<string, number>
 }
 
 const DAY_S = 86_400
 const MOST_CHANGES = 95
 
 export const expectedOf = ({ domain, codec, topic }: { domain: Domain; codec: Codec; topic: Topic }): Expected => {
-  const folding: Folding = { domain, codec, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [] }
+  const folding: Folding = { domain, codec, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), timers: new Map() }
   for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
   return folding
 }
@@ -114,20 +122,43 @@ const apply = (folding: Folding, turn: Turn, result: Result): Outcome => {
   const { event, record } = turn
   if (result.refusal) return mark(folding, turn, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return mark(folding, turn, { kind: 'duplicate', of: event.meta.eventId })
-  const count = (result.items?.length ?? 0) + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
+  const timers = timerChanges(folding, turn, result.timers ?? [])
+  const count = (result.items?.length ?? 0) + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
   if (count > MOST_CHANGES) {
     const detail = `The event would change ${count} items at once; at most ${MOST_CHANGES} fit one commit. Send it in smaller parts.`
     return mark(folding, turn, { kind: 'refused', refusal: { code: 'too-many-changes', detail } })
   }
-  for (const change of result.items ?? []) {
+  for (const change of [...(result.items ?? []), ...timers]) {
     if ('_removed' in change) folding.items.delete(keyOf(change))
     else folding.items.set(keyOf(change), { ...(change as Item), _pos: record.offset })
   }
   for (const { purpose, event: next } of result.derived ?? []) {
     folding.derived.push({ cause: event.meta.eventId, purpose, key: next.key, type: next.type })
   }
+  for (const { purpose, kind } of result.effects ?? []) folding.effects.set(idOf(event, purpose), kind)
+  for (const { name, at } of result.timers ?? []) if (at !== null) folding.timers.set(idOf(event, `timer:${name}:${at}`), at)
   return { kind: 'applied' }
 }
+
+const idOf = ({ meta }: Event, purpose: string): string => v5(`${meta.eventId}:${purpose}`, NAMESPACE)
+
+/** A row by due time, which holds the event as it will be appended, and beside it what is armed under the name. */
+const timerChanges = (folding: Folding, { event, record }: Turn, timers: readonly Timer[]): readonly Change[] =>
+  timers.flatMap(({ name, at, event: next }) => {
+    const { key, correlationId, eventId } = event.meta
+    const row = (due: number) => ({ PK: `TIMER#${record.partition}`, SK: `${new Date(due).toISOString()}#${key}#${name}` })
+    const armed = { PK: `ARMED#${key}`, SK: name }
+    const was = folding.items.get(keyOf(armed))
+    const clear = was === undefined ? [] : [removed(row(was['at'] as number))]
+    if (at === null || next === undefined) return was === undefined ? [] : [...clear, removed(armed)]
+    const id = idOf(event, `timer:${name}:${at}`)
+    const meta = {
+      eventId: id, key, occurredAt: at, recordedAt: at, source: 'timer', correlationId: correlationId ?? eventId, causationId: eventId,
+      actorId: null, subjectId: null, request: null,
+    }
+    const value = Buffer.from(folding.codec.encode({ type: next.type, meta, data: next.data, personal: null })).toString('base64')
+    return [...clear.filter(({ SK }) => SK !== row(at).SK), { ...row(at), id, key, value }, { ...armed, at }]
+  })
 
 const mark = (folding: Folding, { event, record, decides }: Turn, outcome: Outcome): Outcome => {
   if (!decides) return outcome

@@ -1,12 +1,16 @@
 import { randomFaults, plannedFaults, swarm, type Fault } from './faults.ts'
-import { checkAppends, checkDerived, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
+import { LEDGER_TABLE } from '../../processors/engine/control.ts'
+import { checkAppends, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
+import { checkSent } from './checkers-sent.ts'
 import { startClients } from './clients.ts'
 import { startDoorman } from './doorman.ts'
 import { createMender } from './mender.ts'
+import { startOperator, type Move } from './operator.ts'
 import { createRandom } from './random.ts'
 import { checkRebuilt } from './rebuilt.ts'
 import { expectedOf } from './reference.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
+import type { Table } from './store-model.ts'
 import { EPOCH, type Workload } from './workload.ts'
 import { mealsWorkload } from './workload-meals.ts'
 import { toyWorkload } from './workload-toy.ts'
@@ -42,7 +46,14 @@ interface Shape {
   readonly batch: number
   readonly embedded: boolean
   readonly restart: boolean
+  /** What is done to the generations meanwhile. */
+  readonly moves: readonly Move[]
 }
+
+/** Most runs are without: what they are about is elsewhere. */
+const MOVES: readonly (readonly Move[])[] = [
+  [], [], [], [], ['rebuild'], ['rebuild', 'flip'], ['rebuild', 'flip', 'back'], ['rebuild', 'flip', 'back', 'flip'], ['rebuild', 'flip', 'rebuild', 'flip'],
+]
 
 /** Long enough for whoever is awake to notice what is left to do. */
 const CALM_MS = 500
@@ -63,6 +74,7 @@ const shapeOf = (seed: number, options: RunOptions): Shape => {
     batch: random.pick([1, 2, 5, 30, 300]),
     embedded,
     restart: random.chance(0.5),
+    moves: random.pick(MOVES),
   }
 }
 
@@ -76,8 +88,9 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const mender = createMender(world, scheduler, shape.workload)
   const atTheDoor = startDoorman(world, scheduler, shape.workload)
   world.start()
+  const operator = startOperator(world, { scheduler, ...shape })
 
-  const settled = () => clients.done() && isCaughtUp(world)
+  const settled = () => clients.done() && operator.done() && isCaughtUp(world, scheduler.now())
   const first = await scheduler.run(() => settled() || scheduler.now() > EPOCH + SAFETY_MS, BUDGET)
   scheduler.calm()
   mender.mend()
@@ -89,31 +102,51 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const end = await scheduler.run(() => over() || (scheduler.now() > calmed + CALM_MS && well()), BUDGET)
 
   const stuck: Violation[] = well() ? [] : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
-  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed }))]
+  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed, faults: scheduler.struck }))]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
   return { seed, violations, faults: scheduler.struck, calls: scheduler.calls, events, hash: scheduler.hash(), lines: scheduler.lines }
 }
 
-const isCaughtUp = ({ topic, table }: World): boolean =>
-  topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length) &&
-  ![...table.items.values()].some(({ PK }) => PK.startsWith('OUTBOX#'))
-
-const stuckDetail = ({ topic, table, errors }: World, scheduler: Scheduler, how: string): string => {
-  const lag = topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`)
-  const last = errors.at(-1)
-  return `stuck (${how}) at ${scheduler.now() - EPOCH} ms: passed ${lag.join(', ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
+/** Every generation that follows has passed all there is, nothing waits to be sent, and no timer is due. */
+const isCaughtUp = ({ topic, tables }: World, now: number): boolean => {
+  const following = tables.following()
+  if (following.length === 0) return false
+  const hasPassed = ({ table }: { table: Table }) => topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length)
+  return following.every(hasPassed) && !following.some(({ table }) => waits(table, tables.serving().table === table ? now : 0))
 }
 
-const checkAll = async ({ world, workload, history, seed }: { world: World; workload: Workload; history: History; seed: number }): Promise<readonly Violation[]> => {
-  const { topic, table, heard } = world
+const waits = ({ items }: Table, now: number): boolean => {
+  const due = new Date(now).toISOString()
+  // A timer of a key that stands still has fired, and waits to be folded with the rest.
+  const stands = (key: unknown) => [...items.values()].some((item) => item.PK.startsWith('PARKED#') && item['key'] === key)
+  for (const { PK, SK, key } of items.values()) if (PK.startsWith('OUTBOX#') || (PK.startsWith('TIMER#') && SK < due && !stands(key))) return true
+  return false
+}
+
+const stuckDetail = ({ topic, tables, errors }: World, scheduler: Scheduler, how: string): string => {
+  const lag = tables.following().map(({ generation, table }) => `generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${waits(table, scheduler.now()) ? ' (something waits)' : ''}`)
+  const last = errors.at(-1)
+  return `stuck (${how}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
+}
+
+interface Checked {
+  readonly world: World
+  readonly workload: Workload
+  readonly history: History
+  readonly seed: number
+  readonly faults: readonly Fault[]
+}
+
+const checkAll = async ({ world, workload, history, seed, faults }: Checked): Promise<readonly Violation[]> => {
+  const { topic, tables, outside, heard } = world
   const { domain, codec } = workload
   const expected = expectedOf({ domain, codec, topic })
   return [
-    ...checkItems(table.items.values(), expected),
+    ...tables.following().flatMap(({ generation, table }) => [...checkItems(table.items.values(), expected), ...checkPassed(topic, table, expected)]
+      .map(({ checker, detail }) => ({ checker, detail: `generation ${generation}: ${detail}` }))),
     ...checkAppends(topic, codec, history),
-    ...checkPassed(topic, table, expected),
     ...checkOutcomes(heard, expected),
-    ...checkDerived(topic, codec, expected),
-    ...(seed % 5 === 0 ? await checkRebuilt(topic, workload, expected) : []),
+    ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),
+    ...(seed % 10 === 0 ? await checkRebuilt(topic, workload, expected) : []),
   ]
 }

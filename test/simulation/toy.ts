@@ -6,7 +6,7 @@ import { Fault } from '../../schemas/fault.ts'
 
 /**
  * Shops that stock crates and send them to each other: a domain made to be hard on the engine. Two projections over one
- * event, refusals, events for other keys, removals, bursts above one commit, and an event that the code of the day cannot fold.
+ * event, refusals, events for other keys, effects of both, alarms, removals, bursts above one commit, and an event that the code of the day cannot fold.
  */
 type Said<T extends string, D> = Event<T, D, never>
 export type CratesBought = Said<'CratesBought', { count: number }>
@@ -18,7 +18,9 @@ export type DoorbellRang = Said<'DoorbellRang', object>
 export type PuzzleFound = Said<'PuzzleFound', { size: number }>
 export type SignHung = Said<'SignHung', { sign: number }>
 export type SignTaken = Said<'SignTaken', { sign: number }>
-export type ShopEvent = SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
+export type AlarmSet = Said<'AlarmSet', { name: string; at: number | null }>
+export type AlarmRang = Said<'AlarmRang', { name: string; at: number }>
+export type ShopEvent = AlarmSet | AlarmRang | SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
 
 type Stock = Item & { readonly crates: number; readonly receipts: number }
 type Shelves = Item & { readonly count: number; readonly marks: readonly string[] }
@@ -41,7 +43,7 @@ const sent = (event: CratesSent, get: Get): Result => {
   if (stock.crates < count) return { refusal: { code: 'out-of-stock', detail: `${stock.crates} of ${count} crates` } }
   const result = stocked(event, get, { count: -count, receipt: event.meta.eventId })
   if (result.duplicate) return result
-  return { ...result, derived: [{ purpose: 'receive', event: { type: 'CratesReceived', key: to, data: { from: event.meta.key, count } } }] }
+  return { ...result, effects: [{ purpose: 'thank', kind: 'letter', body: { to, count } }], derived: [{ purpose: 'receive', event: { type: 'CratesReceived', key: to, data: { from: event.meta.key, count } } }] }
 }
 
 const filled = (event: ShelvesFilled, get: Get): Result => {
@@ -75,11 +77,31 @@ const taken = (event: SignTaken, get: Get): Result => {
   return { items: [removed(sign), { PK: pk(event), SK: `GONE#SIGN#${event.data.sign}` }] }
 }
 
+type Rung = Item & { readonly times: number; readonly late: number }
+
+/** Set again it replaces what was set; the one that rings is gone, and may have been set anew meanwhile. */
+const alarmSet = (event: AlarmSet, get: Get): Result => {
+  const { meta, data } = event
+  const seen = { PK: pk(event), SK: `SET#${meta.eventId}` }
+  if (get(seen)) return { duplicate: true }
+  return { items: [seen], timers: [{ name: data.name, at: data.at, ...(data.at === null ? {} : { event: { type: 'AlarmRang', key: meta.key, data } }) }] }
+}
+
+const alarmRang = (event: AlarmRang, get: Get): Result => {
+  const { name, at } = event.data
+  const seen = { PK: pk(event), SK: `RANG#${event.meta.eventId}` }
+  if (get(seen)) return { duplicate: true }
+  const key = { PK: pk(event), SK: `ALARM#${name}` }
+  const was = get<Rung>(key) ?? { ...key, times: 0, late: 0 }
+  return { items: [{ ...was, times: was.times + 1, late: Math.max(was.late, at) }, seen], timers: [{ name, at: null }] }
+}
+
 const rang = (event: CratesBought | DoorbellRang, get: Get): Result => {
   const key = { PK: pk(event), SK: 'BELL' }
   const was = get<Bell>(key) ?? { ...key, rings: 0, bought: 0, lastAt: 0 }
   const bought = event.type === 'CratesBought' ? event.data.count : 0
-  return { items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
+  const effects = bought > 4 ? [{ purpose: 'stamp', kind: 'parcel', body: { bought } }] : []
+  return { effects, items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
 }
 
 /** The code of the day: a release that cannot fold puzzles is mended by the next. */
@@ -101,6 +123,8 @@ export const toyDomain = (release: Release): Domain => ({
       ShelvesCleared: cleared,
       SignHung: hung,
       SignTaken: taken,
+      AlarmSet: alarmSet,
+      AlarmRang: alarmRang,
       PuzzleFound: (event, get) => {
         if (!release.solves) throw new Error('this release cannot fold puzzles')
         return stocked(event, get, { count: 0, receipt: event.meta.eventId })

@@ -1,7 +1,10 @@
 import type { Event } from '../../schemas/event.ts'
 import type { Random } from './random.ts'
 import { toyCodec, toyDomain, type Release } from './toy.ts'
-import { createSpeaker, dealt, type Said, type Workload } from './workload.ts'
+import { createSpeaker, dealt, EPOCH, type Said, type Workload } from './workload.ts'
+
+/** Before the run, in the middle of it, behind what anybody waits for; and none. */
+const ALARMS = [EPOCH - 1_000, EPOCH + 500, EPOCH + 2_000, EPOCH + 7_000, EPOCH + 20_000, EPOCH + 999 * 86_400_000, null]
 
 const SHOPS = ['north', 'south', 'east', 'west']
 
@@ -29,6 +32,7 @@ const said = (random: Random, keys: readonly string[], puzzles: boolean): Said =
   if (draw < 0.54) return { type: 'ShelvesCleared', key, data: {} }
   if (draw < 0.57 && puzzles) return { type: 'PuzzleFound', key, data: { size: 1 } }
   if (draw < 0.6) return { type: 'NobodyFoldsThis', key, data: {} }
+  if (draw < 0.68) return { type: 'AlarmSet', key, data: { name: random.pick(['tea', 'till']), at: random.pick(ALARMS) } }
   if (draw < 0.87) return { type: random.pick(['SignHung', 'SignTaken']), key, data: { sign: random.between(1, 6) } }
   return { type: 'DoorbellRang', key, data: {} }
 }

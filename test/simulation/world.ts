@@ -1,16 +1,19 @@
 import type { Clock } from '../../processors/engine/clock.ts'
-import { startProcessor, type Running } from '../../processors/engine/processor.ts'
+import { CONTROL_TABLE, createControl, LEDGER_TABLE, type Control } from '../../processors/engine/control.ts'
+import type { Log, Logs } from '../../processors/engine/log.ts'
+import { openPipeline, type Paces } from '../../processors/engine/pipeline.ts'
+import type { Receivers } from '../../processors/engine/receivers.ts'
+import type { Store, Stores } from '../../processors/engine/store.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
-import { LEDGER_TABLE } from '../../processors/engine/control.ts'
-import { createLedger } from '../../processors/engine/ledger.ts'
-import { startSender } from '../../processors/engine/sender.ts'
-import type { Log } from '../../processors/engine/log.ts'
-import type { Store } from '../../processors/engine/store.ts'
+import type { Domain } from '../../projections/projection.ts'
+import type { TableSpec } from '../../projections/table.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
+import { createOutside, receiversFor, type Outside } from './receivers-model.ts'
 import type { Process, Scheduler } from './scheduler.ts'
-import { createTable, storeFor, type Table } from './store-model.ts'
+import { storeFor, type Table } from './store-model.ts'
+import { createTables, type Tables } from './tables.ts'
 import type { Workload } from './workload.ts'
 
 export interface WorldOptions {
@@ -26,126 +29,180 @@ export interface WorldOptions {
   readonly bug?: Bug
 }
 
-/** Wrappers around what a node is given. */
+/** Wrappers around what a node or an operator is given. */
 export interface Bug {
   readonly log?: (log: Log, context: BugContext) => Log
+  /** A generation's items. */
   readonly store?: (store: Store, context: BugContext) => Store
+  readonly ledger?: (store: Store, context: BugContext) => Store
+  readonly control?: (control: Control, context: BugContext) => Control
+  readonly receivers?: (receivers: Receivers, context: BugContext) => Receivers
+  readonly domain?: (domain: Domain, context: BugContext) => Domain
+  readonly clock?: (clock: Clock, context: BugContext) => Clock
 }
 
 export interface BugContext {
+  /** The generation's; of ledger and control their own. */
   readonly table: Table
+  readonly tables: Tables
   readonly topic: Topic
   readonly random: Random
+  readonly process: Process
+}
+
+/** The ports as one process is given them. */
+export interface Ports {
+  readonly domain: Domain
+  readonly clock: Clock
+  readonly logs: Logs
+  readonly log: Log
+  readonly stores: Stores
+  readonly ledger: Store
+  readonly control: Control
+  readonly receivers: Receivers
 }
 
 export interface World {
   readonly topic: Topic
-  readonly table: Table
+  readonly tables: Tables
+  readonly outside: Outside
   readonly coordinator: Coordinator
   readonly random: Random
-  /** What nodes told their callers, by process. */
+  /** What nodes told their callers. */
   readonly heard: readonly Passed[]
   readonly errors: readonly unknown[]
+  /** Without any bug: the hands of the world are sound. */
   log(process: Process): Log
-  store(process: Process): Store
+  store(process: Process, generation: number): Store
   clock(process: Process): Clock
+  /** As nodes and operators are given them. */
+  ports(process: Process): Ports
+  /** A process that comes up again whenever it dies; `life` begins with 1. */
+  keep(name: string, index: number, live: (process: Process) => Promise<void>): void
   /** Starts every node. */
   start(): void
   /** Kills every node; each comes up again by itself. */
   restart(): void
+  failed(error: unknown): void
 }
 
-interface Node {
+interface Kept {
   readonly name: string
   readonly index: number
+  readonly live: (process: Process) => Promise<void>
   life: number
   process: Process | undefined
 }
 
-const HEAL_MS = 1_500
-const POLL_MS = 2_000
+/** Slow enough that looking is not most of what happens. */
+const PACES: Paces = { senderMs: 3_000, timersMs: 4_000, refreshMs: 2_500, healMs: 4_000 }
 
 export const createWorld = (options: WorldOptions): World => {
-  const { scheduler, workload, seed } = options
+  const { scheduler, workload, seed, embedded } = options
   const random = createRandom(seed ^ 0x2545f491)
   const topic = createTopic(workload.domain.topic, options.partitions)
-  const table = createTable(workload.domain.table, options.embedded)
-  const ledger = createTable(LEDGER_TABLE, options.embedded)
+  const tables = createTables(workload.domain.table, embedded)
+  const outside = createOutside()
   const coordinator = createCoordinator({ scheduler, random, batch: options.batch })
-  const context: BugContext = { table, topic, random }
   const past: ReadonlyMap<number, number>[] = []
   const heard: Passed[] = []
   const errors: unknown[] = []
-  const nodes: Node[] = Array.from({ length: options.nodes }, (_, index) => ({ name: 'abcdef'.charAt(index), index, life: 0, process: undefined }))
+  const kept: Kept[] = []
 
   const log = (process: Process) => logFor({ scheduler, coordinator }, process, topic)
-  const store = (process: Process) => storeFor({ scheduler, random }, process, table)
-  const clock = (process: Process): Clock => ({
-    now: () => scheduler.now(),
-    sleep: (ms, signal) => new Promise((resolve) => {
-      if (signal?.aborted) return resolve()
-      const wake = () => {
-        signal?.removeEventListener('abort', wake)
-        resolve()
-      }
-      signal?.addEventListener('abort', wake)
-      scheduler.later(ms, wake, process)
-    }),
-  })
-
+  const opened = (process: Process, table: Table) => storeFor({ scheduler, random }, process, table)
+  const clock = (process: Process): Clock => clockFor(scheduler, process)
   const failed = (error: unknown) => {
     errors.push(error)
     scheduler.note(`failed ${error instanceof Error ? error.message : String(error)}`)
   }
-  const tend = async (process: Process, running: Running) => {
-    while (process.state !== 'dead') {
-      await clock(process).sleep(HEAL_MS)
-      await running.heal().catch(failed)
+
+  const ports = (process: Process): Ports => {
+    const context = (table: Table): BugContext => ({ table, tables, topic, random, process })
+    const { bug = {} } = options
+    const broken = <T>(wrap: ((part: T, context: BugContext) => T) | undefined, part: T, table: Table): T => wrap?.(part, context(table)) ?? part
+    const [ledgerTable, controlTable] = [tables.of(LEDGER_TABLE, 1), tables.of(CONTROL_TABLE, 1)]
+    const mine = { log: broken(bug.log, log(process), ledgerTable), clock: broken(bug.clock, clock(process), ledgerTable) }
+    return {
+      ...mine,
+      domain: broken(bug.domain, workload.domain, ledgerTable),
+      logs: { open: async () => mine.log, close: async () => undefined },
+      stores: storesOf((spec, generation) => broken(bug.store, opened(process, tables.of(spec, generation)), tables.of(spec, generation)), tables),
+      ledger: broken(bug.ledger, opened(process, ledgerTable), ledgerTable),
+      control: broken(bug.control, createControl({ store: opened(process, controlTable), now: mine.clock.now }), controlTable),
+      receivers: broken(bug.receivers, receiversFor(scheduler, process, outside), ledgerTable),
     }
   }
-  const launch = (node: Node) => {
-    node.life += 1
-    const process = scheduler.spawn(`${node.name}.${node.life}`, node.index * 1000 + node.life, true)
-    node.process = process
-    const mine = { log: options.bug?.log?.(log(process), context) ?? log(process), store: options.bug?.store?.(store(process), context) ?? store(process) }
-    const { domain, codec } = workload
-    const sender = workload.sends ? startSender({
-      ...mine, domain: domain.name, receivers: {}, partitions: options.partitions, clock: clock(process), pollMs: POLL_MS, failed,
-      ledger: createLedger({ store: storeFor({ scheduler, random }, process, ledger), clock: clock(process), holder: process.name }),
-      sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store: mine.store }] }),
-    }) : undefined
-    const told = (passed: Passed) => {
-      heard.push(passed)
-      sender?.wake()
-    }
-    startProcessor({ domain, generation: 1, ...mine, codec, clock: clock(process), heard: told, failed }).then(
-      (running) => workload.mend && void tend(process, running),
-      // A node that cannot start is started again by whoever watches over it.
-      (error: unknown) => {
-        failed(error)
-        scheduler.crash(process)
-      },
-    )
+
+  const launch = (one: Kept) => {
+    one.life += 1
+    const process = scheduler.spawn(`${one.name}.${one.life}`, one.index * 1000 + one.life, true)
+    one.process = process
+    // Who cannot start is started again by whoever watches over it.
+    one.live(process).catch((error: unknown) => {
+      failed(error)
+      scheduler.crash(process)
+    })
+  }
+  const keep: World['keep'] = (name, index, live) => {
+    const one: Kept = { name, index, live, life: 0, process: undefined }
+    kept.push(one)
+    launch(one)
+  }
+  const node = async (process: Process) => {
+    const { codec } = workload
+    const watching = { passed: (_domain: string, _generation: number, passed: Passed) => void heard.push(passed), parked: () => undefined, failed: (_domain: string, error: unknown) => failed(error) }
+    const pipeline = await openPipeline({ ...ports(process), codec, holder: process.name, watching, paces: PACES })
+    await pipeline.start('processor')
+    if (!workload.sends) return
+    await pipeline.start('sender')
+    await pipeline.start('timers')
   }
 
   scheduler.hooks.crashed = (process) => {
     coordinator.silent(process)
-    const node = nodes.find((one) => one.process === process)
-    if (node) scheduler.later(100 + random.next() * 3000, () => launch(node))
+    const one = kept.find((each) => each.process === process)
+    if (one) scheduler.later(100 + random.next() * 3000, () => launch(one))
   }
   scheduler.hooks.paused = (process) => coordinator.silent(process)
   scheduler.hooks.disturb = (kind, process, amount) => {
     if (kind === 'rebalance') coordinator.rebalance(process)
     if (kind === 'rewind') coordinator.rewind(process, amount)
-    if (kind === 'forget') forget(table, past, amount)
-    past.push(new Map(table.checkpoints))
+    const first = tables.of(workload.domain.table, 1)
+    if (kind === 'forget') forget(first, past, amount)
+    past.push(new Map(first.checkpoints))
   }
+  const names = 'abcdef'
   return {
-    topic, table, coordinator, random, heard, errors, log, store, clock,
-    start: () => nodes.forEach(launch),
-    restart: () => nodes.forEach(({ process }) => process && scheduler.crash(process)),
+    topic, tables, outside, coordinator, random, heard, errors, log, clock, ports, keep, failed,
+    store: (process, generation) => opened(process, tables.of(workload.domain.table, generation)),
+    start: () => {
+      for (let index = 0; index < options.nodes; index += 1) keep(names.charAt(index), index, node)
+    },
+    restart: () => {
+      for (const { process } of kept) if (process) scheduler.crash(process)
+    },
   }
 }
+
+const clockFor = (scheduler: Scheduler, process: Process): Clock => ({
+  now: () => scheduler.now(),
+  sleep: (ms, signal) => new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const wake = () => {
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    signal?.addEventListener('abort', wake)
+    scheduler.later(ms, wake, process)
+  }),
+})
+
+const storesOf = (open: (spec: TableSpec, generation: number) => Store, tables: Tables): Stores => ({
+  open: async (spec, generation) => open(spec, generation),
+  drop: async (spec, generation) => tables.drop(spec, generation),
+  close: async () => undefined,
+})
 
 /** The checkpoints fall back to what they once were, or to nothing. */
 const forget = (table: Table, past: readonly ReadonlyMap<number, number>[], amount: number) => {
@@ -156,3 +213,4 @@ const forget = (table: Table, past: readonly ReadonlyMap<number, number>[], amou
     else table.checkpoints.set(partition, Math.min(now, offset))
   }
 }
+

@@ -1,0 +1,49 @@
+import { keyOf, type Key, type Stored } from '../../projections/item.ts'
+import type { BuildTarget } from '../../processors/engine/build-target.ts'
+import { jsonPacking } from '../processors/engine/json-packing.ts'
+import type { Random } from './random.ts'
+import type { Process, Scheduler } from './scheduler.ts'
+import { storeFor, type Table } from './store-model.ts'
+
+/** The local store a build works in: what it is told to write, it writes in one transaction. */
+export const buildTargetFor = (world: { scheduler: Scheduler; random: Random }, process: Process, table: Table): BuildTarget => {
+  const packing = jsonPacking()
+  return {
+    ...storeFor(world, process, table),
+    packing,
+    peek: (key) => table.items.get(keyOf(key)),
+    count: async () => table.items.size,
+    write: (puts, removes, checkpoints) => world.scheduler.call(process, {
+      port: 'build.write',
+      *steps() {
+        flush(table, { puts: puts.map(packing.opened), removes, checkpoints })
+      },
+    }),
+  }
+}
+
+/** The same without a scheduler, for folding aside. */
+export const plainTarget = (store: Pick<BuildTarget, 'load' | 'commit' | 'bulk' | 'scan' | 'close'>, table: Table): BuildTarget => {
+  const packing = jsonPacking()
+  return {
+    ...store,
+    packing,
+    peek: (key) => table.items.get(keyOf(key)),
+    count: async () => table.items.size,
+    checkpoints: async () => table.checkpoints,
+    reader: () => ({ get: async () => undefined, getMany: async () => [], query: async ({ pk }) => ({ items: [...table.items.values()].filter(({ PK }) => PK === pk) }) }),
+    write: async (puts, removes, checkpoints) => flush(table, { puts: puts.map(packing.opened), removes, checkpoints }),
+  }
+}
+
+interface Flush {
+  readonly puts: readonly Stored[]
+  readonly removes: readonly Key[]
+  readonly checkpoints: ReadonlyMap<number, number>
+}
+
+const flush = (table: Table, { puts, removes, checkpoints }: Flush) => {
+  for (const item of puts) table.items.set(keyOf(item), { ...item })
+  for (const key of removes) table.items.delete(keyOf(key))
+  for (const [partition, offset] of checkpoints) table.checkpoints.set(partition, offset)
+}

@@ -1,0 +1,38 @@
+import { CONTROL_TABLE } from '../../processors/engine/control.ts'
+import { tableName, type TableSpec } from '../../projections/table.ts'
+import { createTable, type Table } from './store-model.ts'
+
+/** Every table there is, by name: what lies on disk, and the world's own view of it. */
+export interface Tables {
+  of(spec: TableSpec, generation: number): Table
+  drop(spec: TableSpec, generation: number): void
+  /** The domain's generations that are listed as following, with their tables. */
+  following(): readonly { readonly generation: number; readonly table: Table }[]
+  /** The one that serves; the first before anybody said so. */
+  serving(): { readonly generation: number; readonly table: Table }
+}
+
+export const createTables = (domain: TableSpec, embedded: boolean): Tables => {
+  const tables = new Map<string, Table>()
+  const of = (spec: TableSpec, generation: number): Table => {
+    const name = tableName(spec, generation)
+    const known = tables.get(name)
+    if (known !== undefined) return known
+    const made = createTable(spec, embedded)
+    tables.set(name, made)
+    return made
+  }
+  const rows = () => [...of(CONTROL_TABLE, 1).items.values()]
+  return {
+    of,
+    drop: (spec, generation) => void tables.delete(tableName(spec, generation)),
+    following: () => {
+      const numbers = rows().filter(({ SK, state }) => SK.startsWith('GEN#') && state === 'following').map(({ generation }) => generation as number)
+      return numbers.map((generation) => ({ generation, table: of(domain, generation) }))
+    },
+    serving: () => {
+      const generation = (rows().find(({ SK }) => SK === 'SERVING')?.['generation'] ?? 1) as number
+      return { generation, table: of(domain, generation) }
+    },
+  }
+}
