@@ -7,7 +7,8 @@ const MINUTES = 60_000
 
 describe('planted bugs', () => {
   test.for(Object.keys(BUGS))('it is noticed when %s', { timeout: 10 * MINUTES }, async (name) => {
-    const { failures, seeds } = await simulate({ seeds: 600, most: 1, shrinks: false, bug: BUGS[name] ?? {} })
+    const bug = BUGS[name] ?? {}
+    const { failures, seeds } = await simulate({ seeds: 600, most: 1, shrinks: false, bug, ...bug.under })
     expect(failures, `not noticed in ${seeds} seeds`).toHaveLength(1)
     expect(failures[0]?.repro).toMatch(/^npx tributary simulate --seed \d+$/)
   })

@@ -35,8 +35,14 @@ const current = (write: Write, { table }: BugContext): Write => {
   return found ? { ...write, expect: found._pos } : write
 }
 
+/** Members that believe they still own what others work on. */
+const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03, 'late': 0.02, 'crash-late': 0.01 }, moves: [] }
+
+/** The same, and they die of it. */
+const MORTALS: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.04, 'crash-before': 0.04, 'crash-after': 0.02, 'late': 0.02 }, moves: [] }
+
 export const BUGS: Readonly<Record<string, Bug>> = {
-  'conditions are not checked': writing((write, context) => [current(write, context)]),
+  'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
   'the checkpoint is written before the items': storing((store) => ({
     commit: async (spans, checkpoint) => {
       if (checkpoint) await store.commit([], checkpoint)
@@ -49,29 +55,29 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return store.commit(spans, checkpoint && { ...checkpoint, offset: Math.min(end, checkpoint.offset + 1) })
     },
   })),
-  'the checkpoint is written though a span failed': storing((store) => ({
+  'the checkpoint is written though a span failed': { under: MORTALS, ...storing((store) => ({
     commit: async (spans, checkpoint) => {
       const outcomes = await store.commit(spans, checkpoint)
       if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
       return outcomes
     },
-  })),
+  })) },
   'a lost answer is taken for success': storing((store) => ({
     commit: (spans, checkpoint) => store.commit(spans, checkpoint).catch(() => allApplied(spans)),
   })),
-  'a failed condition is taken for success': storing((store) => ({
+  'a failed condition is taken for success': { under: ZOMBIES, ...storing((store) => ({
     commit: async (spans, checkpoint) => allApplied(await store.commit(spans, checkpoint)),
-  })),
+  })) },
   'a commit is not all or nothing': storing((store) => ({
     commit: async (spans, checkpoint) => {
       const torn = spans.map((span) => span.flatMap((chunk): readonly Chunk[] => chunk.map((write) => [write])))
       return store.commit(torn, checkpoint)
     },
   })),
-  'a removal leaves no trace': writing((write) => {
+  'a removal leaves no trace': { under: ZOMBIES, ...writing((write) => {
     if (!('put' in write) || write.put['_removed'] !== true) return [write]
     return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
-  }),
+  }) },
   'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
   'how far a parked key was passed over is not remembered': writing((write) => {
     const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined

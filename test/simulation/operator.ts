@@ -14,7 +14,8 @@ export interface Operator {
 }
 
 const AGAIN_MS = 2_000
-const FLIP_TIMEOUT_MS = 30_000
+/** Short: who waits asks again every few milliseconds. */
+const FLIP_TIMEOUT_MS = 1_500
 
 export const startOperator = (world: World, { scheduler, workload, moves, embedded }: { scheduler: Scheduler; workload: Workload; moves: readonly Move[]; embedded: boolean }): Operator => {
   let left = moves

@@ -6,6 +6,8 @@ interface Entry<T> {
 
 /** A heap by time; among equal times the rank, which is drawn, decides. */
 export interface Queue<T> {
+  /** When the next one is. */
+  next(): number | undefined
   push(at: number, rank: number, value: T): void
   pop(): { readonly at: number; readonly value: T } | undefined
 }
@@ -41,6 +43,7 @@ export const createQueue = <T>(): Queue<T> => {
     }
   }
   return {
+    next: () => heap[0]?.at,
     push: (time, rank, value) => {
       heap.push({ at: time, rank, value })
       rise(heap.length - 1)

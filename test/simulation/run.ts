@@ -1,4 +1,4 @@
-import { randomFaults, plannedFaults, swarm, type Fault } from './faults.ts'
+import { randomFaults, plannedFaults, swarm, type Fault, type Rates } from './faults.ts'
 import { LEDGER_TABLE } from '../../processors/engine/control.ts'
 import { checkAppends, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
 import { checkSent } from './checkers-sent.ts'
@@ -20,6 +20,9 @@ export interface RunOptions {
   /** Exactly these faults instead of those that the seed draws. */
   readonly plan?: readonly Fault[]
   readonly domain?: 'meals' | 'toy'
+  /** How often each kind of fault strikes, instead of what the seed draws. */
+  readonly rates?: Rates
+  readonly moves?: readonly Move[]
   /** Keep a readable line for everything that happened. */
   readonly record?: boolean
   readonly bug?: Bug
@@ -52,7 +55,7 @@ interface Shape {
 
 /** Most runs are without: what they are about is elsewhere. */
 const MOVES: readonly (readonly Move[])[] = [
-  [], [], [], [], ['rebuild'], ['rebuild', 'flip'], ['rebuild', 'flip', 'back'], ['rebuild', 'flip', 'back', 'flip'], ['rebuild', 'flip', 'rebuild', 'flip'],
+  [], [], [], [], [], ['rebuild'], ['rebuild', 'flip'], ['rebuild', 'flip', 'back'], ['rebuild', 'flip', 'back', 'flip'], ['rebuild', 'flip', 'rebuild', 'flip'],
 ]
 
 /** Long enough for whoever is awake to notice what is left to do. */
@@ -65,7 +68,7 @@ const BUDGET = 60_000
 const shapeOf = (seed: number, options: RunOptions): Shape => {
   const random = createRandom(seed)
   const domain = options.domain ?? random.pick(['meals', 'toy'])
-  const length = random.pick([8, 20, 40])
+  const length = random.pick([6, 12, 20, 40])
   const embedded = random.chance(0.25)
   return {
     workload: domain === 'meals' ? mealsWorkload(random, length) : toyWorkload(random, length),
@@ -74,14 +77,14 @@ const shapeOf = (seed: number, options: RunOptions): Shape => {
     batch: random.pick([1, 2, 5, 30, 300]),
     embedded,
     restart: random.chance(0.5),
-    moves: random.pick(MOVES),
+    moves: options.moves ?? random.pick(MOVES),
   }
 }
 
 /** One run from its seed: SAFETY, with faults; HEAL; LIVENESS; CHECK. */
 export const runSeed = async (seed: number, options: RunOptions = {}): Promise<Report> => {
   const shape = shapeOf(seed, options)
-  const faults = options.plan ? plannedFaults(options.plan) : randomFaults(seed, swarm(seed))
+  const faults = options.plan ? plannedFaults(options.plan) : randomFaults(seed, options.rates ?? swarm(seed))
   const scheduler = createScheduler({ seed, faults, start: EPOCH, ...(options.record ? { record: true } : {}) })
   const world = createWorld({ seed, scheduler, ...shape, ...(options.bug ? { bug: options.bug } : {}) })
   const clients = startClients(world, scheduler, shape.workload.clients)

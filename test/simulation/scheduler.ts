@@ -183,11 +183,12 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
   const run: Scheduler['run'] = (done, budget) => new Promise((resolve, reject) => {
     let steps = 0
     const step = () => {
-      if (steps % LOOK === 0 && done()) return resolve('done')
+      // Not at every step: in the middle of what is going on, all is never done.
+      if ((queue.next() ?? Infinity) - time > LULL_MS && done()) return resolve('done')
       if (steps >= budget) return resolve('spent')
       steps += 1
       const next = queue.pop()
-      if (next === undefined) return resolve(done() ? 'done' : 'idle')
+      if (next === undefined) return resolve('idle')
       time = Math.max(time, next.at)
       const { run: act, process } = next.value
       if (process === undefined || process.state === 'running') act()
@@ -214,8 +215,7 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
   }
 }
 
-/** How many steps are between two looks at whether all is done. */
-const LOOK = 8
+const LULL_MS = 2
 
 const settledAlready = Promise.resolve()
 

@@ -11,6 +11,7 @@ import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
 import { createOutside, receiversFor, type Outside } from './receivers-model.ts'
+import type { RunOptions } from './run.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 import { storeFor, type Table } from './store-model.ts'
 import { createTables, type Tables } from './tables.ts'
@@ -31,6 +32,8 @@ export interface WorldOptions {
 
 /** Wrappers around what a node or an operator is given. */
 export interface Bug {
+  /** Where it shows soon. */
+  readonly under?: Pick<RunOptions, 'domain' | 'rates' | 'moves'>
   readonly log?: (log: Log, context: BugContext) => Log
   /** A generation's items. */
   readonly store?: (store: Store, context: BugContext) => Store
@@ -95,7 +98,7 @@ interface Kept {
 }
 
 /** Slow enough that looking is not most of what happens. */
-const PACES: Paces = { senderMs: 3_000, timersMs: 4_000, refreshMs: 2_500, healMs: 4_000 }
+const PACES: Paces = { senderMs: 6_000, timersMs: 5_000, refreshMs: 4_000, healMs: 5_000 }
 
 export const createWorld = (options: WorldOptions): World => {
   const { scheduler, workload, seed, embedded } = options
