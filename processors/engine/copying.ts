@@ -17,6 +17,8 @@ const SECTION = 5_000
 export const copy = async ({ from, to, kept, pace }: Copying): Promise<void> => {
   const of = await from.count()
   let copied = kept.state().copied ?? 0
+  // Said before the first is written: whoever goes on must not fold on, or what that removes would stay in the table.
+  if (kept.state().copied === undefined) await kept.change({ copied })
   for await (const items of sectionsOf(from, copied)) {
     await to.bulk(items, pace)
     copied += items.length

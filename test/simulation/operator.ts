@@ -1,11 +1,13 @@
-import { flip, rebuild } from '../../processors/engine/rebuild.ts'
+import { halfBuilt } from '../../processors/engine/claim.ts'
+import { flip } from '../../processors/engine/flip.ts'
+import { rebuild, type Workshop } from '../../processors/engine/rebuild.ts'
 import { buildTargetFor } from './build-model.ts'
 import type { Process, Scheduler } from './scheduler.ts'
-import { createTable } from './store-model.ts'
+import { createTable, type Table } from './store-model.ts'
 import type { Workload } from './workload.ts'
 import type { Ports, World } from './world.ts'
 
-/** What is done to the generations while everybody writes: a build beside, a flip to the newest, a flip back to an older one. */
+/** What is done to the generations while everybody writes: a build beside, a flip to the newest, a flip back to the oldest. */
 export type Move = 'rebuild' | 'flip' | 'back'
 
 /** Somebody who rebuilds and flips, in a process that dies like any other; the person remembers how far it was. */
@@ -13,12 +15,20 @@ export interface Operator {
   done(): boolean
 }
 
+export interface OperatorOptions {
+  readonly scheduler: Scheduler
+  readonly workload: Workload
+  readonly moves: readonly Move[]
+  readonly embedded: boolean
+}
+
 const AGAIN_MS = 2_000
 /** Short: who waits asks again every few milliseconds. */
 const FLIP_TIMEOUT_MS = 1_500
 
-export const startOperator = (world: World, { scheduler, workload, moves, embedded }: { scheduler: Scheduler; workload: Workload; moves: readonly Move[]; embedded: boolean }): Operator => {
-  let left = moves
+export const startOperator = (world: World, options: OperatorOptions): Operator => {
+  const desk = createDesk(world, options)
+  let left = options.moves
   const live = async (process: Process) => {
     const ports = world.ports(process)
     for (;;) {
@@ -26,7 +36,7 @@ export const startOperator = (world: World, { scheduler, workload, moves, embedd
       if (move === undefined) return
       await ports.clock.sleep(world.random.between(0, 4_000))
       try {
-        if (move === 'rebuild') await rebuilt({ ports, process, scheduler, workload, world, embedded })
+        if (move === 'rebuild') await rebuilt({ ports, process, world, codec: options.workload.codec, workshop: desk(process, ports) })
         else await flipped(ports, move)
         left = left.slice(1)
       } catch (error) {
@@ -35,30 +45,50 @@ export const startOperator = (world: World, { scheduler, workload, moves, embedd
       }
     }
   }
-  if (moves.length > 0) world.keep('operator', 400, live)
+  if (left.length > 0) world.keep('operator', 400, live)
   return { done: () => left.length === 0 }
+}
+
+/** The machine on which the operator builds: its files and locks outlive a process, and a lock is free when its holder is dead. */
+const createDesk = (world: World, { scheduler, embedded }: OperatorOptions) => {
+  const local = new Map<number, Table>()
+  const locks = new Map<number, Process>()
+  return (process: Process, { domain, stores }: Ports): Workshop => {
+    const tableOf = (generation: number): Table => {
+      const table = embedded ? world.tables.of(domain.table, generation) : (local.get(generation) ?? createTable(domain.table, true))
+      local.set(generation, table)
+      return table
+    }
+    return {
+      place: 'desk',
+      lock: async (generation) => {
+        const holder = locks.get(generation)
+        if (holder !== undefined && holder !== process && holder.state !== 'dead') return undefined
+        locks.set(generation, process)
+        return { release: async () => void (locks.get(generation) === process && locks.delete(generation)) }
+      },
+      open: async (generation) => buildTargetFor({ scheduler, random: world.random }, process, tableOf(generation)),
+      ...(embedded ? {} : { copyTo: (generation: number) => stores.open(domain.table, generation) }),
+    }
+  }
 }
 
 interface Rebuilding {
   readonly ports: Ports
   readonly process: Process
-  readonly scheduler: Scheduler
-  readonly workload: Workload
   readonly world: World
-  readonly embedded: boolean
+  readonly codec: Workload['codec']
+  readonly workshop: Workshop
 }
 
-const rebuilt = async ({ ports, process, scheduler, workload, world, embedded }: Rebuilding): Promise<void> => {
+/** What was left half-built is mostly gone on with. */
+const rebuilt = async ({ ports, process, world, codec, workshop }: Rebuilding): Promise<void> => {
   const { domain, log, clock, control, stores } = ports
-  const serving = (await control.serving(domain.name)).generation
-  const place = { scheduler, random: world.random }
-  await rebuild({
-    domain, log, codec: workload.codec, clock, control,
-    served: await stores.open(domain.table, serving),
-    holder: `${process.name}@${clock.now()}`,
-    workIn: async (generation) => buildTargetFor(place, process, embedded ? world.tables.of(domain.table, generation) : createTable(domain.table, true)),
-    ...(embedded ? {} : { copyTo: (generation) => stores.open(domain.table, generation) }),
-  })
+  const { generation } = await control.serving(domain.name)
+  const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
+  const resume = left !== undefined && world.random.chance(0.7) ? { resume: left.generation } : {}
+  const served = await stores.open(domain.table, generation)
+  await rebuild({ domain, log, codec, clock, control, served, workshop, holder: `${process.name}@${clock.now()}`, ...resume })
 }
 
 const flipped = async ({ domain, log, clock, control, stores }: Ports, move: 'flip' | 'back'): Promise<void> => {
@@ -67,6 +97,6 @@ const flipped = async ({ domain, log, clock, control, stores }: Ports, move: 'fl
   const to = move === 'flip' ? Math.max(...others) : Math.min(...others)
   // The newest serves, or nothing else is there: an earlier life did it, and did not hear so.
   if (!Number.isFinite(to) || (move === 'flip' ? to < serving : to > serving)) return
-  const [store, served] = [await stores.open(domain.table, to), await stores.open(domain.table, serving)]
-  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, serving, served, timeoutMs: FLIP_TIMEOUT_MS })
+  const store = (generation: number) => stores.open(domain.table, generation)
+  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, timeoutMs: FLIP_TIMEOUT_MS })
 }

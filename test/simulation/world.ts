@@ -204,6 +204,7 @@ const clockFor = (scheduler: Scheduler, process: Process): Clock => ({
 const storesOf = (open: (spec: TableSpec, generation: number) => Store, tables: Tables): Stores => ({
   open: async (spec, generation) => open(spec, generation),
   drop: async (spec, generation) => tables.drop(spec, generation),
+  measure: async () => undefined,
   close: async () => undefined,
 })
 
