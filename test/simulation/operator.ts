@@ -68,6 +68,10 @@ const createDesk = (world: World, { scheduler, embedded }: OperatorOptions) => {
         return { release: async () => void (locks.get(generation) === process && locks.delete(generation)) }
       },
       open: async (generation) => buildTargetFor({ scheduler, random: world.random }, process, tableOf(generation)),
+      discard: async (generation) => {
+        local.delete(generation)
+        world.tables.drop(domain.table, generation)
+      },
       ...(embedded ? {} : { copyTo: (generation: number) => stores.open(domain.table, generation) }),
     }
   }

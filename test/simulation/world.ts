@@ -1,6 +1,7 @@
 import type { Clock } from '../../processors/engine/clock.ts'
 import { CONTROL_TABLE, createControl, LEDGER_TABLE, type Control } from '../../processors/engine/control.ts'
 import type { Log, Logs } from '../../processors/engine/log.ts'
+import { createMarks, type Marks } from '../../processors/engine/marks.ts'
 import { openPipeline, type Paces } from '../../processors/engine/pipeline.ts'
 import type { Receivers } from '../../processors/engine/receivers.ts'
 import type { Store, Stores } from '../../processors/engine/store.ts'
@@ -62,6 +63,7 @@ export interface Ports {
   readonly stores: Stores
   readonly ledger: Store
   readonly control: Control
+  readonly marks: Marks
   readonly receivers: Receivers
 }
 
@@ -133,6 +135,7 @@ export const createWorld = (options: WorldOptions): World => {
       stores: storesOf((spec, generation) => broken(bug.store, opened(process, tables.of(spec, generation)), tables.of(spec, generation)), tables),
       ledger: broken(bug.ledger, opened(process, ledgerTable), ledgerTable),
       control: broken(bug.control, createControl({ store: opened(process, controlTable), now: mine.clock.now }), controlTable),
+      marks: createMarks(opened(process, controlTable)),
       receivers: broken(bug.receivers, receiversFor(scheduler, process, outside), ledgerTable),
     }
   }
