@@ -38,8 +38,9 @@ const current = (write: Write, { table }: BugContext): Write => {
 /** Members that believe they still own what others work on. */
 const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03, 'late': 0.02, 'crash-late': 0.01 }, moves: [] }
 
-/** The same, and they die of it. */
-const MORTALS: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.04, 'crash-before': 0.04, 'crash-after': 0.02, 'late': 0.02 }, moves: [] }
+/** Nobody knows whether something went out. */
+const DOUBTS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'crash-after': 0.05, 'lose': 0.05, 'partial': 0.03 } }
+const FLIPS: Bug['under'] = { domain: 'toy', moves: ['rebuild', 'flip'] }
 
 export const BUGS: Readonly<Record<string, Bug>> = {
   'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
@@ -55,13 +56,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return store.commit(spans, checkpoint && { ...checkpoint, offset: Math.min(end, checkpoint.offset + 1) })
     },
   })),
-  'the checkpoint is written though a span failed': { under: MORTALS, ...storing((store) => ({
-    commit: async (spans, checkpoint) => {
-      const outcomes = await store.commit(spans, checkpoint)
-      if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
-      return outcomes
-    },
-  })) },
   'a lost answer is taken for success': storing((store) => ({
     commit: (spans, checkpoint) => store.commit(spans, checkpoint).catch(() => allApplied(spans)),
   })),
@@ -108,4 +102,28 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return outcomes
     },
   })),
+  'nothing is claimed before it is sent': { under: DOUBTS, ledger: (store) => ({
+    ...store,
+    commit: async (spans) => allApplied(spans),
+    load: async (keys) => keys.map(() => undefined),
+  }) },
+  'every receiver is taken to tell duplicates apart': { under: DOUBTS, receivers: (receivers) =>
+    Object.fromEntries(Object.entries(receivers).map(([kind, receiver]) => [kind, receiver && { ...receiver, tellsDuplicatesApart: true }])),
+  },
+  'the clock of the timers is fast': { under: { domain: 'toy', moves: [] }, clock: (clock) => ({ ...clock, now: () => clock.now() + 5_000 }) },
+  'what served before is forgotten at a flip': { under: FLIPS, control: (control) => ({
+    ...control,
+    serving: async (domain) => ({ ...(await control.serving(domain)), before: [] }),
+  }) },
+  'a fold is not a function of its events': { under: { domain: 'toy', moves: [] }, domain: (domain, { random }) => ({
+    ...domain,
+    projections: domain.projections.map((one) => ({
+      ...one,
+      folds: Object.fromEntries(Object.entries(one.folds).map(([type, fold]) => [type, fold && ((event, get) => {
+        const result = fold(event, get)
+        return random.chance(0.9) ? result : { ...result, items: [...(result.items ?? [])].slice(1) }
+      })])),
+    })),
+  }) },
+  'timers are not written': { under: { domain: 'toy', moves: [] }, ...writing((write) => ('put' in write && write.put.PK.startsWith('TIMER#') ? [] : [write])) },
 }
