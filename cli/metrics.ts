@@ -18,6 +18,8 @@ export interface Standing {
   readonly verified: Proof | null
   /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
   readonly unconfirmed: readonly Unconfirmed[]
+  /** The generation that is being built, wherever that is; null when none is. */
+  readonly rebuild: { readonly generation: number; readonly share: number; readonly eventsPerSecond: number } | null
 }
 
 export interface Measured extends Standing {
@@ -39,7 +41,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -55,12 +57,17 @@ export const createMetrics = (now: () => number): Metrics => {
       answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
     },
     text(standings) {
+      for (const gauge of [rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {
         lagEvents.set({ domain, generation }, standing.lagEvents)
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
         waiting.set({ domain }, standing.waiting)
         unconfirmed.set({ domain }, standing.unconfirmed.length)
+        if (standing.rebuild !== null) {
+          rebuilt.set({ domain, generation: standing.rebuild.generation }, standing.rebuild.share)
+          rebuildRate.set({ domain, generation: standing.rebuild.generation }, standing.rebuild.eventsPerSecond)
+        }
         if (standing.units !== null) for (const [kind, units] of Object.entries(standing.units)) writeUnits.set({ domain, generation, kind }, units)
         if (standing.verified === null) continue
         drifted.set({ domain }, standing.verified.differences)
@@ -94,8 +101,10 @@ const instruments = () => {
   const compared = new Gauge(named('pipeline_verify_items', 'Stored items that the last `verify` compared.', ['domain']))
   const verifiedAt = new Gauge(named('pipeline_verify_timestamp_seconds', 'When `verify` last ended.', ['domain']))
   const writeUnits = new Gauge(named('pipeline_write_units', 'DynamoDB write units that this process spent, by the documented rules; our bookkeeping apart.', ['domain', 'generation', 'kind']))
+  const rebuilt = new Gauge(named('pipeline_rebuild_progress_ratio', 'How much of its log the generation that is being built has folded.', labels))
+  const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, answers }
+  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers }
 }
 
 /** Counts by second, over a short window. */

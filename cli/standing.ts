@@ -1,3 +1,4 @@
+import { totalOf } from '../processors/engine/build.ts'
 import { parkedOf } from '../processors/engine/parking.ts'
 import type { StoredParked } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
@@ -24,7 +25,16 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified }
+  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
+}
+
+/** As its builder told last, in whichever process that is. */
+const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebuild']> => {
+  const lease = await control.lease(domain.name)
+  if (lease === undefined) return null
+  const work = (await control.generations(domain.name)).find(({ generation }) => generation === lease.generation)?.work
+  const of = work === undefined ? 0 : totalOf(work.ends)
+  return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
 /** By partition: what the serving generation's items are behind the log. */

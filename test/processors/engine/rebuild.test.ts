@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { createControl, type Control } from '../../../processors/engine/control.ts'
+import { rebuild, type RebuildParts, type Workshop } from '../../../processors/engine/rebuild.ts'
+import type { LogRecord } from '../../../processors/engine/log.ts'
+import { keyOf, type Stored } from '../../../projections/item.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { jsonCodec, ledger, paid } from './ledger.ts'
+import { memoryStore, type MemoryStore } from './memory-store.ts'
+import { systemClock } from '../../../processors/adapters/system-clock.ts'
+
+const events: readonly Event[] = Array.from({ length: 60 }, (_, index) => paid(1 + (index % 5), `p${index}`, { key: `k${index % 7}` }))
+const records: readonly LogRecord[] = events.map((event, offset) => ({ partition: 0, offset, timestamp: 0, key: event.meta.key, value: jsonCodec.encode(event) }))
+
+const log: RebuildParts['log'] = {
+  read: async function* (_, from, to = records.length) {
+    for (let at = from; at < to; at += 4) yield records.slice(at, Math.min(at + 4, to))
+  },
+  watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
+  setCommitted: async () => undefined,
+}
+
+/** Local stores by generation, as they lie on a disk; a lock a generation. */
+const workshopOf = (place = 'here') => {
+  const stores = new Map<number, MemoryStore>()
+  const locked = new Set<number>()
+  const workshop: Workshop = {
+    place,
+    lock: async (generation) => {
+      if (locked.has(generation)) return undefined
+      locked.add(generation)
+      return { release: async () => void locked.delete(generation) }
+    },
+    discard: async (generation) => void stores.delete(generation),
+    open: async (generation) => {
+      const store = stores.get(generation) ?? memoryStore()
+      stores.set(generation, store)
+      return {
+        ...store,
+        peek: (key) => store.items.get(keyOf(key)),
+        count: async () => store.items.size,
+        write: async (puts, removes, checkpoints) => {
+          for (const item of puts) store.items.set(keyOf(item), item as Stored)
+          for (const key of removes) store.items.delete(keyOf(key))
+          for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
+        },
+      }
+    },
+  }
+  return { workshop, stores, locked }
+}
+
+const opened = async (place?: string) => {
+  const control = createControl({ store: memoryStore(), now: systemClock.now })
+  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 })
+  const served = memoryStore()
+  await served.commit([], { partition: 0, offset: records.length })
+  const made = workshopOf(place)
+  const parts = (rest: Partial<RebuildParts> = {}): RebuildParts => ({ domain: ledger, log, codec: jsonCodec, clock: systemClock, control, served, holder: 'one', workshop: made.workshop, ...rest })
+  return { control, parts, ...made }
+}
+
+const stateOf = async (control: Control, generation: number) => (await control.generations('ledger')).find((each) => each.generation === generation)?.state
+
+/** Stops when so many events are folded. */
+const cut = (at: number) => {
+  const stopping = new AbortController()
+  return { signal: stopping.signal, progress: ({ done }: { readonly done: number }) => done >= at && stopping.abort(), writesPerSecond: 1_000_000 }
+}
+
+test('a build that was stopped in the middle goes on, and equals one that was not', async () => {
+  const whole = await opened()
+  expect(await rebuild(whole.parts())).toMatchObject({ generation: 2, events: 60, parked: [] })
+  const { control, parts, stores, locked } = await opened()
+  await expect(rebuild(parts(cut(20)))).rejects.toThrow('aborted')
+  expect(await stateOf(control, 2)).toBe('building')
+  expect(await control.lease('ledger')).toBeUndefined()
+  expect(locked.size).toBe(0)
+  expect(await rebuild(parts({ holder: 'two', resume: 2 }))).toMatchObject({ generation: 2 })
+  expect(await stateOf(control, 2)).toBe('following')
+  expect(stores.get(2)?.dump()).toEqual(whole.stores.get(2)?.dump())
+  expect(await stores.get(2)?.checkpoints()).toEqual(new Map([[0, 60]]))
+})
+
+test('a build whose process died is gone on with at once where it worked, and refused while it lives', async () => {
+  const { control, parts, workshop } = await opened()
+  await control.begin(ledger, { holder: 'dead', place: 'here' })
+  const alive = await workshop.lock(2)
+  await expect(rebuild(parts({ resume: 2 }))).rejects.toMatchObject({ code: 'rebuild-running' })
+  await alive?.release()
+  expect(await rebuild(parts({ resume: 2 }))).toMatchObject({ generation: 2, events: 60 })
+})
+
+test('what was half-built elsewhere is not gone on with here', async () => {
+  const there = await opened('there')
+  await expect(rebuild(there.parts(cut(20)))).rejects.toThrow('aborted')
+  const { workshop } = workshopOf('here')
+  await expect(rebuild(there.parts({ workshop, resume: 2 }))).rejects.toMatchObject({ code: 'build-elsewhere', message: expect.stringContaining('there') })
+  expect(await there.control.lease('ledger')).toBeUndefined()
+})
+
+test('a copy that was cut goes on behind what was copied, and the checkpoints come last', async () => {
+  const { parts, workshop } = await opened()
+  const table = memoryStore()
+  const written: string[] = []
+  const bulk: MemoryStore['bulk'] = async (items, pace) => {
+    for await (const item of items) written.push(keyOf(item))
+    await table.bulk(items, pace)
+  }
+  const failing = { ...workshop, copyTo: async () => ({ ...table, bulk: () => Promise.reject(new Error('the table is away')) }) }
+  await expect(rebuild(parts({ workshop: failing }))).rejects.toThrow('away')
+  expect(await table.checkpoints()).toEqual(new Map())
+  expect(await rebuild(parts({ resume: 2, workshop: { ...workshop, copyTo: async () => ({ ...table, bulk }) } }))).toMatchObject({ generation: 2, events: 0 })
+  expect(new Set(written).size).toBe(written.length)
+  expect(table.items.size).toBe(written.length)
+  expect(await table.checkpoints()).toEqual(new Map([[0, 60]]))
+})
