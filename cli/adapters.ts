@@ -23,8 +23,8 @@ export interface Scratch {
 export interface Adapters {
   readonly logs: Logs
   readonly stores: Stores
-  /** An empty local store to fold into, thrown away afterwards. */
-  scratch(spec: TableSpec): Promise<Scratch>
+  /** A local store to fold into, thrown away afterwards: empty, or as `fill` left it in its folder. */
+  scratch(spec: TableSpec, fill?: (folder: string) => Promise<void>): Promise<Scratch>
   /** Where generations are built. */
   workshop(domain: Domain): Workshop
   /** The key store; `found` where it may be begun. */
@@ -44,8 +44,8 @@ interface Storing {
 /** Only what is configured is loaded. */
 export const openAdapters = async (config: Config): Promise<Adapters> => {
   const scratches = new Set<Scratch>()
-  const scratch = async (spec: TableSpec): Promise<Scratch> => {
-    const made = await makeScratch(spec)
+  const scratch: Adapters['scratch'] = async (spec, fill) => {
+    const made = await makeScratch(spec, fill)
     const remove = async (): Promise<void> => {
       scratches.delete(kept)
       await made.remove()
@@ -64,10 +64,11 @@ export const openAdapters = async (config: Config): Promise<Adapters> => {
   return { logs, stores, keys, scratch, workshop, units, close }
 }
 
-/** An empty local store in a folder of its own. */
-export const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
+/** A local store in a folder of its own: empty, or as `fill` left it there. */
+export const makeScratch = async (spec: TableSpec, fill?: (folder: string) => Promise<void>): Promise<Scratch> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
   const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
+  await fill?.(folder)
   const stores = lmdbStores({ folder })
   const store = await stores.open(spec, 1)
   const remove = async (): Promise<void> => {
@@ -77,10 +78,10 @@ export const makeScratch = async (spec: TableSpec): Promise<Scratch> => {
   return { store, remove }
 }
 
-/** The embedded tables. Each environment belongs to one process at a time. */
-export const openTables = async (data: string, share?: string): Promise<LmdbStores> => {
+/** The embedded tables in a folder. Each environment belongs to one process at a time. */
+export const openTables = async (folder: string, share?: string): Promise<LmdbStores> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
-  return lmdbStores({ folder: join(data, 'tables'), ...(share === undefined ? {} : { share }) })
+  return lmdbStores({ folder, ...(share === undefined ? {} : { share }) })
 }
 
 /** `read`: beside the process that writes. */
@@ -90,7 +91,7 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
 }
 
 const embeddedStores = async ({ data }: Config): Promise<Storing> => {
-  const stores = await openTables(data)
+  const stores = await openTables(join(data, 'tables'))
   const keys: Adapters['keys'] = async (found) => {
     const { openKeyFileStore } = await import('../processors/adapters/key-file/store.ts')
     return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }) })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
 import { withMarks } from '../processors/engine/marks.ts'
@@ -16,7 +17,7 @@ import type { OperationName } from './operations.ts'
 import { codecBeside } from './sealing.ts'
 import { askOver, streamOver } from './socket.ts'
 import type { Workplace } from './workplace.ts'
-import { embeddedWorkshop } from './workshops.ts'
+import { embeddedWorkshop, sharedFold } from './workshops.ts'
 
 /** A place to fold in beside the server that holds the folder: the log is read from its files, all else is asked of the server. */
 export const openBeside = async (config: Config, domain: Domain): Promise<Workplace> => {
@@ -52,9 +53,9 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     serving: generation,
     collects: false,
     store: (number) => Promise.resolve(store(number)),
-    scratch: () => makeScratch(domain.table),
+    scratch: (work) => makeScratch(domain.table, sharedFold(config.data, domain, work)),
     // Nobody else opens the new generation's files until it is listed as following.
-    workshop: async () => embeddedWorkshop(config.data, domain, await openTables(config.data)),
+    workshop: async () => embeddedWorkshop(config.data, domain, await openTables(join(config.data, 'tables'))),
     follow: () => Promise.resolve(),
   }
 }

@@ -4,7 +4,8 @@ import { build } from '../processors/engine/build.ts'
 import { withMarks } from '../processors/engine/marks.ts'
 import { createPace } from '../processors/engine/pace.ts'
 import { pacedTarget } from '../processors/engine/rebuild.ts'
-import { openEmbeddedLogs, openTables } from './adapters.ts'
+import { openEmbeddedLogs } from './adapters.ts'
+import { tablesAt } from './build-workers.ts'
 import type { Said, Share } from './build-workers.ts'
 import { DOMAINS } from './domains.ts'
 import { codecBeside } from './sealing.ts'
@@ -21,7 +22,7 @@ const shareOf = (key: string | null): number => {
   return hash % of
 }
 
-const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await openTables(data, `${index}/${of}`)]
+const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await tablesAt(workerData as Share, `${index}/${of}`)]
 const [log, table] = [withMarks(await logs.open(domain.topic), () => Promise.resolve(marks)), await tables.open(domain.table, generation)]
 const stopping = new AbortController()
 parentPort?.once('message', () => stopping.abort())

@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import { build, type Built, type Owed } from '../processors/engine/build.ts'
 import type { Mark } from '../processors/engine/marks.ts'
 import type { Parked } from '../processors/engine/parking.ts'
@@ -25,10 +27,13 @@ export type Said =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'done'; readonly events: number; readonly parked: readonly Parked[] }
 
-/** The folder that holds both the embedded log and the tables. */
+/** The folder that holds the embedded log and the keys, and the one of the tables where it is another. */
 export interface Place {
   readonly data: string
+  readonly tables?: string
 }
+
+export const tablesAt = ({ data, tables }: Place, share?: string): Promise<LmdbStores> => openTables(tables ?? join(data, 'tables'), share)
 
 /** Below this a worker's start costs more than it saves. */
 const WORTH_SHARING = 100_000
@@ -48,6 +53,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
   const done = Array.from({ length: workers }, () => 0)
   const common = {
     data: place.data, domain: domain.name, generation, ends: [...ends], owed, marks, of: workers,
+    ...(place.tables === undefined ? {} : { tables: place.tables }),
     ...(workingSet === undefined ? {} : { workingSet }),
     ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
   }
@@ -57,15 +63,15 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
     // Every worker reads the whole log; the slowest tells how far the build is.
     work.progress(Math.min(...done))
   })))
-  const tables = await openTables(place.data)
+  const tables = await tablesAt(place)
   await (await tables.open(domain.table, generation)).write([], [], ends)
   await tables.close()
   return { events: primed + Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked) }
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
-const prime = async ({ data }: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<number> => {
-  const tables = await openTables(data)
+const prime = async (place: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<number> => {
+  const tables = await tablesAt(place)
   const target = await tables.open(domain.table, generation)
   const { events } = await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
   await tables.close()

@@ -16,6 +16,8 @@ import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { isHeld, withRuntime } from './reach.ts'
 import { isEmbedded } from './runtime.ts'
 import type { Runtime } from './runtime.ts'
+import { sharedFold } from './workshops.ts'
+import type { SharedWork } from './workshops.ts'
 
 /** Where one domain's log is folded again, apart from those who serve: what `verify` and `rebuild` need. */
 export interface Workplace {
@@ -29,7 +31,8 @@ export interface Workplace {
   /** Whether the items' store removes for good what has expired. */
   readonly collects: boolean
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
-  scratch(): Promise<Scratch>
+  /** A local store to fold into. Given work, it is done already as far as several workers can share it. */
+  scratch(work?: SharedWork): Promise<Scratch>
   workshop(): Promise<Workshop>
   /** Makes sure that somebody follows the listed generations. */
   follow(): Promise<void>
@@ -52,14 +55,14 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
   }
 }
 
-const workplaceIn = ({ adapters, clock, held }: Runtime, pipeline: Pipeline): Workplace => {
+const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Workplace => {
   const { domain, codec, log, control } = pipeline
   return {
     domain, codec, clock, log, control,
     serving: pipeline.serving().generation,
     collects: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
-    scratch: () => adapters.scratch(domain.table),
+    scratch: (work) => adapters.scratch(domain.table, held === undefined ? undefined : sharedFold(config.data, domain, work)),
     workshop: () => Promise.resolve(adapters.workshop(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.
     follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),

@@ -4,7 +4,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Lock } from '../processors/engine/claim.ts'
-import type { Workshop } from '../processors/engine/rebuild.ts'
+import { totalOf } from '../processors/engine/build.ts'
+import type { BuildWork, Workshop } from '../processors/engine/rebuild.ts'
 import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import { buildShared, workersFor } from './build-workers.ts'
@@ -20,6 +21,16 @@ export const embeddedWorkshop = (data: string, domain: Domain, tables: LmdbStore
   share: (work) => buildShared({ data }, domain, work),
   discard: (generation) => tables.drop(domain.table, generation),
 })
+
+/** What several workers fold before one goes on. */
+export type SharedWork = Pick<BuildWork, 'log' | 'codec' | 'ends' | 'progress' | 'signal'>
+
+/** Folds into the tables of a folder, where the log is embedded and long enough to share the work. */
+export const sharedFold = (data: string, domain: Domain, work: SharedWork | undefined): ((tables: string) => Promise<void>) | undefined => {
+  const workers = work === undefined ? 1 : workersFor(totalOf(work.ends))
+  if (work === undefined || workers === 1) return undefined
+  return async (tables) => void (await buildShared({ data, tables }, domain, { ...work, generation: 1, owed: [], workers }))
+}
 
 /** Generations of tables elsewhere are built in the data folder of this machine, and copied when they are done. */
 export const servicesWorkshop = (data: string, domain: Domain, stores: Stores): Workshop => {

@@ -29,6 +29,23 @@ export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
   return (typeof expiry === 'number' && expiry * 1000 <= atMs) || isTrace(item)
 }
 
+/** Whether two items have the same canonical form, without making it. */
+export const sameItem = (a: Item, b: Item): boolean => sameValue(a, b)
+
+const sameValue = (a: Value | undefined, b: Value | undefined): boolean => {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Number.isNaN(a) && Number.isNaN(b)
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((member, index) => sameValue(member as Value, b[index] as Value))
+  }
+  const [left, right] = [a as Members, b as Members]
+  for (const name in left) if (!sameValue(left[name], right[name])) return false
+  for (const name in right) if (right[name] !== undefined && left[name] === undefined) return false
+  return true
+}
+
+type Members = { readonly [name: string]: Value | undefined }
+
 /** The form in which two items are compared: attributes sorted, absent and undefined alike, -0 as 0. */
 export const canonical = (item: Item): string => JSON.stringify(sorted(item))
 

@@ -40,14 +40,16 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys
   const store = await workplace.store(serving)
   const partitions = keys?.map((key) => partitionFor(domain.name, key)) ?? []
   const some = keys === undefined ? undefined : new Set(partitions)
-  const scratch = await workplace.scratch()
+  const progress = (events: number): void => output.progress(`${domain.name}: ${events} events folded`)
+  const ends = await store.checkpoints()
+  const scratch = await workplace.scratch(keys === undefined ? { log, codec, ends, progress, signal } : undefined)
   try {
     return await verifyStore({
       domain, codec, clock, signal,
       log: keys === undefined ? log : onlyKeys(log, keys),
       store: keys === undefined ? store : { load: store.load, checkpoints: store.checkpoints, scan: onlyPartitions(store, partitions) },
       scratch: scratch.store,
-      progress: (events) => output.progress(`${domain.name}: ${events} events folded`),
+      progress,
       ...(some === undefined ? {} : { belongs: ({ PK }) => some.has(PK) }),
     })
   } finally {

@@ -1,6 +1,6 @@
-import { canonical, isExpired, isTrace, keyOf, type Key, type Stored } from '../../projections/item.ts'
+import { canonical, isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
-import { build, type BuildParts } from './build.ts'
+import { build, totalOf, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
 import { isTransient } from './keys.ts'
 import type { Store } from './store.ts'
@@ -20,7 +20,7 @@ export interface Verified {
 
 export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends'> {
   readonly store: Pick<Store, 'scan' | 'load' | 'checkpoints'>
-  /** An empty local store to fold into. */
+  /** A local store to fold into: empty, or folded up to its checkpoints. */
   readonly scratch: BuildTarget
   readonly clock: Clock
   /** Only this log key's items, when the log given reads only that key. */
@@ -38,7 +38,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   const { store, scratch, clock, belongs = () => true } = parts
   const folded = async () => (await build({ ...parts, target: scratch, ends: await store.checkpoints() })).events
   const counts = (item: Stored) => !isTransient(item) && belongs(item)
-  let events = await folded()
+  let events = totalOf(await scratch.checkpoints()) + (await folded())
   let items = 0
   let suspects = new Map<string, Difference>()
   for await (const page of store.scan()) {
@@ -47,7 +47,11 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
       note(suspects, { stored, folded: scratch.peek(stored), key: stored })
     }
   }
-  for await (const page of scratch.scan()) await compareBack(page.filter(counts), { store, suspects })
+  const extra = [...suspects.values()].filter(({ kind }) => kind === 'extra').length
+  // As many as were found stored: then none is missing, and no store need be asked for each of them.
+  if ((await countOf(scratch, counts)) !== items - extra) {
+    for await (const page of scratch.scan()) await compareBack(page.filter(counts), { store, suspects })
+  }
   for (let round = 0; round < ROUNDS && suspects.size > 0; round += 1) {
     events += await folded()
     const again = await recheck(suspects, { store, scratch })
@@ -60,6 +64,12 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   return { events, items, differences: lasting }
 }
 
+const countOf = async (scratch: BuildTarget, counts: (item: Stored) => boolean): Promise<number> => {
+  let count = 0
+  for await (const page of scratch.scan()) for (const item of page) if (counts(item)) count += 1
+  return count
+}
+
 interface Pair {
   readonly key: Key
   readonly stored: Stored | undefined
@@ -68,7 +78,7 @@ interface Pair {
 
 const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored: found, folded }: Pair) => {
   const stored = found !== undefined && isTrace(found) ? undefined : found
-  if (stored !== undefined && folded !== undefined && canonical(stored) === canonical(folded)) return
+  if (stored !== undefined && folded !== undefined && sameItem(stored, folded)) return
   if (stored === undefined && folded === undefined) return
   const kind = stored === undefined ? 'missing' : folded === undefined ? 'extra' : 'changed'
   suspects.set(keyOf({ PK, SK }), { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) })
