@@ -4,5 +4,6 @@ export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly s
   ingest: async () => (await import('./ingest.ts')).ingestBench,
   fresh: async () => (await import('./fresh.ts')).freshBench,
   kafka: async () => (await import('./kafka.ts')).kafkaBench,
+  flip: async () => (await import('./flip.ts')).flipBench,
   writes: async () => (await import('./writes.ts')).writesBench,
 }

@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs'
 import { buildShared, workersFor } from '../cli/build-workers.ts'
 import { codecBeside, keyFileIn } from '../cli/sealing.ts'
 import { openKeyFileStore } from '../processors/adapters/key-file/store.ts'
+import { makeScratch } from '../cli/adapters.ts'
+import { sharedFold } from '../cli/workshops.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
+import { systemClock } from '../processors/adapters/system-clock.ts'
 import { build } from '../processors/engine/build.ts'
+import { verify } from '../processors/engine/verify.ts'
 import { createKeyring } from '../processors/engine/keyring.ts'
 import type { Log, NewRecord } from '../processors/engine/log.ts'
 import { meals } from '../processors/meals/domain.ts'
@@ -78,6 +82,18 @@ const rebuildAll = async (log: Log) => {
   await target.close()
 }
 
+/** As the command does it, with nobody beside it: folded afresh by all cores, then every item compared, both ways. */
+const verifyAll = async (log: Log): Promise<number> => {
+  const store = await open('tables')
+  const ends = await store.checkpoints()
+  const scratch = await makeScratch(meals.table, sharedFold(folder, meals, { log, codec, ends, progress: () => undefined }))
+  const { items, differences } = await verify({ domain: meals, log, codec, clock: systemClock, store, scratch: scratch.store })
+  await scratch.remove()
+  await store.close()
+  if (differences.length > 0) throw new Error(`${differences.length} items differ`)
+  return items
+}
+
 const BATCH = 50_000
 
 /** The same I/O without us: what a rebuild must read and decode, and what it must write, sorted. Collecting the items is not timed. */
@@ -112,6 +128,7 @@ const run = async (): Promise<PhaseResult> => {
   let untimed = 0
   if (phase === 'fill') await fill(log)
   else if (phase === 'rebuild') await rebuildAll(log)
+  else if (phase === 'verify') items = await verifyAll(log)
   else if (phase === 'decode') await decodeAll(log)
   else if (phase === 'same-io') {
     await decodeAll(log)

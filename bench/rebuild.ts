@@ -12,7 +12,7 @@ const roundsOf = (events: number): number => (events > 2_000_000 ? 1 : 3)
 const SIZES = [1_000_000, 4_000_000]
 const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
 
-type Phase = 'fill' | 'rebuild' | 'decode' | 'same-io'
+type Phase = 'fill' | 'rebuild' | 'verify' | 'decode' | 'same-io'
 
 interface Filled {
   readonly folder: string
@@ -30,6 +30,7 @@ const runPhase = async (phase: Phase, { folder, events, kind }: Filled): Promise
 
 interface Round {
   readonly rebuild: PhaseResult
+  readonly verify: PhaseResult
   readonly sameIo: PhaseResult
   readonly decode: PhaseResult
 }
@@ -44,7 +45,8 @@ const measure = async (events: number, kind: Filled['kind']): Promise<readonly R
       for (const made of ['tables', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
       const rebuild = await runPhase('rebuild', filled)
       const sameIo = await runPhase('same-io', filled)
-      rounds.push({ rebuild, sameIo, decode: await runPhase('decode', filled) })
+      const verify = await runPhase('verify', filled)
+      rounds.push({ rebuild, verify, sameIo, decode: await runPhase('decode', filled) })
     }
     return rounds
   } finally {
@@ -60,7 +62,7 @@ export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
   const kind = rest.includes('--sealed') ? 'sealed' : 'plain'
   const given = rest.filter((word) => !word.startsWith('--')).map(Number)
   const sizes = given.length > 0 ? given : SIZES
-  const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'items', 'anonymous MB', 'µs/event']]
+  const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'verify ÷ rebuild', 'items', 'anonymous MB', 'µs/event']]
   for (const events of sizes) {
     const rounds = await measure(events, kind)
     const of = (pick: (round: Round) => number) => median(rounds.map(pick))
@@ -71,6 +73,7 @@ export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
       perSecond(events, of(({ decode }) => decode.seconds)),
       ratio(of(({ rebuild, sameIo }) => sameIo.seconds / rebuild.seconds)),
       ratio(of(({ rebuild, decode }) => decode.seconds / rebuild.seconds)),
+      ratio(of(({ rebuild, verify }) => rebuild.seconds / verify.seconds)),
       rounds[0]?.sameIo.items.toLocaleString('en') ?? '',
       Math.max(...rounds.map(({ rebuild }) => rebuild.anonymousMb)),
       of(({ rebuild }) => (rebuild.seconds / events) * 1e6).toFixed(2),

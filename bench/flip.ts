@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
+import type { NewRecord } from '../processors/engine/log.ts'
+import { meals } from '../processors/meals/domain.ts'
+import { openCodec } from '../schemas/codec.ts'
+import { makeToken, startTributary, type Server } from './servers.ts'
+import { median, printTable, quantile, ratio } from './table.ts'
+import { mealEvents } from './workload.ts'
+
+const program = fileURLToPath(new URL('../../bin/tributary.js', import.meta.url))
+const EVENTS = 200_000
+const RATE = 100
+const SECONDS = 6
+const ROUNDS = 5
+
+/** The events lie in the log before the server first starts, which then has something to rebuild. */
+const fill = async (folder: string) => {
+  const logs = lmdbLogs({ folder: join(folder, 'log') })
+  const log = await logs.open(meals.topic)
+  const codec = openCodec()
+  let batch: NewRecord[] = []
+  for (const event of mealEvents({ events: EVENTS, users: 500 })) {
+    batch.push({ key: event.meta.key, value: codec.encode(event) })
+    if (batch.length < 4_096) continue
+    await log.append(batch)
+    batch = []
+  }
+  await log.append(batch)
+  await logs.close()
+}
+
+interface Load {
+  /** Milliseconds of every answer. */
+  readonly latencies: number[]
+  readonly failed: number
+}
+
+/** Half writes, half reads, at a fixed rate whatever the answers do, until told to stop. */
+const loadUntil = async ({ url }: Server, token: string, ended: Promise<unknown>): Promise<Load> => {
+  const latencies: number[] = []
+  const waiting: Promise<void>[] = []
+  let failed = 0
+  let running = true
+  void ended.finally(() => (running = false))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = (index: number) => JSON.stringify({ mealSummary: 'Chili', calories: 500, protein: 30, carbs: 40, fat: 20, eatenAt: `2026-11-${String(1 + (index % 14)).padStart(2, '0')}T12:00:00Z`, tz: 'UTC' })
+  const one = async (index: number, due: number) => {
+    const answer = index % 2 === 0
+      ? await fetch(`${url}/v1/meals`, { method: 'POST', headers, body: body(index) }).catch(() => undefined)
+      : await fetch(`${url}/v1/summaries?from=2026-11-01&to=2026-11-14`, { headers }).catch(() => undefined)
+    await answer?.arrayBuffer()
+    latencies.push(performance.now() - due)
+    if (answer?.ok !== true) failed += 1
+  }
+  const began = performance.now()
+  for (let index = 0; running; index += 1) {
+    const due = began + (index * 1000) / RATE
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+    // Counted from when it was due: a client that waits does not hide what made it wait.
+    waiting.push(one(index, due))
+  }
+  await Promise.all(waiting)
+  return { latencies, failed }
+}
+
+const command = async (env: Readonly<Record<string, string>>, args: readonly string[]): Promise<void> => {
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (part: Buffer) => (said += part.toString()))
+  const [code] = (await once(child, 'exit')) as [number]
+  if (code !== 0) throw new Error(`tributary ${args.join(' ')} ended with ${code}: ${said}`)
+}
+
+interface Round {
+  readonly quiet: Load
+  readonly rebuild: Load
+  readonly flip: Load
+}
+
+/** The p99 of requests across a flip and during a rebuild, beside the p99 without; interleaved. */
+export const flipBench = async (): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
+  const env = { TRIBUTARY_DATA: join(folder, 'data') }
+  process.stderr.write(`  ${EVENTS.toLocaleString('en')} events into the log …\n`)
+  await fill(env.TRIBUTARY_DATA)
+  const server = await startTributary(env)
+  try {
+    const token = await makeToken(env, 'bench')
+    const rounds: Round[] = []
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const quiet = await loadUntil(server, token, new Promise((resolve) => setTimeout(resolve, SECONDS * 1000)))
+      const rebuild = await loadUntil(server, token, command(env, ['rebuild', 'meals', '--no-flip', '--yes']))
+      const flip = await loadUntil(server, token, command(env, ['flip', 'meals', '--to', String(round + 2)]))
+      await command(env, ['generations', 'meals', '--drop', String(round + 1)])
+      process.stderr.write(`  round ${round}: p99 quiet ${p99(quiet)} ms, rebuild ${p99(rebuild)} ms, flip ${p99(flip)} ms\n`)
+      if (round > 0) rounds.push({ quiet, rebuild, flip })
+    }
+    report(rounds)
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const p99 = ({ latencies }: Load): string => quantile(latencies, 0.99).toFixed(1)
+
+const report = (rounds: readonly Round[]) => {
+  const row = (name: string, pick: keyof Round) => {
+    const of = (q: number) => median(rounds.map((round) => quantile(round[pick].latencies, q)))
+    const against = median(rounds.map((round) => quantile(round[pick].latencies, 0.99) / quantile(round.quiet.latencies, 0.99)))
+    return [name, rounds.reduce((sum, round) => sum + round[pick].latencies.length, 0), of(0.5).toFixed(1), of(0.99).toFixed(1), ratio(against), rounds.reduce((sum, round) => sum + round[pick].failed, 0)]
+  }
+  printTable(`flip: ${RATE} requests a second, half of them writes, beside ${EVENTS.toLocaleString('en')} events, embedded (medians of ${ROUNDS} interleaved rounds)`, [
+    ['', 'requests', 'p50 ms', 'p99 ms', 'p99 ÷ without', 'failed'],
+    row('without', 'quiet'),
+    row('during a rebuild', 'rebuild'),
+    row('across a flip', 'flip'),
+  ])
+}
