@@ -48,6 +48,10 @@ export const partitionsAdded = (topic: string, kept: number, found: number): Fau
 export const stalled = (topic: string, partition: number): Fault =>
   new Fault('log-stalled', `Records wait in ${topic} partition ${partition}, but the consumer brings none. It is replaced.`, { retriable: true })
 
+export const offsetsRefused = (topic: string, partition: number, cause: unknown): Fault =>
+  new Fault('offsets-refused', `Kafka does not take the offsets of the group for ${topic} partition ${partition}: ${messageOf(cause)} ` +
+    'The items keep their own positions, so nothing is lost; but tools that watch the group see an old lag. Look at the brokers that hold __consumer_offsets.', { retriable: true, cause })
+
 /** Whatever went wrong, as a fault. */
 export const asFault = (what: string, error: unknown): Fault => (isFault(error) ? error : unavailable(what, error))
 

@@ -2,7 +2,7 @@ import type { EachBatchPayload } from 'kafkajs'
 import type { Lease, Subscriber, Watermarks } from '../../engine/log.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { beating, dueRecords } from './due.ts'
-import { trimmed, truncated } from './faults.ts'
+import { hasType, offsetsRefused, trimmed, truncated } from './faults.ts'
 import type { Membership } from './membership.ts'
 import { backoff, type Settings } from './options.ts'
 import type { KeptTopic } from './topic.ts'
@@ -51,6 +51,8 @@ interface State extends HoldPlan {
   /** Where a fetch came back with a gap before it; seen again, the gap is the log's own. */
   gap?: number | undefined
   failures: number
+  /** Commits are refused, and that was told. */
+  refused: boolean
   announced: boolean
   work: Promise<void>
   committing?: Promise<void> | undefined
@@ -63,7 +65,7 @@ export function holdPartition(plan: HoldPlan): Hold {
   const { partition, membership, before } = plan
   const lost = new AbortController()
   const lease: Lease = { partition, held: () => !lost.signal.aborted && membership.alive() }
-  const state: State = { ...plan, lost, lease, doing: 'nothing', failures: 0, announced: false, work: before }
+  const state: State = { ...plan, lost, lease, doing: 'nothing', failures: 0, refused: false, announced: false, work: before }
   state.work = before.then(() => begin(state))
   const ready = (): number | undefined => (current(state) && state.doing === 'nothing' ? state.next : undefined)
   return {
@@ -222,18 +224,22 @@ function moveTo(state: State, next: number): void {
   state.moved?.(next)
 }
 
-/** Beside the next batch, and at most one at a time: it is a hint for others, and what fails is left to the next. */
+/** Beside the next batch, and at most one at a time: it is a hint for others, and what fails is left to the next; told once, until one is taken. */
 async function commitSoon(state: State, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
-  const { topic, partition, lease, membership, settings: { logger } } = state
+  const { topic, partition, lease, membership, subscriber } = state
   try {
     while (lease.held() && state.next !== undefined && state.next !== state.committed) {
       const offset = state.next
       await commitOffsetsIfNecessary({ topics: [{ topic: topic.name, partitions: [{ partition, offset: String(offset) }] }] })
       state.committed = offset
+      state.refused = false
     }
   } catch (error) {
     membership.failed(error)
-    logger.debug({ topic: topic.name, partition, error: String(error) }, 'the offset of the group was not committed')
+    // While members come and go it is refused as it should be.
+    if (state.refused || !lease.held() || hasType(error, ['REBALANCE_IN_PROGRESS'])) return
+    state.refused = true
+    subscriber.failed(offsetsRefused(topic.name, partition, error))
   } finally {
     state.committing = undefined
   }
