@@ -8,6 +8,7 @@ export interface KafkaNode {
   readonly id: number
   readonly address: string
   pid(): number
+  isUp(): Promise<boolean>
   start(): Promise<void>
   /** SIGTERM: hands its leaderships over first. */
   stop(): Promise<void>
@@ -20,7 +21,7 @@ export interface KafkaNode {
 
 interface NodePlan { id: number; port: number; jars: string; config: string; output: string; detached: boolean }
 
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 180_000
 const JVM = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
 
 export function createNode({ id, port, jars, config, output, detached }: NodePlan): KafkaNode {
@@ -49,6 +50,7 @@ export function createNode({ id, port, jars, config, output, detached }: NodePla
     id,
     address: `127.0.0.1:${port}`,
     pid: () => child?.pid ?? 0,
+    isUp: () => isOpen(port),
     start,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../services/available.ts'
+import type { Available } from '../services/available.ts'
+import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
+import type { DynamoDb } from '../services/dynamodb.ts'
+import { kafkaAvailable, startKafka } from '../services/kafka.ts'
+import type { KafkaHandle } from '../services/kafka.ts'
+import { committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, statusOf, untilWhole, withAdmin } from './crew.ts'
+import { progress, progressOnEveryKey } from './load.ts'
+import { run, until } from './program.ts'
+
+const available = (): Available => {
+  const kafka = kafkaAvailable()
+  return kafka.ok ? dynamodbAvailable() : kafka
+}
+
+const TIMEOUT_MS = 600_000
+const ZOMBIES = 5
+const NODES = [0, 1, 2]
+
+/** Every record on three brokers, two of them needed; after each fault, what was acknowledged is there once and equals its fold. */
+describeWith('three brokers, an edge and two processors under load', available(), () => {
+  let kafka: KafkaHandle
+  let dynamodb: DynamoDb
+  beforeAll(async () => {
+    kafka = await startKafka({ nodes: 3 })
+    dynamodb = await startDynamoDb()
+  }, 300_000)
+  // What a fault that was not survived left behind is not the next one's.
+  afterEach(async () => {
+    for (const index of NODES) if (!(await kafka.node(index).isUp())) await kafka.node(index).start()
+  })
+  afterAll(async () => {
+    await dynamodb?.stop()
+    await kafka?.stop()
+  })
+  const startCrew = crewsOf(() => ({ kafka, dynamodb }))
+
+  test('the leader of a partition is killed and comes back; doctor names it meanwhile', async () => {
+    const { env, edge, load, users, finish } = await startCrew('2026-10-01')
+    await progress(load, edge, 40)
+    const leader = await leaderOf(kafka, 0)
+    await leader.kill()
+    await progressOnEveryKey(load, edge, users)
+    const told = await run(['doctor'], env)
+    expect(told).toMatchObject({ code: 1, stdout: expect.stringMatching(new RegExp(`BAD +Kafka ${leader.address}`)) })
+    expect(told.stdout).toMatch(/ok +pipeline/)
+    await until(() => isReady(edge), () => `two brokers are enough to be ready: ${edge.stderr()}`)
+    await leader.start()
+    await untilWhole(kafka)
+    await progressOnEveryKey(load, edge, users)
+    await finish()
+  }, TIMEOUT_MS)
+
+  test('every broker is restarted in the ordinary way, one after another', async () => {
+    const { edge, load, users, finish } = await startCrew('2026-10-02')
+    for (const index of NODES) {
+      await progress(load, edge, 30)
+      await kafka.node(index).stop()
+      await progressOnEveryKey(load, edge, users)
+      await kafka.node(index).start()
+      await untilWhole(kafka)
+    }
+    await finish()
+  }, TIMEOUT_MS)
+
+  test('processors are killed, join and leave in the middle of batches', async () => {
+    const { edge, processors: [first, second], load, users, addProcessor, finish } = await startCrew('2026-10-03')
+    await progress(load, edge, 40)
+    first?.kill('SIGKILL')
+    await progressOnEveryKey(load, edge, users)
+    const third = await addProcessor()
+    await progress(load, edge, 20)
+    const fourth = await addProcessor()
+    await progress(load, edge, 20)
+    expect(await third.stop()).toBe(0)
+    await progress(load, edge, 20)
+    second?.kill('SIGKILL')
+    await progressOnEveryKey(load, edge, users)
+    await finish()
+    expect(await fourth.stop()).toBe(0)
+  }, TIMEOUT_MS)
+
+  test('a processor that stood still past its session wakes with items from before it: its writes are refused, and nothing is doubled', async () => {
+    const { edge, processors: [zombie], load, users, finish } = await startCrew('2026-10-04')
+    if (zombie === undefined) throw new Error('no processor')
+    const refused = () => metricOf(zombie, 'pipeline_projection_conflicts_total')
+    await progress(load, edge, 40)
+    // Its session must end between a load and the write that follows it: with the store asleep, it stands there whenever it has work.
+    for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {
+      process.kill(dynamodb.pid, 'SIGSTOP')
+      await delay(20)
+      zombie.kill('SIGSTOP')
+      process.kill(dynamodb.pid, 'SIGCONT')
+      await progressOnEveryKey(load, edge, users)
+      zombie.kill('SIGCONT')
+      await until(() => isReady(zombie), () => `it does not wake: ${zombie.stderr()}`)
+      await progressOnEveryKey(load, edge, users)
+    }
+    expect(await refused()).toBeGreaterThan(0)
+    await finish()
+  }, TIMEOUT_MS)
+
+  test('the offsets of the group have expired while nobody followed', async () => {
+    const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
+    await progress(load, edge, 40)
+    expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
+    await until(async () => (await statusOf(env)).lagEvents > 0, () => 'nothing is appended without processors')
+    await withAdmin(kafka, (admin) => admin.deleteGroups([GROUP]))
+    expect(await committedOffsets(kafka)).toEqual(NODES.concat(3).map((partition) => `${partition}:-1`))
+    await addProcessor()
+    await addProcessor()
+    await progressOnEveryKey(load, edge, users)
+    await finish()
+  }, TIMEOUT_MS)
+})

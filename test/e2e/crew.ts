@@ -1,0 +1,137 @@
+import { Kafka, logLevel } from 'kafkajs'
+import type { Admin } from 'kafkajs'
+import { expect } from 'vitest'
+import { meals } from '../../processors/meals/domain.ts'
+import { groupOf } from '../../processors/engine/processor.ts'
+import type { Status } from '../../cli/standing.ts'
+import type { DynamoDb } from '../services/dynamodb.ts'
+import type { KafkaHandle } from '../services/kafka.ts'
+import type { KafkaNode } from '../services/kafka-node.ts'
+import { differencesOf, startLoad } from './load.ts'
+import type { Load } from './load.ts'
+import { freshFolder, newToken, run, startServer, tell, until } from './program.ts'
+import type { Env, Server } from './program.ts'
+
+/** The program as it runs on services: an edge and processors, each a process, under load. */
+export interface Crew {
+  readonly env: Env
+  readonly edge: Server
+  readonly processors: Server[]
+  readonly load: Load
+  readonly tokens: readonly string[]
+  readonly users: number
+  addProcessor(): Promise<Server>
+  /** Settles every request, and checks that each is there once, that the sums are exact, that every item equals its fold, and that nothing lags. */
+  finish(): Promise<void>
+}
+
+export interface Services {
+  readonly kafka: KafkaHandle
+  readonly dynamodb: DynamoDb
+}
+
+const USERS = ['ann', 'bob', 'cyd', 'dan', 'eve', 'fay']
+const SESSION_MS = 6_000
+const PARTITIONS = 4
+const LANES = 6
+export const GROUP = groupOf(meals.name, 1)
+export const ROLES = ['--roles', 'processor,sender,timers']
+
+export const envOf = ({ kafka, dynamodb }: Services): Env => ({
+  TRIBUTARY_DATA: freshFolder(),
+  TRIBUTARY_KAFKA: kafka.brokers.join(','),
+  TRIBUTARY_KAFKA_PARTITIONS: String(PARTITIONS),
+  TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS),
+  TRIBUTARY_DYNAMODB: dynamodb.endpoint,
+})
+
+/** Tokens outlive the tests of a file, as the services do. */
+export const crewsOf = (services: () => Services): ((day: string) => Promise<Crew>) => {
+  const tokens: string[] = []
+  return async (day) => {
+    const env = envOf(services())
+    const edge = await startServer(env, ['--roles', 'edge'])
+    const processors: Server[] = []
+    const addProcessor = async (): Promise<Server> => {
+      const added = await startServer(env, ROLES)
+      processors.push(added)
+      return added
+    }
+    await addProcessor()
+    await addProcessor()
+    if (tokens.length === 0) for (const user of USERS) tokens.push(await newToken(env, user))
+    const at = { url: () => edge.url, tokens, day }
+    const load = startLoad({ ...at, lanes: LANES, first: Date.parse(day) })
+    const finish = async (): Promise<void> => {
+      await load.stop()
+      await load.settle(at.url)
+      expect(load.unexpected).toEqual([])
+      expect(await differencesOf(load, at)).toEqual([])
+      await until(async () => (await statusOf(env)).lagEvents === 0, () => 'the lag does not go', 120_000)
+      expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+      expect(await statusOf(env)).toMatchObject({ lagEvents: 0, parked: 0 })
+    }
+    const told = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
+    // What stands still is told by whoever stands still, not only by the edge.
+    return { env, edge: { ...edge, stderr: told }, processors, load, tokens, users: USERS.length, addProcessor, finish }
+  }
+}
+
+export const statusOf = async (env: Env): Promise<Status> => JSON.parse(await tell(['status', '--json'], env)) as Status
+
+export const isReady = async ({ admin }: Server): Promise<boolean> => (await fetch(`${admin}/readyz`)).ok
+export const notReady = async ({ admin }: Server): Promise<string | undefined> => {
+  const answer = await fetch(`${admin}/readyz`)
+  return answer.status === 503 ? answer.text() : undefined
+}
+
+/** What the process has counted so far, over all labels. */
+export const metricOf = async ({ admin }: Server, name: string): Promise<number> => {
+  const text = await (await fetch(`${admin}/metrics`)).text()
+  return [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0)
+}
+
+/** The codes of the log lines that a process wrote. */
+export const codesIn = ({ stderr }: Server): readonly string[] =>
+  stderr().split('\n').filter((line) => line.startsWith('{')).flatMap((line) => {
+    const { code } = JSON.parse(line) as { code?: string }
+    return code === undefined ? [] : [code]
+  })
+
+export const withAdmin = async <T>({ brokers }: KafkaHandle, work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 20, maxRetryTime: 1_000 } }).admin()
+  try {
+    await admin.connect()
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+const partitionsOf = (kafka: KafkaHandle) =>
+  withAdmin(kafka, async (admin) => (await admin.fetchTopicMetadata({ topics: [meals.topic] })).topics[0]?.partitions ?? [])
+
+export const leaderOf = async (kafka: KafkaHandle, partition: number): Promise<KafkaNode> => {
+  const leader = (await partitionsOf(kafka)).find(({ partitionId }) => partitionId === partition)?.leader ?? 0
+  return kafka.node(leader - 1)
+}
+
+/** Every record is on all three brokers again: the next may go. */
+export const untilWhole = (kafka: KafkaHandle): Promise<void> =>
+  until(async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3), () => 'the brokers did not come together again', 120_000)
+
+export const committedOffsets = (kafka: KafkaHandle): Promise<readonly string[]> =>
+  withAdmin(kafka, async (admin) => {
+    const [found] = await admin.fetchOffsets({ groupId: GROUP, topics: [meals.topic] })
+    return (found?.partitions ?? []).map(({ partition, offset }) => `${partition}:${offset}`).sort()
+  })
+
+const TOPIC = 2
+
+/** With as many copies as brokers needed, one broker less refuses every commit of offsets, and nothing else of ours. */
+export const needForOffsets = (kafka: KafkaHandle, copies: number): Promise<unknown> =>
+  withAdmin(kafka, (admin) => admin.alterConfigs({
+    validateOnly: false,
+    // What is not named is reset.
+    resources: [{ type: TOPIC, name: '__consumer_offsets', configEntries: [{ name: 'cleanup.policy', value: 'compact' }, { name: 'min.insync.replicas', value: String(copies) }] }],
+  }))
