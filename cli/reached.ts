@@ -12,17 +12,18 @@ export interface ReachedParts {
 const STILL_MS = 3_000
 const POLL_MS = 20
 
-/** Waits until all passed where the log ends now, or stand still. */
-export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, signal }: ReachedParts): Promise<void> => {
+/** Waits until all passed where the log ends now, or stand still; gives which did. */
+export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, signal }: ReachedParts): Promise<readonly boolean[]> => {
   const ends = (await log.watermarks()).filter(({ high }) => high > 0)
   let [last, movedAt] = ['', clock.now()]
   for (;;) {
     const reached = await Promise.all(stores.map((store) => store.checkpoints()))
-    if (reached.every((positions) => ends.every(({ partition, high }) => (positions.get(partition) ?? 0) >= high))) return
+    const passed = reached.map((positions) => ends.every(({ partition, high }) => (positions.get(partition) ?? 0) >= high))
+    if (passed.every((each) => each)) return passed
     signal.throwIfAborted()
     const now = JSON.stringify(reached.map((positions) => [...positions]))
     if (now !== last) [last, movedAt] = [now, clock.now()]
-    if (clock.now() - movedAt >= STILL_MS) return
+    if (clock.now() - movedAt >= STILL_MS) return passed
     await clock.sleep(POLL_MS, signal)
   }
 }

@@ -2,6 +2,7 @@ import { halfBuilt } from '../../processors/engine/claim.ts'
 import type { Generation } from '../../processors/engine/control.ts'
 import { diff as diffSides, type Diffed, type Side } from '../../processors/engine/diff.ts'
 import { startBuild } from '../../processors/engine/rebuild.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { reportOf, reportText } from '../diff-report.ts'
 import { count } from '../meter.ts'
@@ -60,8 +61,11 @@ const againstComplete = async (context: Context, workplace: Workplace, { options
   await workplace.follow()
   const [before, after] = [await workplace.store(workplace.serving), await workplace.store(made.generation)]
   const advance = async (): Promise<Side> => {
-    await untilReached([before, after], { log, clock, signal: context.signal })
-    return after
+    const passed = await untilReached([before, after], { log, clock, signal: context.signal })
+    // What stands still at another position than the other cannot be compared with it.
+    const behind = [workplace.serving, made.generation].find((_, index) => passed[index] !== true)
+    if (behind === undefined) return after
+    throw new Fault('generation-behind', `Generation ${behind} of ${domain.name} does not follow the log, so there is nothing to compare it with. Start a processor of its fold version, or drop it and build it anew.`)
   }
   return { generation: made.generation, diffed: await compare(context, workplace, { options, before, advance }) }
 }
