@@ -6,15 +6,16 @@ import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
 import type { DynamoDb } from '../services/dynamodb.ts'
 import { kafkaAvailable, startKafka } from '../services/kafka.ts'
 import type { KafkaHandle } from '../services/kafka.ts'
-import { committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, statusOf, untilWhole, withAdmin } from './crew.ts'
+import { codesIn, committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, needForOffsets, notReady, statusOf, untilWhole, withAdmin } from './crew.ts'
 import { progress, progressOnEveryKey } from './load.ts'
-import { run, until } from './program.ts'
+import { client, meal, run, until } from './program.ts'
 
 const available = (): Available => {
   const kafka = kafkaAvailable()
   return kafka.ok ? dynamodbAvailable() : kafka
 }
 
+const OUTAGE_MS = 60_000
 const TIMEOUT_MS = 600_000
 const ZOMBIES = 5
 const NODES = [0, 1, 2]
@@ -36,6 +37,8 @@ describeWith('three brokers, an edge and two processors under load', available()
     await kafka?.stop()
   })
   const startCrew = crewsOf(() => ({ kafka, dynamodb }))
+  const committing = (since: readonly string[]): Promise<void> =>
+    until(async () => (await committedOffsets(kafka)).every((offset) => !since.includes(offset)), () => `no offsets are committed after ${since.join(', ')}`)
 
   test('the leader of a partition is killed and comes back; doctor names it meanwhile', async () => {
     const { env, edge, load, users, finish } = await startCrew('2026-10-01')
@@ -102,6 +105,28 @@ describeWith('three brokers, an edge and two processors under load', available()
     await finish()
   }, TIMEOUT_MS)
 
+  test('commits of offsets are refused, and the processors die before any is taken: the items know where they stand', async () => {
+    const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
+    await progress(load, edge, 40)
+    await kafka.node(2).stop()
+    // The group must stand again with whoever coordinates it now: while nothing is written, it cannot be formed anew.
+    await committing(await committedOffsets(kafka))
+    await needForOffsets(kafka, 3)
+    try {
+      await until(async () => processors.some((each) => codesIn(each).includes('offsets-refused')), () => `nobody says that commits are refused: ${edge.stderr()}`)
+      for (const each of processors) each.kill('SIGKILL')
+    } finally {
+      await needForOffsets(kafka, 2)
+    }
+    await addProcessor()
+    await addProcessor()
+    await progressOnEveryKey(load, edge, users)
+    await committing(await committedOffsets(kafka))
+    await kafka.node(2).start()
+    await untilWhole(kafka)
+    await finish()
+  }, TIMEOUT_MS)
+
   test('the offsets of the group have expired while nobody followed', async () => {
     const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
     await progress(load, edge, 40)
@@ -112,6 +137,27 @@ describeWith('three brokers, an edge and two processors under load', available()
     await addProcessor()
     await addProcessor()
     await progressOnEveryKey(load, edge, users)
+    await finish()
+  }, TIMEOUT_MS)
+
+  test('all brokers are gone for a minute: every process says so, and goes on by itself when they are back', async () => {
+    const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
+    await progress(load, edge, 40)
+    const gone = Date.now()
+    await Promise.all(NODES.map((index) => kafka.node(index).kill()))
+    for (const each of [edge, ...processors]) await until(async () => (await notReady(each)) !== undefined, () => 'it goes on being ready without a log')
+    expect(await notReady(edge)).toMatch(/log|Kafka/)
+    for (const each of processors) await until(() => Promise.resolve(codesIn(each).includes('log-unavailable')), () => `it does not say what is wrong: ${each.stderr()}`)
+    const refused = await client(edge.url, tokens[0] ?? '').post('/v1/meals', meal(1), { 'idempotency-key': 'while-all-are-gone' })
+    expect({ status: refused.status, code: refused.body['code'] }).toEqual({ status: 503, code: expect.stringMatching(/^(log-unavailable|append-unknown)$/) })
+    const told = await run(['doctor'], env)
+    expect(told.code).toBe(1)
+    for (const address of kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
+    await delay(Math.max(0, gone + OUTAGE_MS - Date.now()))
+    await Promise.all(NODES.map((index) => kafka.node(index).start()))
+    await progressOnEveryKey(load, edge, users)
+    for (const each of [edge, ...processors]) await until(() => isReady(each), () => `not ready again: ${each.stderr()}`)
+    await untilWhole(kafka)
     await finish()
   }, TIMEOUT_MS)
 })
