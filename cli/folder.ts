@@ -8,8 +8,10 @@ import { callSocket, codeOf, lockSocket, shortSocket, unlockSocket } from './loc
 const FORMAT = 1
 
 export interface Held {
-  /** Connections from other commands; the first reader of `server` handles them. */
+  /** Connections from other commands. */
   readonly server: Server
+  /** Who is connected now: those that called before anybody answered wait among them. */
+  readonly callers: ReadonlySet<Socket>
   readonly path: string
   release(): Promise<void>
 }
@@ -98,7 +100,7 @@ export const holdFolder = async (folder: string): Promise<Held> => {
     for (const socket of callers) socket.destroy()
     return unlocked
   }
-  return { server, path, release }
+  return { server, callers, path, release }
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

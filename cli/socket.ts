@@ -22,14 +22,16 @@ type Line =
 
 const MAX_REQUEST_BYTES = 1024 * 1024
 
-/** One request a connection, one JSON a line; hanging up cancels. */
-export const serveSocket = (server: Server, perform: Perform): void => {
-  server.on('connection', (socket) => {
+/** One request a connection, one JSON a line; hanging up cancels. Whoever called before, while the server started, is answered too. */
+export const serveSocket = ({ server, callers }: { readonly server: Server; readonly callers: ReadonlySet<Socket> }, perform: Perform): void => {
+  const serve = (socket: Socket): void => {
     const gone = new AbortController()
     socket.on('close', () => gone.abort())
     socket.on('error', () => gone.abort())
     readRequest(socket, (request) => void answer(socket, { request, perform, signal: gone.signal }))
-  })
+  }
+  for (const socket of callers) serve(socket)
+  server.on('connection', serve)
 }
 
 const readRequest = (socket: Socket, heard: (request: string) => void): void => {

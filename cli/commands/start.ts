@@ -79,7 +79,7 @@ const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
 const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Role>; logger: Logger }): Promise<Serving> => {
   for (const pipeline of runtime.pipelines.values()) for (const hand of HANDS) if (roles.has(hand)) await pipeline.start(hand)
   const serving = await openEdge(runtime, { edge: roles.has('edge'), processor: roles.has('processor'), logger })
-  if (runtime.held !== undefined) serveSocket(runtime.held.server, createPerform(runtime))
+  if (runtime.held !== undefined) serveSocket(runtime.held, createPerform(runtime))
   return serving
 }
 

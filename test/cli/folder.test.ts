@@ -98,7 +98,7 @@ describe('the local socket', () => {
   test('carries rows, progress and the answer', async () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
-    serveSocket(held.server, async (name, args, says) => {
+    serveSocket(held, async (name, args, says) => {
       says.progress('half way')
       await says.row({ name })
       await says.row({ args })
@@ -111,11 +111,22 @@ describe('the local socket', () => {
     await held.release()
   })
 
+  test('whoever called while the server was still starting is answered when it serves', async () => {
+    const folder = freshFolder()
+    const held = await holdFolder(folder)
+    const says = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
+    const early = (await askFolder(folder))('greet', {}, says)
+    await expect.poll(() => held.callers.size).toBe(1)
+    serveSocket(held, (name) => Promise.resolve(`heard ${name}`))
+    expect(await early).toBe('heard greet')
+    await held.release()
+  })
+
   test('the server waits while nobody takes its rows', async () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
     let told = 0
-    serveSocket(held.server, async (_name, _args, says) => {
+    serveSocket(held, async (_name, _args, says) => {
       for (; told < 2_000; told += 1) await says.row('x'.repeat(10_000))
     })
     const socket = await callHolder(folder)
@@ -133,7 +144,7 @@ describe('the local socket', () => {
   test('carries faults with their code', async () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
-    serveSocket(held.server, () => Promise.reject(new Fault('no-such-thing', 'There is none. Look elsewhere.')))
+    serveSocket(held, () => Promise.reject(new Fault('no-such-thing', 'There is none. Look elsewhere.')))
     await expect((await askFolder(folder))('find', {}, quiet())).rejects.toThrow(code('no-such-thing'))
     await held.release()
   })
@@ -142,7 +153,7 @@ describe('the local socket', () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
     const cancelled = new Promise<void>((resolve) =>
-      serveSocket(held.server, (_name, _args, says) => new Promise((done) => says.signal.addEventListener('abort', () => done(resolve())))))
+      serveSocket(held, (_name, _args, says) => new Promise((done) => says.signal.addEventListener('abort', () => done(resolve())))))
     const leaving = new AbortController()
     const asked = (await askFolder(folder))('follow', {}, { ...quiet(), signal: leaving.signal })
     leaving.abort()
@@ -161,7 +172,7 @@ describe('the local socket', () => {
   test('nonsense on the socket is answered with a fault', async () => {
     const folder = freshFolder()
     const held = await holdFolder(folder)
-    serveSocket(held.server, () => Promise.resolve())
+    serveSocket(held, () => Promise.resolve())
     const socket = await callHolder(folder)
     socket?.write('nonsense\n')
     const answers: string[] = []
