@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import type { Clock } from '../processors/engine/clock.ts'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
@@ -49,11 +50,15 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
       for (const domain of domains) await use(workplaceIn(runtime, runtime.pipeline(domain.name)))
     })
   }
+  giveWay()
   for (const domain of domains) {
     const workplace = await openBeside(config, domain)
     await use(workplace).finally(() => workplace.close())
   }
 }
+
+/** Whoever folds beside a server takes what it leaves of the machine. Threads begun from here on inherit it. */
+const giveWay = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Workplace => {
   const { domain, codec, log, control } = pipeline
