@@ -46,7 +46,7 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys
   try {
     return await verifyStore({
       domain, codec, clock, signal,
-      log: keys === undefined ? log : onlyKeys(log, keys),
+      log: keys === undefined ? log : { ...onlyKeys(log, keys), watermarks: log.watermarks },
       store: keys === undefined ? store : { load: store.load, checkpoints: store.checkpoints, scan: onlyPartitions(store, partitions) },
       scratch: scratch.store,
       progress,
@@ -58,10 +58,10 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys
 }
 
 const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Verified; keys: readonly string[] | undefined; json: boolean }): void => {
-  const { events, items, differences } = verified
-  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences }))
+  const { events, items, differences, moving } = verified
+  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving }))
   for (const difference of differences) output.line(describe(difference))
-  output.note(`${domain}: ${events} events folded${keys === undefined ? '' : ` of ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`}, ${items} items compared, ${differences.length} differ`)
+  output.note(`${domain}: ${events} events folded${keys === undefined ? '' : ` of ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`}, ${items} items compared, ${differences.length} differ${moving === 0 ? '' : `; ${moving} changed every time they were looked at`}`)
 }
 
 const describe = ({ kind, PK, SK, stored, folded }: Difference): string =>

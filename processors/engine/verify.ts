@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import { build, totalOf, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
 import { isTransient } from './keys.ts'
+import type { Log } from './log.ts'
 import type { Store } from './store.ts'
 
 /** A stored item that is not what its log folds to. */
@@ -16,9 +17,12 @@ export interface Verified {
   readonly events: number
   readonly items: number
   readonly differences: readonly Difference[]
+  /** Items that changed every time they were looked at, so that nothing is said of them. */
+  readonly moving: number
 }
 
-export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends'> {
+export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends' | 'log'> {
+  readonly log: BuildParts['log'] & Pick<Log, 'watermarks'>
   readonly store: Pick<Store, 'scan' | 'load' | 'checkpoints'>
   /** A local store to fold into: empty, or folded up to its checkpoints. */
   readonly scratch: BuildTarget
@@ -29,18 +33,20 @@ export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends'> {
 
 const ROUNDS = 20
 const PAGE = 100
+const PATIENCE_MS = 5_000
+const POLL_MS = 20
 
 /**
- * Folds the log afresh and compares every stored item, both ways. Live items move meanwhile: whatever differs is folded on
- * and compared again, and reported only when it held still and is still different.
+ * Folds the log afresh and compares every stored item, both ways. Live items move meanwhile, and are written before their
+ * checkpoint: whatever differs is folded on past all that was stored when it was read, and compared again, and reported only when
+ * it stands at the same event as its fold or held still meanwhile.
  */
 export const verify = async (parts: VerifyParts): Promise<Verified> => {
-  const { store, scratch, clock, belongs = () => true } = parts
-  const folded = async () => (await build({ ...parts, target: scratch, ends: await store.checkpoints() })).events
+  const { store, scratch, belongs = () => true } = parts
   const counts = (item: Stored) => !isTransient(item) && belongs(item)
-  let events = totalOf(await scratch.checkpoints()) + (await folded())
+  const begun = totalOf(await scratch.checkpoints()) + (await foldTo(parts, await store.checkpoints()))
+  const suspects = new Map<string, Difference>()
   let items = 0
-  let suspects = new Map<string, Difference>()
   for await (const page of store.scan()) {
     for (const stored of page.filter(counts)) {
       items += 1
@@ -52,17 +58,56 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   if ((await countOf(scratch, counts)) !== items - extra) {
     for await (const page of scratch.scan()) await compareBack(page.filter(counts), { store, suspects })
   }
-  for (let round = 0; round < ROUNDS && suspects.size > 0; round += 1) {
-    events += await folded()
-    const again = await recheck(suspects, { store, scratch })
-    const moved = [...again].some(([id, difference]) => !sameStored(difference, suspects.get(id)))
-    suspects = again
-    if (!moved) break
-    await clock.sleep(20)
-  }
-  const lasting = [...suspects.values()].filter((difference) => !isGone(difference, parts.domain.table.ttl, clock.now()))
-  return { events, items, differences: lasting }
+  const { events, differences, moving } = await settle(parts, suspects)
+  return { events: begun + events, items, differences, moving }
 }
+
+const foldTo = async (parts: VerifyParts, ends: ReadonlyMap<number, number>): Promise<number> =>
+  (await build({ ...parts, target: parts.scratch, ends })).events
+
+/** Looks at what differs again and again, until each of them is the same, or different for sure. */
+const settle = async (parts: VerifyParts, first: ReadonlyMap<string, Difference>) => {
+  const { scratch, clock, domain } = parts
+  const certain: Difference[] = []
+  let suspects = first
+  let events = 0
+  for (let round = 0; round < ROUNDS && suspects.size > 0; round += 1) {
+    if (round > 0) await clock.sleep(POLL_MS)
+    const ends = await endsPassed(parts)
+    events += await foldTo(parts, ends)
+    const unsure = new Map<string, Difference>()
+    for (const [id, difference] of await recheck(suspects, parts)) {
+      if (isSettled(difference, suspects.get(id))) certain.push(difference)
+      else unsure.set(id, difference)
+    }
+    suspects = unsure
+  }
+  // Where nobody follows, items may lie ahead of the checkpoint of whoever wrote them last.
+  if (certain.length > 0) events += await foldTo(parts, await endsOf(parts))
+  const lasting = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !isAhead(found, scratch.peek(found)))
+  return { events, differences: lasting, moving: suspects.size }
+}
+
+const endsOf = async ({ log }: VerifyParts): Promise<ReadonlyMap<number, number>> =>
+  new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
+
+/** The ends of the log as of now, once they are in the items; where nobody follows, what is. */
+const endsPassed = async (parts: VerifyParts): Promise<ReadonlyMap<number, number>> => {
+  const { store, clock } = parts
+  const ends = await endsOf(parts)
+  for (const until = clock.now() + PATIENCE_MS; ; await clock.sleep(POLL_MS)) {
+    const reached = await store.checkpoints()
+    if ([...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)) return ends
+    if (clock.now() >= until) return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
+  }
+}
+
+/** At the same event they must be the same; and what held still while all that it may show was folded is what it is. */
+const isSettled = (now: Difference, before: Difference | undefined): boolean =>
+  (now.stored !== undefined && now.stored._pos === now.folded?._pos) || sameStored(now, before)
+
+const isAhead = ({ stored }: Difference, folded: Stored | undefined): boolean =>
+  stored === undefined ? folded === undefined : folded !== undefined && sameItem(stored, folded)
 
 const countOf = async (scratch: BuildTarget, counts: (item: Stored) => boolean): Promise<number> => {
   let count = 0
@@ -92,7 +137,7 @@ const compareBack = async (page: readonly Stored[], { store, suspects }: { store
   }
 }
 
-const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scratch }: { store: VerifyParts['store']; scratch: BuildTarget }) => {
+const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scratch }: VerifyParts) => {
   const again = new Map<string, Difference>()
   const keys = [...suspects.values()]
   for (let at = 0; at < keys.length; at += PAGE) {
