@@ -132,7 +132,9 @@ describe('an event that kills the process', { timeout: 300_000 }, () => {
       for (; deaths <= 6; deaths += 1) {
         const server = await startServer(killing).catch(() => undefined)
         if (server === undefined) continue
-        const outcome = await Promise.race([server.ended, until(async () => (await parked(env)).length > 0, () => server.stderr()).then(() => 'parked', () => 'died')])
+        // Asked of the server itself: a command would take the folder of one that died.
+        const counts = async () => (await (await fetch(`${server.admin}/metrics`)).text()).includes('pipeline_dlq_size{domain="meals"} 1')
+        const outcome = await Promise.race([server.ended, until(counts, () => server.stderr()).then(() => 'parked', () => 'died')])
         if (outcome === 'parked') return server
       }
       throw new Error(`it died ${deaths} times`)

@@ -85,7 +85,10 @@ export const startServer = async (env: Env, args: readonly string[] = []): Promi
     await ended
   })
   const { url, admin } = await greetingOf(child, ended, () => stderr)
-  await until(async () => (await fetch(`${admin}/readyz`)).ok, () => `not ready: ${stderr}`)
+  const died = ended.then((how) => {
+    throw new Error(`the server ended (${how}): ${stderr}`)
+  })
+  await Promise.race([until(async () => (await fetch(`${admin}/readyz`)).ok, () => `not ready: ${stderr}`), died])
   const stop = async (): Promise<number | NodeJS.Signals> => {
     child.kill('SIGTERM')
     return ended
