@@ -47,6 +47,8 @@ const LANES = 6
 const FIRST_ACKS = 1_000
 const KEYS_A_CYCLE = 1_000_000
 const MOST_GENERATIONS = 4
+/** Far longer than any command takes that waits for something. */
+const HANGS_MS = 180_000
 
 /** The embedded program under load, killed with SIGKILL again and again; after every cycle all that it acknowledged is compared. */
 export const killCycles = async (options: KillOptions): Promise<Killed> => {
@@ -201,8 +203,14 @@ const killDuring = async (world: World, doing: Exclude<Doing, 'load'>, victim: V
   await judge(world, command, victim)
 }
 
-const judge = async ({ problems }: World, { ended }: Started, victim: Victim): Promise<void> => {
+const judge = async ({ problems }: World, { ended, kill }: Started, victim: Victim): Promise<void> => {
+  const patience = new AbortController()
+  void delay(HANGS_MS, undefined, { signal: patience.signal }).then(() => {
+    problems.push('a command that nobody killed does not end')
+    kill('SIGKILL')
+  }, () => undefined)
   const { code, stderr }: Ran = await ended
+  patience.abort()
   const isExcused = victim === 'server' && /server-gone/.test(stderr)
   if (code !== null && code !== 0 && !isExcused) problems.push(`a command that nobody killed ended with ${code}: ${stderr}`)
 }
