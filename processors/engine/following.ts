@@ -52,7 +52,7 @@ const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, 
   await stores.enableTtl?.(domain.table, generation)
   return startProcessor({
     domain, generation, log, store, codec, clock,
-    tries: marks.tries(domain.name, generation, holder),
+    ...(marks.tries && { tries: marks.tries(domain.name, generation, holder) }),
     kills: ({ partition, offset, key }) => marks.put(domain.name, { what: 'killed', partition, offset, key, projection: EVERY, reason: 'it was alone in the hands of several processes that died', by: holder, at: clock.now() }),
     heard: (passed) => {
       outcomes.heard(passed)

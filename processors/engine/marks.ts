@@ -23,8 +23,8 @@ export interface Marks {
   put(domain: string, mark: Mark): Promise<void>
   /** Takes back that an event kills: somebody asked to try it again. */
   clear(domain: string, position: Position): Promise<void>
-  /** What is in the hands of the processors of a generation. */
-  tries(domain: string, generation: number, me: string): Tries
+  /** What is in the hands of the processors of a generation; absent where processes die too often to take a death for a sign. */
+  readonly tries?: ((domain: string, generation: number, me: string) => Tries) | undefined
 }
 
 const PAGE = 200

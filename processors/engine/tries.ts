@@ -41,8 +41,10 @@ export const createTries = (store: Store, { domain, generation, me }: { readonly
 const toTry = (item: Stored | undefined): Try | undefined =>
   item && { at: item['at'] as number, through: item['through'] as number, alone: item['alone'] === true, by: item['by'] as readonly string[] }
 
-/** So many lives may end over a batch before its events are folded one by one, and so many over one event alone before it is taken for the cause. */
+/** So many lives may end over a batch before its events are folded one by one, */
 export const MOST_TRIES = 2
+/** and so many over one event alone before it is taken for the cause. */
+const MOST_TRIES_ALONE = 3
 /** Whoever is alive so much later did not die of what they began, but waits for the store. */
 const ALIVE_MS = 5_000
 
@@ -65,10 +67,10 @@ export const tryAlone = async ({ tries, clock }: Trying, { name, at, through }: 
     const was = await tries.of(name)
     return isThis(was) ? was.by.filter((life) => life !== me).length : 0
   }
-  if ((await lost()) >= MOST_TRIES) {
+  if ((await lost()) >= MOST_TRIES_ALONE) {
     // Those who live take their names back by then.
     await clock.sleep(2 * ALIVE_MS)
-    if ((await lost()) >= MOST_TRIES) return 'kills'
+    if ((await lost()) >= MOST_TRIES_ALONE) return 'kills'
   }
   await tries.change(name, (was) => ({ at, through, alone: true, by: [...(isThis(was) ? was.by.filter((life) => life !== me) : []), me] }))
   const takeBack = () => tries.change(name, (was) => (isThis(was) && was.by.includes(me) ? { ...was, by: was.by.filter((life) => life !== me) } : undefined))

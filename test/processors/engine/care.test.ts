@@ -56,7 +56,7 @@ const lives = (deadly: (offset: number) => boolean, end = 8) => {
 describe('an event that kills whoever folds it', () => {
   test('is found after a few lives and left alone, and all others are folded', async () => {
     const world = lives((offset) => offset === 5)
-    expect(await world.count()).toBe(4)
+    expect(await world.count()).toBe(5)
     expect(world.killers).toEqual([5])
     expect(world.at()).toBe(8)
   })
@@ -122,21 +122,22 @@ describe('what is healthy is not taken for a killer', () => {
 test('a killer parks its key for every projection, and a retry that kills again leaves it parked', async () => {
   const [control, store, clock] = [memoryStore(), memoryStore(), virtualClock()]
   const marks = createMarks(control)
+  const triesOf = (me: string) => createTries(control, { domain: 'ledger', generation: 1, me })
   const log = memoryLog([paid(5, 'p'), eventOf('Spread', { count: 1 }, { id: 'deadly' }), paid(1, 'q')])
   const marked = withMarks(log, () => marks.of('ledger'))
   const kill = (offset: number) => marks.put('ledger', { what: 'killed', partition: 0, offset, key: 'a', projection: '*', reason: 'died', by: 'me', at: 0 })
-  const start = (me: string) => startProcessor({ domain: ledger, generation: 1, log: marked, store, codec: jsonCodec, clock, tries: marks.tries('ledger', 1, me), kills: ({ offset }) => kill(offset) })
+  const start = (me: string) => startProcessor({ domain: ledger, generation: 1, log: marked, store, codec: jsonCodec, clock, tries: triesOf(me), kills: ({ offset }) => kill(offset) })
   await kill(1)
   const running = await start('first')
   await log.deliver()
   const parked = async () => (await parkedOf(store.reader(() => 0), 0)) as readonly StoredParked[]
   const [entry] = await parked()
   expect(entry).toMatchObject({ projection: '*', key: 'a', offset: 1, code: 'killed-the-process', waiting: 1 })
-  // Two lives ended over the retry, each after it had written down what it was about to fold.
+  // Three lives ended over the retry, each after it had written down what it was about to fold.
   await marks.clear('ledger', { partition: 0, offset: 1 })
   expect(await marks.of('ledger')).toEqual([])
   await askRetry(store, entry as StoredParked)
-  await marks.tries('ledger', 1, 'dead').change('0#heal', () => ({ at: 1, through: 2, alone: true, by: ['dead', 'dead too'] }))
+  await triesOf('dead').change('0#heal', () => ({ at: 1, through: 2, alone: true, by: ['dead', 'dead too', 'and dead'] }))
   const healing = running.heal()
   await clock.pass(20_000)
   expect(await healing).toBe(0)
