@@ -35,7 +35,7 @@ const eat = async (url: string, token: string, count: number): Promise<void> => 
 
 const tokenFor = (env: Env, user: string) => tell(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
 
-describe('tributary forget', () => {
+describe('tributary forget', { timeout: 240_000 }, () => {
   test('beside a running server: no trace in the folder or its logs, the token is revoked, rebuilds agree', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_LOG_LEVEL: 'trace' }
     const server = await startServer(env)
