@@ -1,9 +1,10 @@
 import { runSeed } from '../../test/simulation/run.ts'
-import type { Report } from '../../test/simulation/run.ts'
-import { systemClock } from '../../processors/adapters/system-clock.ts'
+import { simulate as simulateHere, told } from '../../test/simulation/simulate.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
+import { runSeeds } from '../simulate-workers.ts'
+import type { Ran } from '../simulate-workers.ts'
 
 export interface SimulateOptions {
   readonly seeds?: number
@@ -14,38 +15,40 @@ export interface SimulateOptions {
 
 const DEFAULT_SEEDS = 1_000
 
-/** Seed after seed; the first that fails ends it, with the line that shows it again. */
-export const simulate = async ({ output, signal }: Context, options: SimulateOptions): Promise<Exit> => {
+/** Seeds on every core; the first that fails ends it, shrunk to the faults that matter, with the line that shows it again. */
+export const simulate = async (context: Context, options: SimulateOptions): Promise<Exit> => {
+  const { output } = context
   const { seed, minutes, json } = options
-  const first = seed ?? 1
-  const until = minutes === undefined ? Infinity : systemClock.now() + minutes * 60_000
-  const count = seed !== undefined ? 1 : (options.seeds ?? (minutes === undefined ? DEFAULT_SEEDS : Infinity))
-  let ran = 0
-  let events = 0
-  for (let at = first; ran < count && systemClock.now() < until && !signal.aborted; at += 1) {
-    const report = await runSeed(at, seed === undefined ? {} : { record: true })
-    ran += 1
-    events += report.events
-    if (report.violations.length > 0) return failed({ output, report, json: json === true })
-    output.progress(`${ran} seeds, ${events} events, no rule broken`)
-    await breathe()
-  }
-  if (json === true) output.line(JSON.stringify({ seeds: ran, events, violations: 0 }))
-  else output.line(`${ran} seeds, ${events} events, no rule broken`)
-  return signal.aborted ? EXIT.interrupted : EXIT.fine
+  if (seed !== undefined) return again(context, seed, json === true)
+  const limit = minutes === undefined ? [] : [AbortSignal.timeout(minutes * 60_000)]
+  const ran = await runSeeds({
+    first: 1,
+    seeds: options.seeds ?? (minutes === undefined ? DEFAULT_SEEDS : Number.MAX_SAFE_INTEGER / 1_000),
+    signal: AbortSignal.any([context.signal, ...limit]),
+    progress: (sofar) => output.progress(lineOf(sofar)),
+  })
+  if (ran.failed !== undefined) return again(context, ran.failed, json === true)
+  if (json === true) output.line(JSON.stringify({ ...ran, violations: 0 }))
+  else output.line(lineOf(ran))
+  return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }
 
-/** Lets a signal in. */
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const lineOf = ({ seeds, events, calls }: Ran): string => `${seeds} seeds, ${events} events, ${calls} crash points, no rule broken`
 
-const failed = ({ output, report, json }: { output: Context['output']; report: Report; json: boolean }): Exit => {
-  const repro = `tributary simulate --seed ${report.seed}`
+/** One seed, with everything that happened if it fails. */
+const again = async ({ output }: Context, seed: number, json: boolean): Promise<Exit> => {
+  const { failures, ...ran } = await simulateHere({ seeds: 1, first: seed })
+  const [failure] = failures
+  if (failure === undefined) {
+    output.line(json ? JSON.stringify({ ...ran, violations: 0 }) : lineOf(ran))
+    return EXIT.fine
+  }
+  const { report, smallest, repro } = failure
   if (json) {
-    output.line(JSON.stringify({ seed: report.seed, repro, violations: report.violations, faults: report.faults }))
+    output.line(JSON.stringify({ seed, repro, violations: report.violations, faults: smallest }))
     return EXIT.failed
   }
-  for (const line of report.lines) output.note(output.dim(line))
-  for (const { checker, detail } of report.violations) output.line(`seed ${report.seed}: ${checker}: ${detail}`)
-  output.line(`again: ${repro}`)
+  for (const line of (await runSeed(seed, { plan: smallest, record: true })).lines) output.note(output.dim(line))
+  output.line(told(failure))
   return EXIT.failed
 }
