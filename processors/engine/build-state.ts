@@ -37,7 +37,9 @@ export const keepState = ({ domain, control, holder, clock, workshop, ...parts }
   const [lost, done] = [new AbortController(), new AbortController()]
   let state: BuildState = work ?? { ends: new Map(), workers: 1, place: workshop.place, owed: [], events: 0, perSecond: 0 }
   const rateOf = createRate(clock, state.events)
-  const save = () => control.renew(domain.name, generation, { ...state, holder })
+  let saved: Promise<void> = Promise.resolve()
+  // One after the other: of two at once the older could be written last, and take back what the newer one said.
+  const save = () => (saved = saved.catch(() => undefined).then(() => control.renew(domain.name, generation, { ...state, holder })))
   const renew = async () => {
     state = { ...state, perSecond: rateOf(state.events) }
     // Not heard for once is no loss: the lease lasts longer than a few tries.

@@ -13,12 +13,17 @@ export const buildTargetFor = (world: { scheduler: Scheduler; random: Random }, 
     packing,
     peek: (key) => table.items.get(keyOf(key)),
     count: async () => table.items.size,
-    write: (puts, removes, checkpoints) => world.scheduler.call(process, {
-      port: 'build.write',
-      *steps() {
-        flush(table, { puts: puts.map(packing.opened), removes, checkpoints })
-      },
-    }),
+    write: (puts, removes, checkpoints) => {
+      // As the adapter does: what is handed over is taken as it is then.
+      const taken = { puts: puts.map((put) => ({ ...packing.opened(put) })), removes: [...removes], checkpoints: new Map(checkpoints) }
+      return world.scheduler.call(process, {
+        port: 'build.write',
+        prompt: true,
+        *steps() {
+          flush(table, taken)
+        },
+      })
+    },
   }
 }
 

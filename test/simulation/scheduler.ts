@@ -20,6 +20,8 @@ export interface Operation<T> {
   readonly refused?: () => Error
   /** What the caller hears when it may have happened. */
   readonly unknown?: () => Error
+  /** It happens at once or never: a file of this machine, or a table that its builder fills before anybody else may touch it. */
+  readonly prompt?: true
   /** Faults that only the operation itself knows how to commit. */
   readonly own?: readonly FaultKind[]
 }
@@ -115,7 +117,8 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
     if (operation.refused) kinds.push('refuse')
     if (operation.unknown) kinds.push('lose', 'partial', 'late')
     if (process.mortal) kinds.push(...MORTAL)
-    const fault = faults({ call, process: process.id, number: process.calls, port: operation.port, kinds })
+    const possible = operation.prompt ? kinds.filter((kind) => kind !== 'late' && kind !== 'crash-late') : kinds
+    const fault = faults({ call, process: process.id, number: process.calls, port: operation.port, kinds: possible })
     if (process.mortal) calls.push(call)
     if (fault) struck.push(fault)
     note(`${call} ${operation.port}${fault ? ` ${fault.kind}` : ''}`)

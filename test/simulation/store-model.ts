@@ -118,6 +118,7 @@ export const storeFor = (world: { scheduler: Scheduler; random: Random }, proces
       for await (const item of items) all.push(item)
       await ask({
         port: 'store.bulk',
+        prompt: true,
         *steps() {
           for (const item of all) {
             table.items.set(keyOf(item), item)
