@@ -75,7 +75,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
 
   test('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
     const { env, data } = await filled(100_000)
-    const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '15000'])
+    const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '3000'])
     await until(() => Promise.resolve(killed.folded() > 2_500), killed.stderr)
     killed.kill('SIGKILL')
     await killed.ended
