@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
+import { messageOf } from '../schemas/fault.ts'
 
 export interface AdminParts {
   /** Undefined when requests can be served, else why not. */
@@ -14,7 +15,7 @@ export const createAdmin = (parts: AdminParts): Server =>
   createServer((request, response) => {
     const answer = request.method === 'GET' || request.method === 'HEAD' ? ANSWERS[request.url ?? ''] : undefined
     if (answer === undefined) return send(response, 404, ['There are /livez, /readyz, /metrics and /v1/tables here.\n'])
-    answer(parts, response).catch((error: unknown) => send(response, 500, [`${error instanceof Error ? error.message : String(error)}\n`]))
+    answer(parts, response).catch((error: unknown) => send(response, 500, [`${messageOf(error)}\n`]))
   })
 
 const ANSWERS: Readonly<Record<string, (parts: AdminParts, response: ServerResponse) => Promise<void>>> = {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { Fault } from '../schemas/fault.ts'
+import { Fault, messageOf } from '../schemas/fault.ts'
 import { callSocket, codeOf, lockSocket, shortSocket, unlockSocket } from './lock.ts'
 
 /** Raised when what lies in the folder can no longer be read by older programs. */
@@ -22,7 +22,7 @@ export const prepareFolder = (folder: string): void => {
     makeFolder(folder)
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new Fault('data-folder-unusable', `The data folder ${folder} cannot be made or written (${reasonOf(error)}). Set TRIBUTARY_DATA to a folder this user may write.`, { cause: error })
+    throw new Fault('data-folder-unusable', `The data folder ${folder} cannot be made or written (${messageOf(error)}). Set TRIBUTARY_DATA to a folder this user may write.`, { cause: error })
   }
   const marker = join(folder, 'tributary.json')
   const format = existsSync(marker) ? formatIn(marker) : writeMarker(marker)
@@ -102,5 +102,3 @@ export const holdFolder = async (folder: string): Promise<Held> => {
   }
   return { server, callers, path, release }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -7,7 +7,7 @@ import { createEdge } from '../producers/http/server.ts'
 import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { createIds } from '../producers/ids.ts'
-import { Fault } from '../schemas/fault.ts'
+import { Fault, messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import type { Listen } from './variables.ts'
 import { EDGES } from './domains.ts'
@@ -104,7 +104,7 @@ const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promi
     return processor && lagEvents > READY_LAG_EVENTS ? `${pipeline.domain.name} is catching up: ${lagEvents} events behind` : undefined
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => ['the log or the store does not answer'])
-  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [error instanceof Error ? error.message : String(error)])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [messageOf(error)])
   const reasons = await Promise.race([checks, late])
   tooLong.abort()
   return reasons.find((reason) => reason !== undefined)

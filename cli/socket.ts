@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { Fault, isFault } from '../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../schemas/fault.ts'
 
 /** What a command says while it works: rows are its data, progress is for people. */
 export interface Says {
@@ -64,7 +64,7 @@ const answer = async (socket: Socket, { request, perform, signal }: { request: s
     const done = await perform(name, args, { row: (row) => say({ row }), progress: (progress) => void say({ progress }), signal })
     await say({ done: done ?? null })
   } catch (error) {
-    await say({ fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } })
+    await say({ fault: { code: isFault(error) ? error.code : 'internal', message: messageOf(error) } })
   }
   socket.end()
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { messageOf } from '../schemas/fault.ts'
 
 export interface Listen {
   readonly host: string
@@ -102,6 +103,6 @@ export const givenText = (env: Env, name: Name): string | undefined => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new Mistake(`should come from ${path} (${name}_FILE), which cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Mistake(`should come from ${path} (${name}_FILE), which cannot be read: ${messageOf(error)}`)
   }
 }

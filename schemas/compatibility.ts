@@ -2,6 +2,7 @@
 import { definitionsOf, fingerprintOf, isUnion, shortName } from './avro.ts'
 import type { RecordSchema, Schema } from './avro.ts'
 import { compileType } from './compile.ts'
+import { messageOf } from './fault.ts'
 import { extendLock, latest, readLock, writtenNow } from './lock.ts'
 import type { Lock, Locked } from './lock.ts'
 import { docProblems, shapeProblems } from './rules.ts'
@@ -109,7 +110,7 @@ const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
   try {
     compileType(reader.schema).createResolver(compileType(writer.schema))
   } catch (error) {
-    return [report(error instanceof Error ? error.message : String(error))]
+    return [report(messageOf(error))]
   }
   return numberChanges(reader.schema, writer.schema).map(report)
 }

@@ -1,8 +1,8 @@
 import { aim, createCursor } from './cursor.ts'
 import { FORGOTTEN } from './event.ts'
 import type { Event, EventMeta } from './event.ts'
-import { Fault } from './fault.ts'
-import { HEADER, reasonOf } from './forms.ts'
+import { Fault, messageOf } from './fault.ts'
+import { HEADER } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import type { Registry } from './registry.ts'
 import { boundTo, keyIdOf, SEALED, unseal } from './sealing.ts'
@@ -64,7 +64,7 @@ const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): 
   try {
     return type.decode(buf, from + HEADER, resolver).value
   } catch (cause) {
-    throw badPayload(`Cannot read a ${written.name} of version ${written.version}: ${reasonOf(cause)}.`, cause)
+    throw badPayload(`Cannot read a ${written.name} of version ${written.version}: ${messageOf(cause)}.`, cause)
   }
 }
 

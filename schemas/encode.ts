@@ -3,8 +3,8 @@ import { aim, createCursor, LIMITS } from './cursor.ts'
 import type { Cursor } from './cursor.ts'
 import { FORGOTTEN } from './event.ts'
 import type { Event, EventMeta } from './event.ts'
-import { Fault } from './fault.ts'
-import { HEADER, reasonOf } from './forms.ts'
+import { Fault, messageOf } from './fault.ts'
+import { HEADER } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import { writePersonalField } from './pen.ts'
 import type { Page } from './pen.ts'
@@ -80,7 +80,7 @@ const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buff
     aim(cursor, buf)
     return guard(cursor, HEADER, buf.length)
   } catch (cause) {
-    throw badEvent(`A ${written.name} could not be read again: ${reasonOf(cause)}`, cause)
+    throw badEvent(`A ${written.name} could not be read again: ${messageOf(cause)}`, cause)
   }
 }
 

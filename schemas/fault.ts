@@ -16,3 +16,5 @@ export class Fault extends Error {
 
 export const isFault = (error: unknown, code?: string): error is Fault =>
   error instanceof Fault && (code === undefined || error.code === code)
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -28,8 +28,6 @@ export interface Form {
   readonly resolver: ReturnType<Type['createResolver']> | undefined
 }
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 export type Forms = (schema: Locked) => Form
 
 export const createForms = (registry: Registry): Forms => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { fullName, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema } from './avro.ts'
-import { Fault } from './fault.ts'
+import { Fault, messageOf } from './fault.ts'
 
 /** The compiled program lies in dist/ and the schemas beside it, in the package's own folder. */
 const beside = new URL('./common/EventMeta.avsc', import.meta.url)
@@ -36,7 +36,7 @@ const readSource = (root: URL, domain: string, file: string): Source => {
     if (file !== `${schema.name}.avsc`) throw new Error(`it defines ${schema.name}; name the file after it`)
     return { path, domain, schema }
   } catch (cause) {
-    throw new Fault('bad-schema', `schemas/${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause })
+    throw new Fault('bad-schema', `schemas/${path} cannot be used: ${messageOf(cause)}.`, { cause })
   }
 }
 

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
-import { isFault } from '../../schemas/fault.ts'
+import { isFault, messageOf } from '../../schemas/fault.ts'
 import { checkSchemas } from '../../schemas/compatibility.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
@@ -55,7 +55,7 @@ const found = async (check: string, look: () => Promise<string> | string): Promi
   try {
     return { check, ok: true, detail: await look() }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     return { check, ok: false, detail: isFault(error) ? `${error.code}: ${message}` : message }
   }
 }

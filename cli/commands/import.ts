@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
-import { Fault } from '../../schemas/fault.ts'
+import { Fault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import type { Imported, ImportLine } from '../operations/import.ts'
@@ -59,7 +59,7 @@ const contentHash = async (file: string): Promise<string> => {
   try {
     for await (const part of createReadStream(file)) hash.update(part as Buffer)
   } catch (error) {
-    throw new Fault('bad-usage', `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
+    throw new Fault('bad-usage', `${file} cannot be read: ${messageOf(error)}.`, { cause: error })
   }
   return hash.digest('hex')
 }

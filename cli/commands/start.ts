@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
 import { logOptions } from '../../producers/http/logs.ts'
-import { Fault } from '../../schemas/fault.ts'
+import { Fault, messageOf } from '../../schemas/fault.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { printConfig } from '../config.ts'
 import type { Config } from '../config.ts'
@@ -97,5 +97,5 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
 const logging = (logger: Logger): Partial<Watching> => ({
   parked: (domain, { key, partition, offset, type, code, reason }) =>
     logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, `a key is parked: ${reason} See: tributary parked`),
-  failed: (domain, error) => logger.warn({ domain, code: error instanceof Fault ? error.code : 'internal' }, error instanceof Error ? error.message : String(error)),
+  failed: (domain, error) => logger.warn({ domain, code: error instanceof Fault ? error.code : 'internal' }, messageOf(error)),
 })

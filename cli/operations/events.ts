@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../processors/engine/log.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
-import { isFault } from '../../schemas/fault.ts'
+import { isFault, messageOf } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Says } from '../socket.ts'
@@ -70,7 +70,7 @@ export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> 
     const event = await withKeys(codec, () => [value], () => codec.decode(value, record))
     return { ...head, type: event.type, event: plain(event) }
   } catch (error) {
-    return { ...head, type: '?', fault: { code: isFault(error) ? error.code : 'internal', message: error instanceof Error ? error.message : String(error) } }
+    return { ...head, type: '?', fault: { code: isFault(error) ? error.code : 'internal', message: messageOf(error) } }
   }
 }
 

@@ -5,7 +5,7 @@ import { IMPORT_SOURCE } from '../../projections/meals/items.ts'
 import { upcast } from '../../projections/meals/upcast.ts'
 import type { SaidByRow } from '../../projections/meals/upcast.ts'
 import type { Event } from '../../schemas/event.ts'
-import { Fault, isFault } from '../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 
@@ -58,7 +58,7 @@ const read = (text: string, origin: Parameters<typeof upcast>[1]): ReturnType<ty
   try {
     return upcast(JSON.parse(text), origin)
   } catch (error) {
-    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) }
+    return { kind: 'unreadable', reason: messageOf(error) }
   }
 }
 

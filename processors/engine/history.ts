@@ -1,6 +1,7 @@
 import { isExpired, keyOf, stamped, type Item, type Key, type Stored } from '../../projections/item.ts'
 import type { Domain, Get, Outcome } from '../../projections/projection.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
+import { messageOf } from '../../schemas/fault.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { sizeOfChange } from './size.ts'
@@ -42,7 +43,7 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
       else if (found !== undefined && !('error' in found)) yield tell(heardBy(deciders, record), found, { items, standing, ttl: domain.table.ttl })
       else {
         standing.add(EVERY)
-        yield { partition, offset, outcome: { kind: 'parked', reason: found === undefined ? BEHIND : reasonOf(found.error) }, changes: [] }
+        yield { partition, offset, outcome: { kind: 'parked', reason: found === undefined ? BEHIND : messageOf(found.error) }, changes: [] }
       }
     }
   }
@@ -54,7 +55,6 @@ const heardBy = (deciders: readonly Decider[], { discarded }: LogRecord): readon
 
 const DISCARDED: Outcome = { kind: 'refused', refusal: { code: 'discarded', detail: 'Somebody gave it up; who and why: tributary parked --discarded.' } }
 const BEHIND = 'an earlier event of this key could not be folded'
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface Known {
   readonly items: Map<string, Stored>
@@ -77,7 +77,7 @@ const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told =>
       if (decided) outcome = said
     } catch (error) {
       known.standing.add(name)
-      if (decided) outcome = { kind: 'parked', reason: reasonOf(error) }
+      if (decided) outcome = { kind: 'parked', reason: messageOf(error) }
     }
   }
   return { partition, offset, heard, outcome, changes }

@@ -1,5 +1,6 @@
 import type { Key, Stored } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
+import { messageOf } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
 import { isRetriable } from './retry.ts'
 import type { Store, Write } from './store.ts'
@@ -128,7 +129,7 @@ const isClosed = (parcel: Parcel, error: unknown): boolean => !isRetriable(error
 
 /** Nothing arrived, or it does no harm to send it again: anybody may. Otherwise people hear of it. */
 const giveBack = async ({ store, clock }: LedgerParts, { parcel, claimed, error }: Failed): Promise<void> => {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const state = parcel.isFinal(error) ? 'refused' : 'unconfirmed'
   if (isClosed(parcel, error)) return report(store, { parcel, claimed, state, reason, at: clock.now() })
   await store.commit([[[{ put: entryOf(parcel.id, claimed, { state: 'free' }), expect: claimed._pos }]]])

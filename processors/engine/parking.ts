@@ -1,6 +1,6 @@
 import { isTrace, type Key, type Stored } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
-import { Fault } from '../../schemas/fault.ts'
+import { Fault, messageOf } from '../../schemas/fault.ts'
 import { parkedKey, parkedPartition } from './keys.ts'
 import type { Position } from './log.ts'
 import type { Span } from './store.ts'
@@ -63,7 +63,7 @@ export const parkedFrom = ({ projection, key, position, error, type = '', eventI
   offset: position.offset,
   through,
   code: error instanceof Fault ? error.code : 'fold-threw',
-  reason: withoutWords(error instanceof Error ? error.message : String(error), personal).slice(0, REASON_LENGTH),
+  reason: withoutWords(messageOf(error), personal).slice(0, REASON_LENGTH),
   stack: withoutWords(error instanceof Error ? (error.stack ?? '') : '', personal).slice(0, STACK_LENGTH),
   type,
   eventId,

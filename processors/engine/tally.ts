@@ -1,4 +1,5 @@
 import type { Outcome } from '../../projections/projection.ts'
+import { messageOf } from '../../schemas/fault.ts'
 import type { Advanced } from './advance.ts'
 import type { LogRecord } from './log.ts'
 import type { Sorted } from './sort.ts'
@@ -51,7 +52,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
     add: (sorted, advanced) => {
       for (const one of advanced) addSpan(one)
       for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded')
-      for (const { position, error } of sorted.poisons) stands(position.offset, error instanceof Error ? error.message : String(error))
+      for (const { position, error } of sorted.poisons) stands(position.offset, messageOf(error))
     },
     passed: (partition) => ({
       partition,

@@ -1,6 +1,7 @@
 import { KafkaContainer } from '@testcontainers/kafka'
 import { spawnSync } from 'node:child_process'
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers'
+import { messageOf } from '../../schemas/fault.ts'
 import type { Available } from './available.ts'
 
 /** The same services from container images, where a container engine answers. */
@@ -21,7 +22,7 @@ export const containersAvailable = async (...images: readonly string[]): Promise
     }
     return { ok: true }
   } catch (error) {
-    return { ok: false, how: `${step} (${error instanceof Error ? error.message : String(error)})`, requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS' }
+    return { ok: false, how: `${step} (${messageOf(error)})`, requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS' }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TopicIdentity, Watermarks } from '../../engine/log.ts'
-import { Fault, isFault } from '../../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 
 /** What Kafka's client throws, as far as we look at it. */
 export interface KafkaError { readonly name: string; readonly message: string; readonly type?: string; readonly retriable?: boolean; readonly cause?: unknown }
@@ -15,10 +15,10 @@ export const hasType = (error: unknown, types: readonly string[]): boolean =>
   causesOf(error).some(({ type }) => type !== undefined && types.includes(type))
 
 export const unavailable = (what: string, cause?: unknown): Fault =>
-  new Fault('log-unavailable', `${what}: ${messageOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers; it is tried again.`, { retriable: true, cause })
+  new Fault('log-unavailable', `${what}: ${sentenceOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers; it is tried again.`, { retriable: true, cause })
 
 export const appendUnknown = (topic: string, cause?: unknown): Fault =>
-  new Fault('append-unknown', `Kafka did not say whether records for ${topic} were written: ${messageOf(cause)} Send the same request again with the same Idempotency-Key.`, { cause })
+  new Fault('append-unknown', `Kafka did not say whether records for ${topic} were written: ${sentenceOf(cause)} Send the same request again with the same Idempotency-Key.`, { cause })
 
 export const tooLarge = (topic: string, size: number, limit: number): Fault =>
   new Fault('record-too-large', `A record of ${size} bytes for ${topic} is larger than the topic takes (max.message.bytes ${limit}). Send less, or raise the limit of the topic.`)
@@ -49,7 +49,7 @@ export const stalled = (topic: string, partition: number): Fault =>
   new Fault('log-stalled', `Records wait in ${topic} partition ${partition}, but the consumer brings none. It is replaced.`, { retriable: true })
 
 export const offsetsRefused = (topic: string, partition: number, cause: unknown): Fault =>
-  new Fault('offsets-refused', `Kafka does not take the offsets of the group for ${topic} partition ${partition}: ${messageOf(cause)} ` +
+  new Fault('offsets-refused', `Kafka does not take the offsets of the group for ${topic} partition ${partition}: ${sentenceOf(cause)} ` +
     'The items keep their own positions, so nothing is lost; but tools that watch the group see an old lag. Look at the brokers that hold __consumer_offsets.', { retriable: true, cause })
 
 /** Whatever went wrong, as a fault. */
@@ -57,7 +57,7 @@ export const asFault = (what: string, error: unknown): Fault => (isFault(error) 
 
 const naming = ({ cluster, topic, partitions }: TopicIdentity): string => `cluster ${cluster}, topic id ${topic}, ${partitions} partitions`
 
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : error === undefined ? 'no answer' : String(error)
+function sentenceOf(error: unknown): string {
+  const text = error === undefined ? 'no answer' : messageOf(error)
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

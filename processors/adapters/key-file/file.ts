@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Fault } from '../../../schemas/fault.ts'
+import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { keysGone, type Founding } from '../../engine/key-store.ts'
 import { format, learn, SECRET_DIGITS, type Entry, type Kept, type Line } from './lines.ts'
 
@@ -65,7 +65,7 @@ export const openKeyFile = (path: string, mode: 'write' | 'read'): KeyFile => {
       fdatasyncSync(fd)
     } catch (error) {
       ftruncateSync(fd, end)
-      throw new Fault('key-store-unavailable', `The key store at ${path} could not be written; nothing that needs a new key is accepted until it can be. Check the disk (${reasonOf(error)}).`, { retriable: true, cause: error })
+      throw new Fault('key-store-unavailable', `The key store at ${path} could not be written; nothing that needs a new key is accepted until it can be. Check the disk (${messageOf(error)}).`, { retriable: true, cause: error })
     }
     refresh()
   }
@@ -119,8 +119,6 @@ const parsed = (text: string, { path, start }: { path: string; start: number }):
   }
   throw damaged(path, start)
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const damaged = (path: string, at: number): Fault =>
   new Fault('key-store-damaged', `The key store at ${path} is damaged at byte ${at}. Restore it from its backup, then start again. Nothing was changed.`)

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type Database, type RootDatabase } from 'lmdb'
-import { Fault, isFault } from '../../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 import { requireWhole } from './whole.ts'
 
 /** Reserved address space, not disk. The file grows with what is written, and past this lmdb-js maps more. */
@@ -95,4 +95,4 @@ export const causeOf = async (error: unknown): Promise<unknown> => {
 }
 
 export const asFault = (error: unknown, code: string, message: string): Fault =>
-  isFault(error) ? error : new Fault(code, `${message} (${error instanceof Error ? error.message : String(error)})`, { retriable: true, cause: error })
+  isFault(error) ? error : new Fault(code, `${message} (${messageOf(error)})`, { retriable: true, cause: error })
