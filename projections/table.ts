@@ -51,3 +51,20 @@ export interface Reader {
   getMany(keys: readonly Key[]): Promise<readonly (Item | undefined)[]>
   query(query: Query): Promise<Page>
 }
+
+/** What a question finds, page by page; the next is asked for when the one before is done with. */
+export async function* pages(reader: Pick<Reader, 'query'>, query: Query): AsyncGenerator<Page['items']> {
+  let cursor = query.cursor
+  do {
+    const page: Page = await reader.query({ ...query, ...(cursor !== undefined && { cursor }) })
+    if (page.items.length > 0) yield page.items
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/** All that a question finds. */
+export const everyItem = async (reader: Pick<Reader, 'query'>, query: Query): Promise<Page['items']> => {
+  const found: Item[] = []
+  for await (const items of pages(reader, query)) found.push(...items)
+  return found
+}

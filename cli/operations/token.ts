@@ -6,6 +6,7 @@ import { mintToken, SCOPES } from '../../producers/pat.ts'
 import type { Scope } from '../../producers/pat.ts'
 import { TOKENS, userPartition } from '../../projections/meals/keys.ts'
 import { isTrace, type Item } from '../../projections/item.ts'
+import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { PatIssued, PatRevoked } from '../../schemas/generated/meals.ts'
 import type { Operation } from '../operations.ts'
@@ -74,13 +75,7 @@ async function* tokensIn({ clock }: Runtime, { serving }: Pipeline, user: string
     for await (const page of store.scan()) yield* page.filter((item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(TOKENS) && !isTrace(item))
     return
   }
-  const reader = store.reader(clock.now)
-  let cursor: string | undefined
-  do {
-    const page = await reader.query({ pk: userPartition(user), prefix: TOKENS, limit: 100, ...(cursor === undefined ? {} : { cursor }) })
-    yield* page.items
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  yield* await everyItem(store.reader(clock.now), { pk: userPartition(user), prefix: TOKENS, limit: 100 })
 }
 
 const rowOf = (item: Item): TokenRow => ({

@@ -1,4 +1,5 @@
 import type { Item, Stored } from '../../projections/item.ts'
+import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Store, Write } from './store.ts'
 
@@ -21,16 +22,7 @@ const PAGE = 200
 
 export const createRows = ({ store, now }: { readonly store: Store; readonly now: () => number }): Rows => ({
   read: async (domain, SK) => (await store.load([{ PK: pk(domain), SK }]))[0],
-  list: async (domain, prefix) => {
-    const found: Item[] = []
-    let cursor: string | undefined
-    do {
-      const page = await store.reader(now).query({ pk: pk(domain), prefix, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-      found.push(...page.items)
-      cursor = page.cursor
-    } while (cursor !== undefined)
-    return found
-  },
+  list: (domain, prefix) => everyItem(store.reader(now), { pk: pk(domain), prefix, limit: PAGE }),
   write: async (...changes) => {
     const [outcome] = await store.commit([[changes.map(writeOf)]])
     return outcome?.applied === 'all'

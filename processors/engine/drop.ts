@@ -1,7 +1,7 @@
 import { Fault, isFault } from '../../schemas/fault.ts'
 import type { Stored } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
-import type { Reader } from '../../projections/table.ts'
+import { pages } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import type { Control } from './control.ts'
 import { outboxPartition } from './keys.ts'
@@ -64,18 +64,10 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
   if (turns.every((turn) => turn.generation !== generation)) return
   const reader = (await store(generation)).reader(() => 0)
   for (const { partition } of await log.watermarks()) {
-    for await (const { PK, SK, _pos, projection, cause } of rowsOf(reader, partition)) {
-      if (ownerOf(turns, { partition, offset: _pos, projection, key: cause }) !== generation) continue
-      throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${PK} / ${SK}). Run the sender, and drop it when it is done.`)
+    for await (const rows of pages(reader, { pk: outboxPartition(partition), limit: PAGE })) {
+      const unsent = (rows as readonly (OutboxRow & Stored)[]).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)
+      if (unsent === undefined) continue
+      throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${unsent.PK} / ${unsent.SK}). Run the sender, and drop it when it is done.`)
     }
   }
-}
-
-async function* rowsOf(reader: Reader, partition: number): AsyncGenerator<OutboxRow & Stored> {
-  let cursor: string | undefined
-  do {
-    const page = await reader.query({ pk: outboxPartition(partition), limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-    yield* page.items as readonly (OutboxRow & Stored)[]
-    cursor = page.cursor
-  } while (cursor !== undefined)
 }

@@ -1,6 +1,7 @@
 import { v5 } from 'uuid'
-import { keyOf, type Item, type Key } from '../../projections/item.ts'
+import { keyOf, type Key } from '../../projections/item.ts'
 import type { PersonalItems } from '../../projections/projection.ts'
+import { pages } from '../../projections/table.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import type { Clock } from './clock.ts'
@@ -8,7 +9,6 @@ import { KEY_AGE_MS, type Keyring } from './keyring.ts'
 import type { KeyStore, Place } from './key-store.ts'
 import { NAMESPACE } from './outbox.ts'
 import type { Pipeline } from './pipeline.ts'
-import type { Store } from './store.ts'
 
 export interface ForgetParts {
   readonly keys: KeyStore
@@ -147,20 +147,12 @@ const itemsHolding = async ({ personal, key }: Sweeping, followed: Followed): Pr
   const found = new Map<string, Key>()
   for (const { store } of followed) {
     for (const pk of personal.partitions(key)) {
-      for await (const item of itemsUnder(store, pk)) if (personal.holds(item)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
+      for await (const items of pages(store.reader(() => 0), { pk, limit: PAGE })) {
+        for (const item of items) if (personal.holds(item)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
+      }
     }
   }
   return [...found.values()]
-}
-
-async function* itemsUnder(store: Store, pk: string): AsyncIterable<Item> {
-  const reader = store.reader(() => 0)
-  let cursor: string | undefined
-  do {
-    const page = await reader.query({ pk, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-    yield* page.items
-    cursor = page.cursor
-  } while (cursor !== undefined)
 }
 
 const say = async ({ clock, timeoutMs }: ForgetParts, sweeping: Sweeping, found: readonly Key[]): Promise<readonly string[]> => {

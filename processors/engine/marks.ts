@@ -1,4 +1,5 @@
 import type { Item, Key, Stored } from '../../projections/item.ts'
+import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Log, LogRecord, Position } from './log.ts'
 import type { Store } from './store.ts'
@@ -36,16 +37,7 @@ const keyOfMark = (domain: string, { partition, offset, projection }: Pick<Mark,
 
 /** Over the control table. */
 export const createMarks = (store: Store): Marks => {
-  const of: Marks['of'] = async (domain) => {
-    const found: Item[] = []
-    let cursor: string | undefined
-    do {
-      const page = await store.reader(() => 0).query({ pk: pk(domain), limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-      found.push(...page.items)
-      cursor = page.cursor
-    } while (cursor !== undefined)
-    return found.map(toMark)
-  }
+  const of: Marks['of'] = async (domain) => (await everyItem(store.reader(() => 0), { pk: pk(domain), limit: PAGE })).map(toMark)
   const put: Marks['put'] = async (domain, mark) => {
     const key = keyOfMark(domain, mark)
     const [was] = await store.load([key])

@@ -1,5 +1,5 @@
 import { isTrace, type Key, type Stored } from '../../projections/item.ts'
-import type { Reader } from '../../projections/table.ts'
+import { everyItem, type Reader } from '../../projections/table.ts'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import { parkedKey, parkedPartition } from './keys.ts'
 import type { Position } from './log.ts'
@@ -103,13 +103,5 @@ export const parkingOver = (met: StoredParked | undefined, entry: Parked, behind
 }
 
 /** Every entry of a partition; pages are followed, since all of them must be known before an event is folded. */
-export const parkedOf = async (reader: Reader, partition: number): Promise<readonly StoredParked[]> => {
-  const found: StoredParked[] = []
-  let cursor: string | undefined
-  do {
-    const page = await reader.query({ pk: parkedPartition(partition), limit: 200, ...(cursor === undefined ? {} : { cursor }) })
-    found.push(...(page.items as readonly StoredParked[]))
-    cursor = page.cursor
-  } while (cursor !== undefined)
-  return found
-}
+export const parkedOf = async (reader: Reader, partition: number): Promise<readonly StoredParked[]> =>
+  (await everyItem(reader, { pk: parkedPartition(partition), limit: 200 })) as readonly StoredParked[]

@@ -1,5 +1,5 @@
-import type { Item, Stored } from '../../projections/item.ts'
-import type { Reader } from '../../projections/table.ts'
+import type { Stored } from '../../projections/item.ts'
+import { pages } from '../../projections/table.ts'
 import type { Log } from './log.ts'
 import type { Store } from './store.ts'
 
@@ -46,14 +46,5 @@ const PAGE = 500
 export const onlyPartitions = (store: Pick<Store, 'reader'>, partitions: readonly string[]): Store['scan'] =>
   async function* () {
     const reader = store.reader(() => 0)
-    for (const pk of partitions) yield* pagesOf(reader, pk)
+    for (const pk of partitions) for await (const items of pages(reader, { pk, limit: PAGE })) yield items as readonly Stored[]
   }
-
-async function* pagesOf(reader: Reader, pk: string): AsyncGenerator<readonly Stored[]> {
-  let cursor: string | undefined
-  do {
-    const page: { readonly items: readonly Item[]; readonly cursor?: string } = await reader.query({ pk, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
-    yield page.items as readonly Stored[]
-    cursor = page.cursor
-  } while (cursor !== undefined)
-}

@@ -1,4 +1,5 @@
 import type { Stored } from '../../projections/item.ts'
+import { pages } from '../../projections/table.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import { outboxPartition } from './keys.ts'
 import type { Ledger, Parcel } from './ledger.ts'
@@ -50,13 +51,10 @@ interface Draining {
 
 const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const { store, partition, signal } = draining
-  const reader = store.reader(() => 0)
   // What waits for its receiver holds up what comes after it under the same key, and nothing else.
   const waiting = new Set<string>()
-  let cursor: string | undefined
-  do {
-    const page = await reader.query({ pk: outboxPartition(partition), limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) })
-    const rows = page.items as readonly Row[]
+  for await (const items of pages(store.reader(() => 0), { pk: outboxPartition(partition), limit: LIMIT })) {
+    const rows = items as readonly Row[]
     const settled = await parts.ledger.settled(rows.filter((row) => whose(row, draining) === 'serving').map(({ id }) => id))
     for (const row of rows) {
       if (signal.aborted) return
@@ -64,8 +62,7 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
       if (own === 'serving' ? !settled.has(row.id) : own === 'mine' && !(await sendInTurn(parts, row, waiting))) continue
       await store.commit([[[{ remove: { PK: row.PK, SK: row.SK }, expect: row._pos }]]])
     }
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  }
 }
 
 /**

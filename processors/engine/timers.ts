@@ -1,5 +1,6 @@
 import type { Item, Key } from '../../projections/item.ts'
 import { removed, type Change, type Get, type Timer } from '../../projections/projection.ts'
+import { pages } from '../../projections/table.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Heard } from './decide.ts'
@@ -78,18 +79,15 @@ const fireDue = async (parts: TimerParts, signal: AbortSignal): Promise<void> =>
   const reader = (await store()).reader(() => 0)
   const to = new Date(clock.now()).toISOString() + '~'
   for (let partition = 0; partition < partitions; partition += 1) {
-    let cursor: string | undefined
-    do {
-      const page = await reader.query({ pk: timerPartition(partition), from: '', to, limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) })
-      const due = page.items as readonly TimerRow[]
+    for await (const items of pages(reader, { pk: timerPartition(partition), from: '', to, limit: LIMIT })) {
+      const due = items as readonly TimerRow[]
       // What fired and is not folded yet is still there.
       const fired = await ledger.settled(due.map(({ id }) => id))
       for (const row of due) {
         if (signal.aborted) return
         if (!fired.has(row.id)) await fire(parts, row)
       }
-      cursor = page.cursor
-    } while (cursor !== undefined)
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Page, Reader } from '../table.ts'
+import type { Item } from '../item.ts'
+import { everyItem, type Reader } from '../table.ts'
 import { MACROS, type TargetsAsOfItem } from './items.ts'
 import { dayIn, TARGETS_AS_OF, userPartition } from './keys.ts'
 
@@ -25,15 +26,10 @@ export type GoalsByDay = (day: string) => Goals | undefined
 export const goalsBetween = async (reader: Reader, user: string, span: { from: string; to: string }): Promise<GoalsByDay> => {
   const pk = userPartition(user)
   const before = await reader.query({ pk, from: TARGETS_AS_OF, to: TARGETS_AS_OF + span.from, reverse: true, limit: 1 })
-  const history = [...before.items] as TargetsAsOfItem[]
-  let cursor: string | undefined
-  do {
-    const page: Page = await reader.query({ pk, from: TARGETS_AS_OF + span.from, to: TARGETS_AS_OF + span.to, limit: 100, ...(cursor !== undefined && { cursor }) })
-    history.push(...(page.items as TargetsAsOfItem[]))
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  const within = await everyItem(reader, { pk, from: TARGETS_AS_OF + span.from, to: TARGETS_AS_OF + span.to, limit: 100 })
+  const history: readonly Item[] = [...before.items, ...within]
   return (day) => {
     const held = history.findLast(({ SK }) => dayIn(SK, TARGETS_AS_OF) <= day)
-    return held === undefined ? undefined : goalsOf(held)
+    return held === undefined ? undefined : goalsOf(held as TargetsAsOfItem)
   }
 }

@@ -1,5 +1,5 @@
 import { Fault } from '../../schemas/fault.ts'
-import type { Page, Query, Reader } from '../table.ts'
+import { pages, type Page, type Reader } from '../table.ts'
 import { windowOf } from './day.ts'
 import { isoOf } from './instant.ts'
 import type { DayPointerItem, MealItem } from './items.ts'
@@ -69,15 +69,6 @@ async function* merged(a: AsyncGenerator<MealItem>, b: AsyncGenerator<MealItem>)
 }
 
 const PAGE = 100
-
-async function* pages(reader: Reader, query: Query): AsyncGenerator<Page['items']> {
-  let cursor: string | undefined
-  do {
-    const page: Page = await reader.query({ ...query, ...(cursor !== undefined && { cursor }) })
-    if (page.items.length > 0) yield page.items
-    cursor = page.cursor
-  } while (cursor !== undefined)
-}
 
 const cursorAt = (day: string, sk: string): string => Buffer.from(`${day} ${sk}`).toString('base64url')
 
