@@ -20,7 +20,7 @@ const law = {
   'bench': [...everyone, './projections', './processors', './producers', './cli', './bench', './test'],
   'test/simulation': [...everyone, './projections', './processors', './producers', './test'],
 }
-for (const domain of domains) law[`processors/${domain}`] = [...everyone, './projections', `./processors/${domain}`]
+for (const domain of domains) law[`processors/${domain}`] = [...new Set([...everyone, './projections', './processors/access', `./processors/${domain}`])]
 
 const zones = Object.entries(law).map(([folder, allowed]) => ({
   target: `./${folder}`,

@@ -1,7 +1,7 @@
 import { meals } from '../processors/meals/domain.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
-import { userIn, userPartition } from '../projections/meals/keys.ts'
+import { userIn, userPartition } from '../projections/access/keys.ts'
 import type { Domain } from '../projections/projection.ts'
 import { Fault } from '../schemas/fault.ts'
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-export const SCOPES = ['read', 'write'] as const
+/** `device` speaks for one device, the one that the token is of, and for nothing else. */
+export const SCOPES = ['read', 'write', 'device'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** A personal access token: shown once, kept only as its hash. The domain stands in the prefix, so that secret scanners know it. */

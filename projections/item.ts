@@ -14,6 +14,16 @@ export const stamped = (item: Item & { _pos?: number }, offset: number): Stored 
   return item as Stored
 }
 
+/** An item while it is being made. */
+export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }
+
+/** An item as a fold writes it: the position that lies in a stored one is the engine's. */
+export const bare = <I extends Item>(item: I): I => {
+  if (!('_pos' in item)) return item
+  const { _pos, ...rest } = item
+  return rest as I
+}
+
 /** One string a key; \0 cannot occur in either half (the edge refuses it), so this is injective and keeps the order. */
 export const keyOf = ({ PK, SK }: Key): string => `${PK}\u0000${SK}`
 

@@ -50,6 +50,9 @@ export interface Result {
   readonly duplicate?: true
 }
 
+export const DUPLICATE: Result = { duplicate: true }
+export const NOTHING: Result = {}
+
 /** Pure and total: one entry an event type. Its keys are the projection's subscription. */
 export type Folds<E extends Event> = {
   readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result

@@ -1,11 +1,11 @@
 import type { MealDeleted, MealRestored } from '../../schemas/generated/meals.ts'
-import type { Get, Result } from '../../projections/projection.ts'
-import { isoOf } from '../../projections/meals/instant.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
 import { goneMealKey, keyIn } from '../../projections/meals/keys.ts'
 import { findMeal, homeOf, redirect } from './find.ts'
-import { heardBefore, hearing } from './heard.ts'
-import { DUPLICATE, refuse } from './refusal.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { refuse } from './refusal.ts'
 import { replaceMeal } from './replace.ts'
 
 /** The meal leaves its readers' keys and stays whole under its id: a late create finds it there, and so does a restore. */

@@ -1,16 +1,16 @@
 import type { Domain } from '../../projections/projection.ts'
-import { projection } from '../../projections/projection.ts'
+import { NOTHING, projection } from '../../projections/projection.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
-import type { PersonForgotten } from '../../schemas/generated/common.ts'
+import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
+import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
+import { apiUsageSampled } from '../access/usage.ts'
 import { mealCorrected, mealDayReassigned } from './corrected.ts'
 import { mealDeleted, mealRestored } from './deleted.ts'
 import { personalItems, personForgotten } from './forgotten.ts'
 import { legacyMealAdopted, mealLogged } from './logged.ts'
-import { NOTHING } from './refusal.ts'
 import { nutrientRegistryChanged, targetsChanged } from './targets.ts'
-import { patIssued, patRevoked, patUsed } from './tokens.ts'
-import { apiUsageSampled, mealsImported } from './usage.ts'
+import { mealsImported } from './imported.ts'
 
 export const meals: Domain = {
   name: 'meals',
@@ -19,7 +19,7 @@ export const meals: Domain = {
   foldVersion: 1,
   personal: personalItems,
   projections: [
-    projection<MealsEvent | PersonForgotten>('meals', {
+    projection<MealsEvent | CommonEvent>('meals', {
       MealLogged: mealLogged,
       MealCorrected: mealCorrected,
       MealDayReassigned: mealDayReassigned,

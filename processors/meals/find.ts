@@ -1,10 +1,10 @@
-import type { Key } from '../../projections/item.ts'
+import { bare, type Key } from '../../projections/item.ts'
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import { removed } from '../../projections/projection.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
-import { goneMealKey, mealKey, mealNameOf, userPartition } from '../../projections/meals/keys.ts'
+import { goneMealKey, mealKey, mealNameOf } from '../../projections/meals/keys.ts'
+import { userPartition } from '../../projections/access/keys.ts'
 import { refuse } from './refusal.ts'
-import { bare } from './replace.ts'
 
 export type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
 

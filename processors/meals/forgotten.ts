@@ -1,10 +1,11 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
-import type { Item } from '../../projections/item.ts'
-import { removed, type Change, type Get, type PersonalItems, type Result } from '../../projections/projection.ts'
-import { isoOf } from '../../projections/meals/instant.ts'
-import type { Draft, GoneMealItem, GonePatItem, MealItem } from '../../projections/meals/items.ts'
-import { GONE_MEALS, goneTokenKey, MEALS, TOKENS, userPartition } from '../../projections/meals/keys.ts'
-import { bare } from './replace.ts'
+import { TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { bare, type Draft, type Item } from '../../projections/item.ts'
+import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
+import { GONE_MEALS, MEALS } from '../../projections/meals/keys.ts'
+import { tokenForgotten } from '../access/tokens.ts'
 
 /**
  * The words leave the meals, the numbers stay; every token is revoked. What is left is what folding the same events with their personal
@@ -22,7 +23,7 @@ const without = (user: string, item: Item | undefined, at: string): readonly Cha
   if (item.SK.startsWith(MEALS)) return [wordless(bare(item as MealItem))]
   if (item.SK.startsWith(GONE_MEALS)) return [wordlessGone(bare(item as GoneMealItem))]
   if (!item.SK.startsWith(TOKENS)) return []
-  return [removed(item), { ...goneTokenKey(user, item.SK.slice(TOKENS.length)), revokedAt: at } satisfies GonePatItem]
+  return tokenForgotten(user, item, at)
 }
 
 const wordless = (meal: MealItem): MealItem => {

@@ -6,9 +6,6 @@ export type RefusalCode =
   | 'eaten-at-out-of-range' | 'utc-offset-out-of-range' | 'user-date-invalid'
   | 'nutrient-out-of-range' | 'nutrient-name-invalid' | 'too-many-nutrients' | 'day-total-out-of-range' | 'nutrient-not-found'
   | 'targets-version-conflict' | 'effective-date-out-of-range'
-  | 'token-not-found' | 'token-invalid' | 'usage-invalid' | 'import-id-invalid'
+  | 'import-id-invalid'
 
 export const refuse = (code: RefusalCode, detail: string): Result => ({ refusal: { code, detail } })
-
-export const DUPLICATE: Result = { duplicate: true }
-export const NOTHING: Result = {}

@@ -1,4 +1,3 @@
-import type { Item } from '../../projections/item.ts'
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import { removed } from '../../projections/projection.ts'
 import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
@@ -62,10 +61,3 @@ const pointersAfter = ({ user, before, after }: Replacement): readonly Change[] 
 
 const pointerOf = (user: string, { dayOverridden, userDate, mealId, SK }: MealItem): DayPointerItem | undefined =>
   dayOverridden ? { ...dayPointerKey(user, { day: userDate, eaten: eatenOf(SK), mealId }), to: SK } : undefined
-
-/** An item as a fold writes it: the position that lies in a stored one is the engine's. */
-export const bare = <I extends Item>(item: I): I => {
-  if (!('_pos' in item)) return item
-  const { _pos, ...rest } = item
-  return rest as I
-}

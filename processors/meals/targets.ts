@@ -1,13 +1,14 @@
 import type { NutrientRegistryChanged, TargetsChanged } from '../../schemas/generated/meals.ts'
-import type { Get, Result } from '../../projections/projection.ts'
+import { bare, type Draft } from '../../projections/item.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isDay } from '../../projections/meals/day.ts'
-import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/meals/instant.ts'
-import { MACROS, type Draft, type NutrientDefinition, type NutrientRegistry, type TargetsAsOfItem, type TargetsItem } from '../../projections/meals/items.ts'
+import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/instant.ts'
+import { MACROS, type NutrientDefinition, type NutrientRegistry, type TargetsAsOfItem, type TargetsItem } from '../../projections/meals/items.ts'
 import { targetsAsOfKey, targetsKey } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
-import { heardBefore, hearing, isImported, isSeen, markOf } from './heard.ts'
-import { DUPLICATE, refuse } from './refusal.ts'
-import { bare } from './replace.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { isImported, isSeen, markOf } from './seen.ts'
+import { refuse } from './refusal.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
 

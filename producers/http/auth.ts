@@ -49,7 +49,14 @@ export interface Admitted extends Caller {
   readonly lastUsedAt: string | undefined
 }
 
-export type Authenticate = (authorization: string | undefined, need: { readonly scope: Scope; readonly now: number }) => Promise<Admitted>
+export type Authenticate = (authorization: string | undefined, need: Need) => Promise<Admitted>
+
+export interface Need {
+  readonly scope: 'read' | 'write'
+  /** A scope that will do as well. */
+  readonly or?: Scope | undefined
+  readonly now: number
+}
 
 /** Keys by hash, so that most requests read base items only. They are never trusted: the base item is read each time. */
 const REMEMBERED_KEYS = 10_000
@@ -70,7 +77,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
   const items = async (reader: Reader, key: Key, day: string): Promise<readonly (Item | undefined)[]> =>
     metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
 
-  return async (authorization, { scope, now }) => {
+  return async (authorization, { scope, or = scope, now }) => {
     const token = presentedToken(authorization)
     const hash = hashToken(token)
     // Whose key is known was looked at when it came first.
@@ -84,7 +91,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
       keys.delete(hash)
       throw unknownToken()
     }
-    if (!pat.scopes.includes(scope)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
+    if (!pat.scopes.includes(scope) && !pat.scopes.includes(or)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
     enforce(quota, usage, { scope, now })
     return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, lastUsedAt: pat.lastUsedAt }
   }
@@ -127,7 +134,7 @@ export const utcDay = (now: number): string => {
   return known.day
 }
 
-const enforce = (quota: Quota, usage: Item | undefined, { scope, now }: { scope: Scope; now: number }): void => {
+const enforce = (quota: Quota, usage: Item | undefined, { scope, now }: Pick<Need, 'scope' | 'now'>): void => {
   const [limit, used] = scope === 'read' ? [quota.reads, usage?.['reads']] : [quota.writes, usage?.['writes']]
   if (limit === null || typeof used !== 'number' || used < limit) return
   const detail = `The quota of ${limit} ${scope}s in a UTC day is used up: wait for the next day, or ask for a larger one.`

@@ -24,9 +24,10 @@ interface Run {
 /** Decide, append, hear the outcome, answer. */
 export const runCommand = async (run: Run): Promise<unknown> => {
   const { request, reply, route, deps } = run
-  const meta = metaOf(run)
-  const call = meta.request ? { ...run.call, newId: () => derivedId(run.call.caller.user, meta.request?.key ?? '') } : run.call
+  const repeatable = requestOf(request)
+  const call = repeatable ? { ...run.call, newId: () => derivedId(run.call.caller.user, repeatable.key) } : run.call
   const decision = await route.decide(call)
+  const meta = metaOf(run, repeatable, decision.key)
   const { type, data, personal } = decision.draft
   const receipt = await appended(run, { type, meta, data, personal }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
   const reference = eventReference(receipt.position, receipt.eventId)
@@ -39,12 +40,11 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   return result
 }
 
-const metaOf = ({ request, call, deps, source }: Run): Event['meta'] => {
+const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta']['request'], key: string | undefined): Event['meta'] => {
   const { caller: { user }, now } = call
-  const repeatable = requestOf(request)
   // The same request said twice is the same fact: one id.
   const eventId = repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7()
-  return envelope({ eventId, user, now, source, correlationId: request.id, request: repeatable })
+  return envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable })
 }
 
 const appended = async ({ request, reply, domain, deps, call }: Run, event: Event, waitMs: number): Promise<Receipt> => {

@@ -6,6 +6,7 @@ import { runCommand } from './command.ts'
 import { afterOf } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
 import type { Call, Route } from './route.ts'
+import type { Scope } from '../pat.ts'
 import type { EdgeDeps } from './server.ts'
 import { createUsage } from './usage.ts'
 
@@ -26,6 +27,9 @@ declare module 'fastify' {
     appended: { readonly id: string; readonly type: string } | null
     receivedAt: number
   }
+  interface FastifyContextConfig {
+    alsoFor?: Scope
+  }
 }
 
 const SOURCE = 'edge'
@@ -41,7 +45,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
       request.caller = caller
       done()
     }
-    authenticate(request.headers.authorization, { scope: kindOf(request), now: request.receivedAt }).then(admit, done)
+    authenticate(request.headers.authorization, { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now: request.receivedAt }).then(admit, done)
   })
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
@@ -96,6 +100,7 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     method: route.method,
     url: route.url,
     schema,
+    ...(route.alsoFor && { config: { alsoFor: route.alsoFor } }),
     handler: route.method === 'GET'
       ? (request) => route.answer(callOf(request, deps))
       : (request, reply) => runCommand({ request, reply, route, call: callOf(request, deps), domain, deps, source: SOURCE }),

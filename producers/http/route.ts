@@ -39,6 +39,8 @@ export type Draft = Pick<Event, 'type' | 'data' | 'personal'>
 /** `shown` is what only this answer can say (a secret), if the event is new. */
 export interface Decision {
   readonly draft: Draft
+  /** The log key; the caller, where it is not said. */
+  readonly key?: string
   readonly id?: string
   readonly shown?: Readonly<Record<string, unknown>>
 }
@@ -51,6 +53,8 @@ interface Described {
   readonly params?: JsonSchema
   readonly query?: JsonSchema
   readonly result: JsonSchema
+  /** Where a token with another scope than `read` or `write` may call, too. */
+  readonly alsoFor?: Scope
 }
 
 export interface Question extends Described {

@@ -1,7 +1,7 @@
 import type { XStatic } from 'typebox/schema'
 import type { MealCorrectedData, MealLoggedData } from '../../schemas/generated/meals.ts'
 import { DAY_RULE_VERSION } from '../../projections/meals/day.ts'
-import { isoOf, msOf } from '../../projections/meals/instant.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import { eatenOf, mealIdOf, mealNameOf } from '../../projections/meals/keys.ts'
 import { Problem } from '../http/problem.ts'

@@ -1,4 +1,4 @@
-import { isoOf, msOf } from '../../projections/meals/instant.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
 import { mealNameOf } from '../../projections/meals/keys.ts'
 import { mealsQueries, type Standing } from '../../projections/meals/queries.ts'
 import { Problem } from '../http/problem.ts'

@@ -1,5 +1,6 @@
-import { decideDay, zoneName, type DayDecision, type DayRefusal } from '../../projections/meals/zone.ts'
-import { dayNumberOf } from '../../projections/meals/instant.ts'
+import { decideDay, type DayDecision, type DayRefusal } from '../../projections/meals/zone.ts'
+import { zoneName } from '../../projections/zone.ts'
+import { dayNumberOf } from '../../projections/instant.ts'
 import { mistake } from '../http/problem.ts'
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/

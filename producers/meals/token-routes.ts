@@ -1,8 +1,8 @@
-import type { PatIssuedData } from '../../schemas/generated/meals.ts'
+import type { PatIssuedData } from '../../schemas/generated/common.ts'
 import { mealsQueries } from '../../projections/meals/queries.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'
-import { mintToken, SCOPES } from '../pat.ts'
+import { mintToken } from '../pat.ts'
 import { pagingOf, pagingSchema } from './lists.ts'
 import { goneSchema, listOf, tokenSchema, tokenView } from './views.ts'
 
@@ -24,7 +24,7 @@ const newToken = {
   required: ['name', 'scopes'],
   properties: {
     name: { type: 'string', minLength: 1, maxLength: 100 },
-    scopes: { type: 'array', minItems: 1, maxItems: SCOPES.length, uniqueItems: true, items: { type: 'string', enum: SCOPES } },
+    scopes: { type: 'array', minItems: 1, maxItems: 2, uniqueItems: true, items: { type: 'string', enum: ['read', 'write'] } },
   },
 } as const
 

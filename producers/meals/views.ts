@@ -1,4 +1,5 @@
-import type { MealItem, NutrientRegistry, PatItem, TargetsItem } from '../../projections/meals/items.ts'
+import type { MealItem, NutrientRegistry, TargetsItem } from '../../projections/meals/items.ts'
+import type { PatItem } from '../../projections/access/items.ts'
 import { eatenOf } from '../../projections/meals/keys.ts'
 import type { SummaryOfDay } from '../../projections/meals/queries.ts'
 

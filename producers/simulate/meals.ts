@@ -1,4 +1,4 @@
-import { isoOf } from '../../projections/meals/instant.ts'
+import { isoOf } from '../../projections/instant.ts'
 import { mealIdOf } from '../../projections/meals/keys.ts'
 import { derivedId } from '../ids.ts'
 import { createRandom, type Random } from './random.ts'

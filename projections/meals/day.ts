@@ -1,4 +1,4 @@
-import { dateOf, dayNumberOf, startOf } from './instant.ts'
+import { dateOf, dayNumberOf, startOf } from '../instant.ts'
 
 /** A logical day begins this many minutes after midnight by the wall clock. */
 export interface DayRule {

@@ -1,7 +1,8 @@
 import type { Item } from '../item.ts'
 import { everyItem, type Reader } from '../table.ts'
 import { MACROS, type TargetsAsOfItem } from './items.ts'
-import { dayIn, TARGETS_AS_OF, userPartition } from './keys.ts'
+import { dayIn, TARGETS_AS_OF } from './keys.ts'
+import { userPartition } from '../access/keys.ts'
 
 /** What a day is measured against. A target of 0 is disabled, so it is no goal. */
 export interface Goals {

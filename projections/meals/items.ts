@@ -77,27 +77,6 @@ export type TargetsItem = Key & Targets & { readonly effectiveFromDate: string; 
 /** The targets that hold from this day on, until the next such item. */
 export type TargetsAsOfItem = Key & Targets
 
-export type PatItem = Key & {
-  readonly patId: string
-  /** null when its person was forgotten. */
-  readonly name: string | null
-  readonly scopes: readonly string[]
-  readonly lastUsedAt?: string
-  readonly createdAt: string
-  readonly GSI1PK: string
-  readonly GSI1SK: string
-}
-
-export type GonePatItem = Key & { readonly revokedAt: string }
-
-export type UsageItem = Key & {
-  readonly reads: number
-  readonly writes: number
-  readonly ttl: number
-  /** The samples that lie in the counts, so that one that comes again is not counted twice. */
-  readonly _heard: readonly string[]
-}
-
 export type ImportItem = Key & {
   readonly importId: string
   readonly count: number
@@ -112,6 +91,3 @@ export type SeenItem = Key
 export const IMPORT_SOURCE = 'import'
 
 export const FORMAT_VERSION = 4
-
-/** An item while it is being made. */
-export type Draft<I> = { -readonly [Name in keyof I]: I[Name] }

@@ -1,25 +1,11 @@
+import { userKey } from '../access/keys.ts'
 import type { Key } from '../item.ts'
 
 /**
  * Every key of the meals table, spelled once. Instants and dates have a fixed width and come before what varies,
  * and no user id holds a `#`, so two different things never share a key.
  */
-const key = (user: string, SK: string): Key => ({ PK: userPartition(user), SK })
-
-let lastUser = ''
-let lastPartition = 'USER#'
-
-/** A fold spells one user's keys several times over: the last user's partition is the same string again, its hash known. */
-export const userPartition = (user: string): string => {
-  if (user !== lastUser) {
-    lastUser = user
-    lastPartition = `USER#${user}`
-  }
-  return lastPartition
-}
-
-/** Whose partition it is; undefined where it is nobody's. */
-export const userIn = (partition: string): string | undefined => (partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined)
+const key = userKey
 
 /** Where an item lies, without the rest of it. */
 export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })
@@ -27,7 +13,6 @@ export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })
 export const MEALS = 'MEAL#'
 export const SUMMARIES = 'SUMMARY#'
 export const TARGETS_AS_OF = 'TARGETS#'
-export const TOKENS = 'PAT#'
 export const IMPORTS = 'IMPORT#'
 
 /** `eaten` is the ISO instant at which the meal lies now; the uid stays when it moves. */
@@ -43,15 +28,8 @@ export const dayPointerKey = (user: string, at: { day: string; eaten: string; me
 export const summaryKey = (user: string, day: string): Key => key(user, `SUMMARY#${day}`)
 export const targetsKey = (user: string): Key => key(user, 'CONFIG#TARGETS')
 export const targetsAsOfKey = (user: string, day: string): Key => key(user, `TARGETS#${day}`)
-export const tokenKey = (user: string, patId: string): Key => key(user, `PAT#${patId}`)
-export const goneTokenKey = (user: string, patId: string): Key => key(user, `GONE#PAT#${patId}`)
-export const usageKey = (user: string, day: string): Key => key(user, `USAGE#${day}`)
 export const importKey = (user: string, importId: string): Key => key(user, `IMPORT#${importId}`)
 export const seenKey = (user: string, eventId: string): Key => key(user, `SEEN#${eventId}`)
-
-export const TOKEN_INDEX = 'GSI1'
-export const tokenHash = (hash: string): string => `PATHASH#${hash}`
-export const TOKEN_METADATA = 'METADATA'
 
 /** `<YYYYMMDDTHHMMSSmmmZ>-<uid>`: the id holds the instant at which the meal was first said to be eaten. */
 export const mealIdOf = (eaten: string, uid: string): string =>
@@ -77,10 +55,6 @@ export const mealNameOf = (mealId: string): MealName | undefined => {
   const [, year, month, dayHour, minute, second, rest, uid] = ID.exec(mealId) ?? []
   return uid === undefined ? undefined : { eaten: `${year}-${month}-${dayHour}:${minute}:${second}.${rest}`, uid }
 }
-
-/** Ids that others chose, of tokens and imports. */
-export const isName = (id: string): boolean => /^[A-Za-z0-9_.:-]{1,128}$/.test(id)
-export const isHash = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash)
 
 const UID = /^[A-Za-z0-9_-]{1,64}$/
 export const isUid = (uid: string): boolean => UID.test(uid)

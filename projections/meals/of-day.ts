@@ -1,9 +1,10 @@
 import { Fault } from '../../schemas/fault.ts'
 import { pages, type Page, type Reader } from '../table.ts'
 import { windowOf } from './day.ts'
-import { isoOf } from './instant.ts'
+import { isoOf } from '../instant.ts'
 import type { DayPointerItem, MealItem } from './items.ts'
-import { dayPointers, dayPointersEnd, eatenOf, MEALS, userPartition } from './keys.ts'
+import { dayPointers, dayPointersEnd, eatenOf, MEALS } from './keys.ts'
+import { userPartition } from '../access/keys.ts'
 
 /** A day is a label, so its meals are not one range: most lie in the window of instants it can hold, and pointers lead to the others. */
 export interface MealsOfDay {

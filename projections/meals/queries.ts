@@ -1,11 +1,10 @@
+import { userPartition } from '../access/keys.ts'
+import { accessQueries } from '../access/queries.ts'
 import type { Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
-import { isoOf } from './instant.ts'
-import type { DaySummaryItem, GoneMealItem, ImportItem, MealItem, PatItem, TargetsItem, UsageItem } from './items.ts'
-import {
-  dayIn, goneMealKey, importKey, keyIn, mealKey, mealNameOf, MEALS, SUMMARIES, targetsKey, TOKEN_INDEX, TOKEN_METADATA, tokenHash, tokenKey, TOKENS,
-  usageKey, userPartition,
-} from './keys.ts'
+import { isoOf } from '../instant.ts'
+import type { DaySummaryItem, GoneMealItem, ImportItem, MealItem, TargetsItem } from './items.ts'
+import { dayIn, goneMealKey, importKey, mealKey, mealNameOf, MEALS, SUMMARIES, targetsKey } from './keys.ts'
 import { goalsBetween, type Goals } from './goals.ts'
 import { mealsOfDay } from './of-day.ts'
 
@@ -56,15 +55,7 @@ const createQueries = (reader: Reader) => ({
   daysLogged: (user: string, span: DaySpan, paging: Paging): Promise<Page<string>> => daysLogged(reader, { user, span, paging }),
   targets: (user: string) => find<TargetsItem>(reader, targetsKey(user)),
   goalsOn: async (user: string, day: string): Promise<Goals | undefined> => (await goalsBetween(reader, user, { from: day, to: day }))(day),
-  /** By the index, which may be late: confirm by reading the token at this key. */
-  tokenByHash: async (hash: string): Promise<Key | undefined> => {
-    const { items } = await reader.query({ index: TOKEN_INDEX, pk: tokenHash(hash), prefix: TOKEN_METADATA, limit: 1 })
-    return items[0] === undefined ? undefined : keyIn(items[0])
-  },
-  tokenAt: (key: Key) => find<PatItem>(reader, key),
-  token: (user: string, patId: string) => find<PatItem>(reader, tokenKey(user, patId)),
-  tokens: (user: string, paging: Paging) => list<PatItem>(reader, { pk: userPartition(user), prefix: TOKENS, ...paging }),
-  usageOf: (user: string, utcDay: string) => find<UsageItem>(reader, usageKey(user, utcDay)),
+  ...accessQueries(reader),
   importOf: (user: string, importId: string) => find<ImportItem>(reader, importKey(user, importId)),
 })
 

@@ -1,10 +1,11 @@
+import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
-import { IMPORTS, MEALS, SUMMARIES, TARGETS_AS_OF, TOKEN_INDEX, TOKENS } from './keys.ts'
+import { IMPORTS, MEALS, SUMMARIES, TARGETS_AS_OF } from './keys.ts'
 
 export const mealsTable: TableSpec = {
   name: 'chatkcal',
-  ttl: 'ttl',
-  indexes: [{ name: TOKEN_INDEX, pk: 'GSI1PK', sk: 'GSI1SK', project: ['scopes', 'lastUsedAt'] }],
+  ttl: TTL,
+  indexes: [TOKEN_INDEX],
   kinds: [
     { name: 'meal', sk: MEALS },
     { name: 'deleted meal', sk: `GONE#${MEALS}` },
@@ -12,9 +13,7 @@ export const mealsTable: TableSpec = {
     { name: 'day summary', sk: SUMMARIES },
     { name: 'targets', sk: 'CONFIG#TARGETS' },
     { name: 'targets of a day', sk: TARGETS_AS_OF },
-    { name: 'token', sk: TOKENS },
-    { name: 'ended token', sk: `GONE#${TOKENS}` },
-    { name: 'usage', sk: 'USAGE#' },
+    ...ACCESS_KINDS,
     { name: 'import', sk: IMPORTS },
     { name: 'event seen', sk: 'SEEN#' },
   ],

@@ -1,16 +1,16 @@
 import type { Event } from '../../schemas/event.ts'
-import type {
-  LegacyMealAdopted, MealLogged, MealLoggedPersonal, MealsEvent, NutrientAmount, NutrientRegistryChanged, PatIssued, PatUsed, TargetsChanged,
-} from '../../schemas/generated/meals.ts'
+import type { LegacyMealAdopted, MealLogged, MealLoggedPersonal, NutrientAmount, NutrientRegistryChanged, TargetsChanged } from '../../schemas/generated/meals.ts'
+import type { PatIssued, PatUsed } from '../../schemas/generated/common.ts'
 import { DAY_RULE_VERSION, isDay, isOffset } from './day.ts'
-import { isInstant, isoOf, utcDateOf } from './instant.ts'
+import { isInstant, isoOf, utcDateOf } from '../instant.ts'
 import { MACROS, FORMAT_VERSION } from './items.ts'
-import { isName, isUid, mealIdOf } from './keys.ts'
+import { isUid, mealIdOf } from './keys.ts'
+import { isName } from '../access/keys.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
 import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from './rows.ts'
 
 /** What a row of an old table says, once it is said as events; casing and integers end here. */
-type AsSaid<E extends MealsEvent> = E extends Event<infer T, infer D, infer P>
+type AsSaid<E extends Event> = E extends Event<infer T, infer D, infer P>
   ? { readonly type: T; readonly user: string; readonly occurredAt: number; readonly data: D; readonly personal: P | null }
   : never
 export type SaidByRow = AsSaid<MealLogged | LegacyMealAdopted | TargetsChanged | NutrientRegistryChanged | PatIssued | PatUsed>

@@ -34,25 +34,6 @@ export interface NutrientAmount {
   readonly amount: number
 }
 
-/** What a person called a token. */
-export interface PatIssuedPersonal {
-  readonly name: string
-}
-
-/** A sampled request: it stands for as many as its weight. */
-export interface ApiUsageSampledData {
-  /** UTC day, YYYY-MM-DD: quotas are per UTC day. */
-  readonly date: string
-  readonly reads: number
-  readonly writes: number
-  /** One in this many requests is sampled. */
-  readonly weight: number
-}
-
-export type ApiUsageSampledPersonal = never
-
-export type ApiUsageSampled = Event<'ApiUsageSampled', ApiUsageSampledData, ApiUsageSampledPersonal>
-
 /** A meal kept by a version before 4, upcast once: casing, integers and missing fields. */
 export interface LegacyMealAdoptedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
@@ -216,37 +197,6 @@ export type NutrientRegistryChangedPersonal = never
 
 export type NutrientRegistryChanged = Event<'NutrientRegistryChanged', NutrientRegistryChangedData, NutrientRegistryChangedPersonal>
 
-/** A personal access token was issued. */
-export interface PatIssuedData {
-  readonly patId: string
-  /** SHA-256 of the whole token, hex. The token itself is never kept. */
-  readonly hash: string
-  /** read, write. */
-  readonly scopes: readonly string[]
-}
-
-export type PatIssued = Event<'PatIssued', PatIssuedData, PatIssuedPersonal>
-
-/** A personal access token was revoked. */
-export interface PatRevokedData {
-  readonly patId: string
-}
-
-export type PatRevokedPersonal = never
-
-export type PatRevoked = Event<'PatRevoked', PatRevokedData, PatRevokedPersonal>
-
-/** A personal access token was used; said at most once a day. */
-export interface PatUsedData {
-  readonly patId: string
-  /** UTC day, YYYY-MM-DD. */
-  readonly date: string
-}
-
-export type PatUsedPersonal = never
-
-export type PatUsed = Event<'PatUsed', PatUsedData, PatUsedPersonal>
-
 /** A generation was built from the log. For the record only: it folds to nothing. */
 export interface SummariesRebuiltData {
   readonly generation: number
@@ -281,7 +231,6 @@ export type TargetsChangedPersonal = never
 export type TargetsChanged = Event<'TargetsChanged', TargetsChangedData, TargetsChangedPersonal>
 
 export type MealsEvent =
-  | ApiUsageSampled
   | LegacyMealAdopted
   | MealCorrected
   | MealDayReassigned
@@ -290,8 +239,5 @@ export type MealsEvent =
   | MealRestored
   | MealsImported
   | NutrientRegistryChanged
-  | PatIssued
-  | PatRevoked
-  | PatUsed
   | SummariesRebuilt
   | TargetsChanged

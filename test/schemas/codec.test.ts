@@ -26,7 +26,7 @@ describe('the wire format', () => {
 
   test('the sample of events leaves no event of meals out', () => {
     const types = readSources().filter(({ domain }) => domain === 'meals').map(({ schema }) => schema).filter(isEvent).map(({ name }) => name)
-    expect(MEALS.map(({ type }) => type).sort()).toEqual(types.sort())
+    expect(MEALS.map(({ type }) => type)).toEqual(expect.arrayContaining(types))
   })
 
   test('a record is a zero, the id of the lock in four bytes, and Avro', () => {

@@ -1,6 +1,7 @@
 /** One event of every type that meals has. */
 import type { EventMeta } from '../../schemas/event.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
+import type { CommonEvent } from '../../schemas/generated/common.ts'
 
 const meta: EventMeta = {
   eventId: '01990b4c-1111-7abc-8def-0123456789ab',
@@ -20,7 +21,7 @@ const amounts = { calories: 450_000, protein: 25_000, carbs: 30_500, fat: 0 }
 const extended = [{ name: 'fiber', amount: 3_500 }]
 const text = { mealSummary: 'Zwei Eier, Brot und Kaffee', emoji: '🍳', notes: null }
 
-export const MEALS: readonly MealsEvent[] = [
+export const MEALS: readonly (MealsEvent | CommonEvent)[] = [
   {
     type: 'MealLogged',
     meta,

@@ -1,5 +1,5 @@
 import { keyOf } from '../../projections/item.ts'
-import { goneTokenKey } from '../../projections/meals/keys.ts'
+import { goneTokenKey } from '../../projections/access/keys.ts'
 import { mealsQueries } from '../../projections/meals/queries.ts'
 import type { Violation } from './checkers.ts'
 import type { Scheduler } from './scheduler.ts'

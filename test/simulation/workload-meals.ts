@@ -1,6 +1,6 @@
 import { meals } from '../../processors/meals/domain.ts'
 import { DAY_RULE_VERSION, dayOf } from '../../projections/meals/day.ts'
-import { isoOf, utcDateOf } from '../../projections/meals/instant.ts'
+import { isoOf, utcDateOf } from '../../projections/instant.ts'
 import { mealIdOf } from '../../projections/meals/keys.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { FORGOTTEN, type Forgotten } from '../../../schemas/event.ts'
 import type { MealsEvent } from '../../../schemas/generated/meals.ts'
+import type { CommonEvent } from '../../../schemas/generated/common.ts'
 import {
   adopted, at, chili, corrected, deleted, idOf, imported, logged, nutrientChanged, patIssued, patRevoked, patUsed, reassigned, restored, targetsChanged, usageSampled,
 } from './said.ts'
@@ -32,7 +33,7 @@ const aCorrected = fc.record({
 }).map(corrected)
 
 /** Anything a user of the app may bring about, in any order. */
-export const anEvent: fc.Arbitrary<MealsEvent> = fc.oneof(
+export const anEvent: fc.Arbitrary<MealsEvent | CommonEvent> = fc.oneof(
   { weight: 6, arbitrary: aLogged },
   { weight: 4, arbitrary: aCorrected },
   { weight: 3, arbitrary: fc.record({ meta, mealId }).map(deleted) },

@@ -1,10 +1,8 @@
 import type { Event, EventMeta } from '../../../schemas/event.ts'
-import type {
-  ApiUsageSampled, LegacyMealAdopted, MealCorrected, MealDayReassigned, MealDeleted, MealLogged, MealLoggedPersonal, MealRestored,
-  MealsImported, NutrientRegistryChanged, PatIssued, PatRevoked, PatUsed, TargetsChanged,
-} from '../../../schemas/generated/meals.ts'
+import type { LegacyMealAdopted, MealCorrected, MealDayReassigned, MealDeleted, MealLogged, MealLoggedPersonal, MealRestored, MealsImported, NutrientRegistryChanged, TargetsChanged } from '../../../schemas/generated/meals.ts'
+import type { ApiUsageSampled, PatIssued, PatRevoked, PatUsed } from '../../../schemas/generated/common.ts'
 import { dayOf } from '../../../projections/meals/day.ts'
-import { isoOf } from '../../../projections/meals/instant.ts'
+import { isoOf } from '../../../projections/instant.ts'
 import { mealIdOf } from '../../../projections/meals/keys.ts'
 
 /** Events as the edge would say them, with the least that a test must name. Each has an id of its own. */

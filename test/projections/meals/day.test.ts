@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_RULE_VERSION, DAY_RULES, dayOf, isElsewhere, windowOf } from '../../../projections/meals/day.ts'
-import { dateOf, dayNumberOf, isInstant, isoOf } from '../../../projections/meals/instant.ts'
+import { dateOf, dayNumberOf, isInstant, isoOf } from '../../../projections/instant.ts'
 import { place } from '../../../producers/meals/time.ts'
-import { decideDay, isZone, utcOffsetOf, zoneName } from '../../../projections/meals/zone.ts'
+import { decideDay } from '../../../projections/meals/zone.ts'
+import { isZone, utcOffsetOf, zoneName } from '../../../projections/zone.ts'
 
 const at = (iso: string): number => Date.parse(iso)
 const dayIn = (tz: string, iso: string): string | undefined => {

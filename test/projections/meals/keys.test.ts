@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isoOf } from '../../../projections/meals/instant.ts'
+import { isoOf } from '../../../projections/instant.ts'
+import * as access from '../../../projections/access/keys.ts'
 import * as keys from '../../../projections/meals/keys.ts'
 import { mealsTable } from '../../../projections/meals/table.ts'
 
@@ -12,10 +13,10 @@ describe('keys', () => {
   test('M1 M2: lie as the source document says', () => {
     expect(keys.mealKey('ada', '2026-11-16T08:00:00.000Z', 'u1')).toEqual({ PK: 'USER#ada', SK: 'MEAL#2026-11-16T08:00:00.000Z#u1' })
     expect(keys.targetsKey('ada').SK).toBe('CONFIG#TARGETS')
-    expect(keys.tokenKey('ada', 'p1').SK).toBe('PAT#p1')
-    expect(keys.usageKey('ada', '2026-11-16').SK).toBe('USAGE#2026-11-16')
+    expect(access.tokenKey('ada', 'p1').SK).toBe('PAT#p1')
+    expect(access.usageKey('ada', '2026-11-16').SK).toBe('USAGE#2026-11-16')
     expect(keys.summaryKey('ada', '2026-11-16').SK).toBe('SUMMARY#2026-11-16')
-    expect(keys.tokenHash('ab')).toBe('PATHASH#ab')
+    expect(access.tokenHash('ab')).toBe('PATHASH#ab')
   })
 
   test('M8: the index is by the hash of a token and shows its scopes and last use', () =>
@@ -49,10 +50,10 @@ describe('keys', () => {
         what: `pointer ${of} ${eaten} ${name}`, sk: keys.dayPointerKey('a', { day: of, eaten, mealId: keys.mealIdOf(eaten, name) }).SK,
       })),
       day.map((of) => ({ what: `summary ${of}`, sk: keys.summaryKey('a', of).SK })),
-      day.map((of) => ({ what: `usage ${of}`, sk: keys.usageKey('a', of).SK })),
+      day.map((of) => ({ what: `usage ${of}`, sk: access.usageKey('a', of).SK })),
       day.map((of) => ({ what: `targets ${of}`, sk: keys.targetsAsOfKey('a', of).SK })),
-      uid.map((id) => ({ what: `token ${id}`, sk: keys.tokenKey('a', id).SK })),
-      uid.map((id) => ({ what: `gone token ${id}`, sk: keys.goneTokenKey('a', id).SK })),
+      uid.map((id) => ({ what: `token ${id}`, sk: access.tokenKey('a', id).SK })),
+      uid.map((id) => ({ what: `gone token ${id}`, sk: access.goneTokenKey('a', id).SK })),
       uid.map((id) => ({ what: `import ${id}`, sk: keys.importKey('a', id).SK })),
       fc.constant({ what: 'targets', sk: keys.targetsKey('a').SK }),
     )

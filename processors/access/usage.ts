@@ -1,10 +1,10 @@
-import type { ApiUsageSampled, MealsImported } from '../../schemas/generated/meals.ts'
-import type { Get, Result } from '../../projections/projection.ts'
-import { dayNumberOf, isoOf, startOf } from '../../projections/meals/instant.ts'
-import type { ImportItem, UsageItem } from '../../projections/meals/items.ts'
-import { importKey, isName, usageKey } from '../../projections/meals/keys.ts'
+import type { ApiUsageSampled } from '../../schemas/generated/common.ts'
+import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { dayNumberOf, startOf } from '../../projections/instant.ts'
+import type { UsageItem } from '../../projections/access/items.ts'
+import { usageKey } from '../../projections/access/keys.ts'
 import { heardBefore, hearing } from './heard.ts'
-import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
+import { refuse } from './refusal.ts'
 
 /** Counts stay for this long after their UTC day, then the table may clear them away. */
 const KEPT_DAYS = 35
@@ -33,11 +33,3 @@ export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
 }
 
 const isCount = (count: number): boolean => Number.isInteger(count) && count >= 0 && count <= MAX_COUNT
-
-/** The record of an import; its meals are events of their own. */
-export const mealsImported = ({ data: { importId, count, source }, meta }: MealsImported, get: Get): Result => {
-  if (!isName(importId)) return refuse('import-id-invalid', 'The id of an import has 1 to 128 letters, digits, dots, colons, dashes or underscores.')
-  const key = importKey(meta.key, importId)
-  if (get(key) !== undefined) return DUPLICATE
-  return { items: [{ ...key, importId, count, source, importedAt: isoOf(meta.occurredAt) } satisfies ImportItem] }
-}

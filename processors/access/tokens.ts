@@ -1,13 +1,11 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
-import type { PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/meals.ts'
-import type { Get, Result } from '../../projections/projection.ts'
-import { removed } from '../../projections/projection.ts'
-import { isDay } from '../../projections/meals/day.ts'
-import { isoOf } from '../../projections/meals/instant.ts'
-import type { GonePatItem, PatItem } from '../../projections/meals/items.ts'
-import { goneTokenKey, isHash, isName, TOKEN_METADATA, tokenHash, tokenKey } from '../../projections/meals/keys.ts'
-import { DUPLICATE, NOTHING, refuse } from './refusal.ts'
-import { bare } from './replace.ts'
+import type { PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/common.ts'
+import { DUPLICATE, NOTHING, removed, type Change, type Get, type Result } from '../../projections/projection.ts'
+import { bare, type Item } from '../../projections/item.ts'
+import { dayNumberOf, isoOf } from '../../projections/instant.ts'
+import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
+import { goneTokenKey, isHash, isName, TOKEN_METADATA, tokenHash, tokenKey, TOKENS } from '../../projections/access/keys.ts'
+import { refuse } from './refusal.ts'
 
 /** Only the hash is known here; a token that was revoked never comes back. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
@@ -39,6 +37,10 @@ export const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
 /** The last day of use only goes forward; a use that is told after the revocation is nobody's concern. */
 export const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
   const present = get<PatItem>(tokenKey(meta.key, data.patId))
-  if (present === undefined || !isDay(data.date) || (present.lastUsedAt ?? '') >= data.date) return NOTHING
+  if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date) return NOTHING
   return { items: [{ ...bare(present), lastUsedAt: data.date }] }
 }
+
+/** The token of a person who is forgotten is revoked: its name was theirs. */
+export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] =>
+  [removed(item), { ...goneTokenKey(user, item.SK.slice(TOKENS.length)), revokedAt: at } satisfies GonePatItem]

@@ -1,0 +1,29 @@
+import type { PatItem } from '../projections/access/items.ts'
+import { tokenHash, usageKey, userPartition } from '../projections/access/keys.ts'
+import { accessQueries } from '../projections/access/queries.ts'
+import type { Item } from '../projections/item.ts'
+import type { Access, Pat } from './http/auth.ts'
+import { SCOPES, type Scope } from './pat.ts'
+
+const PARTITION = userPartition('')
+const HASH = tokenHash('')
+
+/** Tokens and usage, as every domain's table holds them. */
+export const access: Access = {
+  find: (reader, hash) => accessQueries(reader).tokenByHash(hash),
+  pat: (item) => (isPat(item) ? patOf(item) : undefined),
+  userOf: ({ PK }) => PK.slice(PARTITION.length),
+  usageKey,
+  used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
+  sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
+}
+
+const isPat = (item: Item): item is PatItem => typeof item['patId'] === 'string' && typeof item['GSI1PK'] === 'string' && Array.isArray(item['scopes'])
+
+const patOf = ({ PK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => ({
+  id: patId,
+  user: PK.slice(PARTITION.length),
+  hash: GSI1PK.slice(HASH.length),
+  scopes: scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
+  lastUsedAt,
+})

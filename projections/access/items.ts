@@ -1,0 +1,22 @@
+import type { Key } from '../item.ts'
+
+export type PatItem = Key & {
+  readonly patId: string
+  /** null when its person was forgotten. */
+  readonly name: string | null
+  readonly scopes: readonly string[]
+  readonly lastUsedAt?: string
+  readonly createdAt: string
+  readonly GSI1PK: string
+  readonly GSI1SK: string
+}
+
+export type GonePatItem = Key & { readonly revokedAt: string }
+
+export type UsageItem = Key & {
+  readonly reads: number
+  readonly writes: number
+  readonly ttl: number
+  /** The samples that lie in the counts, so that one that comes again is not counted twice. */
+  readonly _heard: readonly string[]
+}
