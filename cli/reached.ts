@@ -1,5 +1,6 @@
 import type { Clock } from '../processors/engine/clock.ts'
 import type { Log } from '../processors/engine/log.ts'
+import { endsOf, missingTo } from '../processors/engine/positions.ts'
 import type { Store } from '../processors/engine/store.ts'
 
 export interface ReachedParts {
@@ -14,11 +15,11 @@ const POLL_MS = 20
 
 /** Waits until all passed where the log ends now, or stand still; gives which did. */
 export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, signal }: ReachedParts): Promise<readonly boolean[]> => {
-  const ends = (await log.watermarks()).filter(({ high }) => high > 0)
+  const ends = await endsOf(log)
   let [last, movedAt] = ['', clock.now()]
   for (;;) {
     const reached = await Promise.all(stores.map((store) => store.checkpoints()))
-    const passed = reached.map((positions) => ends.every(({ partition, high }) => (positions.get(partition) ?? 0) >= high))
+    const passed = reached.map((positions) => missingTo(ends, positions) === 0)
     if (passed.every((each) => each)) return passed
     signal.throwIfAborted()
     const now = JSON.stringify(reached.map((positions) => [...positions]))

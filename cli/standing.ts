@@ -1,8 +1,8 @@
-import { totalOf } from '../processors/engine/build.ts'
 import { parkedOf } from '../processors/engine/parking.ts'
 import type { StoredParked } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
+import { endsOf, totalOf } from '../processors/engine/positions.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A domain as `status` shows it. */
@@ -64,7 +64,7 @@ export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
     const standing = await standingOf(pipeline, runtime.clock.now())
     const generations = await control.generations(domain.name)
     const serving = generations.find(({ generation }) => generation === standing.generation)
-    const events = (await log.watermarks()).reduce((sum, { high }) => sum + high, 0)
+    const events = totalOf(await endsOf(log))
     return {
       ...standing,
       table: serving?.table ?? domain.table.name,

@@ -1,6 +1,7 @@
 import { dropGeneration } from '../../processors/engine/drop.ts'
 import type { Generation } from '../../processors/engine/control.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
+import { endsOf, missingTo, totalOf } from '../../processors/engine/positions.ts'
 import type { Operation } from '../operations.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -33,23 +34,22 @@ export const listGenerations: Operation<{ readonly domain?: string }> = async (r
 const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generation): Promise<GenerationRow> => {
   const { domain, control, log } = pipeline
   const { generation, table, foldVersion, createdAt, work } = listed
-  const [serving, lease, marks] = [await control.serving(domain.name), await control.lease(domain.name), await log.watermarks()]
+  const [serving, lease, ends] = [await control.serving(domain.name), await control.lease(domain.name), await endsOf(log)]
   const isOpen = listed.state === 'following'
   const reached = isOpen ? await (await pipeline.generation(generation)).store.checkpoints() : new Map<number, number>()
   const measured = await adapters.stores.measure(domain.table, generation)
   const builder = lease?.generation === generation ? lease : undefined
-  const total = (positions: ReadonlyMap<number, number>) => [...positions.values()].reduce((sum, position) => sum + position, 0)
   return {
     domain: domain.name, generation, table, foldVersion,
     state: stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, foldVersion: domain.foldVersion }),
     positions: Object.fromEntries(reached),
-    lag: isOpen ? marks.reduce((sum, { partition, high }) => sum + Math.max(0, high - (reached.get(partition) ?? 0)), 0) : marks.reduce((sum, { high }) => sum + high, 0) - (work?.events ?? 0),
+    lag: isOpen ? missingTo(ends, reached) : totalOf(ends) - (work?.events ?? 0),
     items: measured?.items ?? null,
     bytes: measured?.bytes ?? null,
     createdAt: iso(createdAt),
     servingSince: serving.generation === generation && serving.since > 0 ? iso(serving.since) : null,
     build: listed.state === 'building'
-      ? { by: builder?.holder ?? null, since: builder === undefined ? null : iso(builder.since), events: work?.events ?? 0, of: total(work?.ends ?? new Map()), eventsPerSecond: builder === undefined ? 0 : (work?.perSecond ?? 0), place: work?.place ?? null }
+      ? { by: builder?.holder ?? null, since: builder === undefined ? null : iso(builder.since), events: work?.events ?? 0, of: totalOf(work?.ends ?? new Map()), eventsPerSecond: builder === undefined ? 0 : (work?.perSecond ?? 0), place: work?.place ?? null }
       : null,
   }
 }

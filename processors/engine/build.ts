@@ -7,6 +7,7 @@ import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { parkedFrom, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
+import { totalOf, type Positions } from './positions.ts'
 import { isRetriable } from './retry.ts'
 import { EVERY, read } from './sort.ts'
 import { sizeOfChange } from './size.ts'
@@ -19,7 +20,7 @@ export interface BuildParts {
   readonly codec: Codec
   readonly target: BuildTarget
   /** Where to stop, by partition: fixed, so that two builds of the same log agree. */
-  readonly ends: ReadonlyMap<number, number>
+  readonly ends: Positions
   readonly signal?: AbortSignal
   /** How many events lie behind it, those of earlier runs among them. */
   readonly progress?: (events: number) => void
@@ -99,9 +100,6 @@ const foldAll = async (records: readonly LogRecord[], { fold, codec, share }: Fo
 }
 
 const WORKING_SET = 6 * 1024 * 1024
-
-/** Events up to these positions. */
-export const totalOf = (positions: ReadonlyMap<number, number>): number => [...positions.values()].reduce((sum, position) => sum + position, 0)
 
 interface Folding {
   readonly working: WorkingSet

@@ -5,6 +5,7 @@ import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
 import { refuseParkedAnew } from './parked-anew.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
+import { atMost, endsOf, missingTo, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
 
@@ -40,12 +41,12 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const standsStill = target.foldVersion !== foldVersion
   const pointer = await control.serving(domain)
   if (pointer.generation === to) return { before: to, standsStill }
-  const ends = new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
+  const ends = await endsOf(log)
   const [store, served] = [await parts.store(to), await parts.store(pointer.generation)]
   // Where nobody follows with the old one, the new one sends from where that stands.
   const isFollowed = generations.some((each) => each.generation === pointer.generation && each.foldVersion === foldVersion)
   await untilPassed(parts, target, { store, ends })
-  const from = isFollowed ? ends : await standing(served, ends)
+  const from = isFollowed ? ends : atMost(ends, await served.checkpoints())
   if (isFollowed) await untilPassed(parts, target, { store: served, ends })
   if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: ends.keys() })
   await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
@@ -62,7 +63,7 @@ const servable = (domain: string, to: number, generations: readonly Generation[]
 
 interface Goal {
   readonly store: Pick<Store, 'checkpoints'>
-  readonly ends: ReadonlyMap<number, number>
+  readonly ends: Positions
 }
 
 const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: FlipParts, target: Generation, { store, ends }: Goal): Promise<void> => {
@@ -70,12 +71,13 @@ const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: Fl
   let [last, movedAt] = ['', clock.now()]
   for (;;) {
     const reached = await store.checkpoints()
-    if ([...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)) return
+    const behind = missingTo(ends, reached)
+    if (behind === 0) return
     signal?.throwIfAborted()
     const now = JSON.stringify([...reached])
     if (now !== last) [last, movedAt] = [now, clock.now()]
-    if (target.foldVersion !== foldVersion && clock.now() - movedAt >= STILL_MS) throw stands(domain, target, { foldVersion, behind: behind(reached, ends) })
-    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${target.generation} of ${domain} did not reach the end of the log in time (${behind(reached, ends)} events are missing). Is a processor running? See: tributary generations ${domain}.`)
+    if (target.foldVersion !== foldVersion && clock.now() - movedAt >= STILL_MS) throw stands(domain, target, { foldVersion, behind })
+    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${target.generation} of ${domain} did not reach the end of the log in time (${behind} events are missing). Is a processor running? See: tributary generations ${domain}.`)
     await clock.sleep(20, signal)
   }
 }
@@ -84,13 +86,10 @@ const stands = (domain: string, { generation, foldVersion }: Generation, here: {
   new Fault('generation-stands-still',
     `Generation ${generation} of ${domain} stands still, ${here.behind} events behind: it was made by folds of version ${foldVersion}, which this program (version ${here.foldVersion}) does not have. Run the release that has them, and flip with it.`)
 
-const behind = (reached: ReadonlyMap<number, number>, ends: ReadonlyMap<number, number>): number =>
-  [...ends].reduce((sum, [partition, end]) => sum + Math.max(0, end - (reached.get(partition) ?? 0)), 0)
-
 type Standing = StoredParked & { readonly key: string }
 
 /** Keys that stand still. Alien records without one say nothing that could be sent. */
-export const standingIn = async (served: Pick<Store, 'reader'>, partitions: ReadonlyMap<number, number>): Promise<readonly Standing[]> => {
+export const standingIn = async (served: Pick<Store, 'reader'>, partitions: Positions): Promise<readonly Standing[]> => {
   const reader = served.reader(() => 0)
   const entries = await Promise.all([...partitions.keys()].map((partition) => parkedOf(reader, partition)))
   return entries.flat().filter((entry): entry is Standing => entry.key !== null)
@@ -99,9 +98,3 @@ export const standingIn = async (served: Pick<Store, 'reader'>, partitions: Read
 /** What stands still was the serving generation's to send only from where its own turn began. */
 const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>
   new Map(standing.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, startOf(turn, entry))]))
-
-/** Where a generation stands, at most at these ends. */
-export const standing = async (store: Pick<Store, 'checkpoints'>, ends: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
-  const reached = await store.checkpoints()
-  return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
-}

@@ -10,6 +10,7 @@ import type { Lease, Log, LogRecord, Watermarks } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedOf, passed, passing, type Parked } from './parking.ts'
+import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import { slicesOf } from './slices.ts'
 import { sortReadable, type Sorted } from './sort.ts'
@@ -40,7 +41,7 @@ export interface Running {
   caughtUp(): Promise<void>
   /** Tries the parked keys whose retry was asked for; resolves to how many are healed. */
   heal(): Promise<number>
-  positions(): ReadonlyMap<number, number>
+  positions(): Positions
 }
 
 const NOBODY = () => Promise.resolve()
@@ -58,7 +59,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     const next = (await store.checkpoints()).get(partition) ?? 0
     if (next < low) throw trimmed(log.topic, { partition, next, mark: low })
     // The marks were taken before the checkpoint: whoever held the partition until now may have gone past them since.
-    const end = next > high ? await endOf(log, partition) : high
+    const end = next > high ? ((await endsOf(log)).get(partition) ?? 0) : high
     if (next > end) throw truncated(log.topic, { partition, next, mark: end })
     const care = createCare(parts.tries === undefined ? undefined : { tries: parts.tries, clock, partition, failed, kills: parts.kills ?? NOBODY })
     lanes.set(partition, { lane: createLane(partition, next, await parkedOf(store.reader(clock.now), partition)), care })
@@ -86,12 +87,8 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   }
   const positions = () => new Map([...lanes.values()].map(({ lane: { partition, next } }) => [partition, next]))
   const caughtUp = async () => {
-    const ends = (await log.watermarks()).filter(({ high }) => high > 0)
-    for (;;) {
-      const saved = await store.checkpoints()
-      if (ends.every(({ partition, high }) => (saved.get(partition) ?? 0) >= high)) return
-      await clock.sleep(5)
-    }
+    const ends = await endsOf(log)
+    while (missingTo(ends, await store.checkpoints()) > 0) await clock.sleep(5)
   }
   const stop = async () => {
     stopping.abort()
@@ -155,9 +152,6 @@ const saveSlice = async (work: Work, { slice, through, checkpoint, tally }: Savi
   }
   tally.add(sorted, advanced)
 }
-
-const endOf = async (log: Log, partition: number): Promise<number> =>
-  (await log.watermarks()).find((marks) => marks.partition === partition)?.high ?? 0
 
 interface Beyond {
   readonly partition: number

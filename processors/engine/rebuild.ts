@@ -1,19 +1,20 @@
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { isFault } from '../../schemas/fault.ts'
-import { build, totalOf, type Built, type Owed } from './build.ts'
+import { build, type Built, type Owed } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
 import { claim, type Place } from './claim.ts'
 import type { Clock } from './clock.ts'
 import { keepState, type Kept, type Progress } from './build-state.ts'
 import type { BuildState, Control } from './control.ts'
 import { copy } from './copying.ts'
-import { standing, standingIn } from './flip.ts'
+import { standingIn } from './flip.ts'
 import { KEY_AGE_MS } from './keyring.ts'
 import type { Log } from './log.ts'
 import type { Marked } from './marks.ts'
 import { createPace, type Pace } from './pace.ts'
 import { parkedOf, type StoredParked } from './parking.ts'
+import { atMost, endsOf, totalOf, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
@@ -21,7 +22,7 @@ export interface BuildWork {
   readonly log: Pick<Log, 'read'> & Partial<Marked>
   readonly codec: Codec
   readonly generation: number
-  readonly ends: ReadonlyMap<number, number>
+  readonly ends: Positions
   /** What the serving generation cannot send, since it stands still there. */
   readonly owed: readonly Owed[]
   readonly progress: (events: number) => void
@@ -77,7 +78,7 @@ export interface Building {
   /** Folds on to where the serving generation stands now, and opens what there is. */
   fold(): Promise<BuildTarget>
   /** Where the folding stands. */
-  ends(): ReadonlyMap<number, number>
+  ends(): Positions
   /** From its ends on it follows the log like any other. */
   finish(): Promise<Rebuilt>
   /** Lets go of it as it is. */
@@ -166,7 +167,7 @@ const createFolding = (parts: RebuildParts, { generation, kept, begun }: Work) =
     if (unfinished !== undefined) await foldTo(unfinished)
     unfinished = undefined
     const { ends: reached, copied } = kept.state()
-    const ends = copied === undefined ? await endsOf(parts, reached) : reached
+    const ends = copied === undefined ? await servedEnds(parts, reached) : reached
     const missing = totalOf(ends) - totalOf(reached)
     if (missing > 0 || !isBegun) await foldTo({ ends, workers: workshop.workers?.(missing) ?? 1, owed: await owedIn(parts, ends) })
     target = await workshop.open(generation)
@@ -207,14 +208,14 @@ export const pacedTarget = (target: BuildTarget, pace: Pace | undefined): BuildT
 }
 
 /** Not past what the serving generation has done: what lies behind that is followed live, and only live events are sent. */
-const endsOf = async ({ log, served }: RebuildParts, reached: ReadonlyMap<number, number>): Promise<ReadonlyMap<number, number>> => {
-  const ends = await standing(served, new Map((await log.watermarks()).map(({ partition, high }) => [partition, high])))
+const servedEnds = async ({ log, served }: RebuildParts, reached: Positions): Promise<Positions> => {
+  const ends = atMost(await endsOf(log), await served.checkpoints())
   return new Map([...ends].map(([partition, end]) => [partition, Math.max(end, reached.get(partition) ?? 0)]))
 }
 
 /** After its checkpoints: whatever stands still before them is listed by then. */
-const owedIn = async ({ served }: RebuildParts, ends: ReadonlyMap<number, number>): Promise<readonly Owed[]> =>
+const owedIn = async ({ served }: RebuildParts, ends: Positions): Promise<readonly Owed[]> =>
   (await standingIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
 
-const parkedIn = async (target: Store, ends: ReadonlyMap<number, number>): Promise<readonly StoredParked[]> =>
+const parkedIn = async (target: Store, ends: Positions): Promise<readonly StoredParked[]> =>
   (await Promise.all([...ends.keys()].map((partition) => parkedOf(target.reader(() => 0), partition)))).flat()

@@ -1,9 +1,10 @@
 import { canonical, isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
-import { build, totalOf, type BuildParts } from './build.ts'
+import { build, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
 import { isTransient } from './keys.ts'
 import type { Log } from './log.ts'
+import { atMost, endsOf, missingTo, totalOf, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 
 /** A stored item that is not what its log folds to. */
@@ -62,7 +63,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
   return { events: begun + events, items, differences, moving }
 }
 
-const foldTo = async (parts: VerifyParts, ends: ReadonlyMap<number, number>): Promise<number> =>
+const foldTo = async (parts: VerifyParts, ends: Positions): Promise<number> =>
   (await build({ ...parts, target: parts.scratch, ends })).events
 
 /** Looks at what differs again and again, until each of them is the same, or different for sure. */
@@ -83,22 +84,17 @@ const settle = async (parts: VerifyParts, first: ReadonlyMap<string, Difference>
     suspects = unsure
   }
   // Where nobody follows, items may lie ahead of the checkpoint of whoever wrote them last.
-  if (certain.length > 0) events += await foldTo(parts, await endsOf(parts))
+  if (certain.length > 0) events += await foldTo(parts, await endsOf(parts.log))
   const lasting = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !isAhead(found, scratch.peek(found)))
   return { events, differences: lasting, moving: suspects.size }
 }
 
-const endsOf = async ({ log }: VerifyParts): Promise<ReadonlyMap<number, number>> =>
-  new Map((await log.watermarks()).map(({ partition, high }) => [partition, high]))
-
 /** The ends of the log as of now, once they are in the items; where nobody follows, what is. */
-const endsPassed = async (parts: VerifyParts): Promise<ReadonlyMap<number, number>> => {
-  const { store, clock } = parts
-  const ends = await endsOf(parts)
+const endsPassed = async ({ log, store, clock }: VerifyParts): Promise<Positions> => {
+  const ends = await endsOf(log)
   for (const until = clock.now() + PATIENCE_MS; ; await clock.sleep(POLL_MS)) {
     const reached = await store.checkpoints()
-    if ([...ends].every(([partition, end]) => (reached.get(partition) ?? 0) >= end)) return ends
-    if (clock.now() >= until) return new Map([...ends].map(([partition, end]) => [partition, Math.min(end, reached.get(partition) ?? 0)]))
+    if (missingTo(ends, reached) === 0 || clock.now() >= until) return atMost(ends, reached)
   }
 }
 
