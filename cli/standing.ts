@@ -1,5 +1,4 @@
-import { parkedOf } from '../processors/engine/parking.ts'
-import type { StoredParked } from '../processors/engine/parking.ts'
+import { parkedIn } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { endsOf, totalOf } from '../processors/engine/positions.ts'
@@ -21,7 +20,7 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const lags = await lagsOf(pipeline)
   const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
-  const entries = await parkedIn({ log, serving })
+  const entries = await parkedIn(serving().store, lags.map(({ partition }) => partition))
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
@@ -49,13 +48,6 @@ export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly { rea
 const timeOf = async (log: Pipeline['log'], partition: number, offset: number): Promise<number> => {
   for await (const records of log.read(partition, offset, offset + 1)) for (const { timestamp } of records) return timestamp
   return Infinity
-}
-
-/** Every parked entry of the serving generation. */
-export const parkedIn = async ({ log, serving }: Pick<Pipeline, 'log' | 'serving'>): Promise<readonly StoredParked[]> => {
-  const reader = serving().store.reader(() => 0)
-  const marks = await log.watermarks()
-  return (await Promise.all(marks.map(({ partition }) => parkedOf(reader, partition)))).flat()
 }
 
 export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>

@@ -1,12 +1,13 @@
+import { unknownGeneration } from '../../processors/engine/control-rows.ts'
 import { askRetry, discard } from '../../processors/engine/discard.ts'
 import type { Mark } from '../../processors/engine/marks.ts'
-import { parkedId } from '../../processors/engine/parking.ts'
+import { parkedId, parkedIn } from '../../processors/engine/parking.ts'
 import type { StoredParked } from '../../processors/engine/parking.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
+import { endsOf } from '../../processors/engine/positions.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Runtime } from '../runtime.ts'
-import { parkedIn } from '../standing.ts'
 import { rowOf } from './events.ts'
 import type { EventRow } from './events.ts'
 
@@ -73,16 +74,18 @@ const rowOfParked = async ({ pipeline, entry }: Found, generation: number): Prom
 export const listParked: Operation<{ readonly domain?: string; readonly generation?: number }> = async (runtime, { domain, generation }, says) => {
   for (const pipeline of pipelinesOf(runtime, domain)) {
     const followed = generation === undefined ? pipeline.serving() : await listedGeneration(pipeline, generation)
-    for (const entry of await parkedIn({ log: pipeline.log, serving: () => followed })) await says.row(await rowOfParked({ pipeline, entry }, followed.generation))
+    for (const entry of await entriesOf(pipeline, followed)) await says.row(await rowOfParked({ pipeline, entry }, followed.generation))
   }
 }
+
+const entriesOf = async ({ log, serving }: Pipeline, { store } = serving()): Promise<readonly StoredParked[]> => parkedIn(store, (await endsOf(log)).keys())
 
 const pipelinesOf = (runtime: Runtime, domain: string | undefined): readonly Pipeline[] => (domain === undefined ? [...runtime.pipelines.values()] : [runtime.pipeline(domain)])
 
 /** Opening one that is not listed would make it. */
 const listedGeneration = async (pipeline: Pipeline, generation: number) => {
   const listed = await pipeline.control.generations(pipeline.domain.name)
-  if (!listed.some((each) => each.generation === generation)) throw new Fault('generation-unknown', `${pipeline.domain.name} has no generation ${generation}. See: tributary status.`)
+  if (!listed.some((each) => each.generation === generation)) throw unknownGeneration(pipeline.domain.name, generation)
   return pipeline.generation(generation)
 }
 
@@ -149,7 +152,7 @@ export const discardParked: Operation<{ readonly id: string; readonly reason: st
 }
 
 const everyEntry = async (runtime: Runtime): Promise<readonly Found[]> => {
-  const lists = await Promise.all([...runtime.pipelines.values()].map(async (pipeline) => (await parkedIn(pipeline)).map((entry) => ({ pipeline, entry }))))
+  const lists = await Promise.all([...runtime.pipelines.values()].map(async (pipeline) => (await entriesOf(pipeline)).map((entry) => ({ pipeline, entry }))))
   return lists.flat()
 }
 

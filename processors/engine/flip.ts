@@ -4,7 +4,7 @@ import { unknownGeneration } from './control-rows.ts'
 import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
 import { refuseParkedAnew } from './parked-anew.ts'
-import { parkedOf, type StoredParked } from './parking.ts'
+import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, missingTo, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
@@ -48,7 +48,7 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   await untilPassed(parts, target, { store, ends })
   const from = isFollowed ? ends : atMost(ends, await served.checkpoints())
   if (isFollowed) await untilPassed(parts, target, { store: served, ends })
-  if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: ends.keys() })
+  if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: [...ends.keys()] })
   await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
   return { before: pointer.generation, standsStill }
 }
@@ -89,11 +89,8 @@ const stands = (domain: string, { generation, foldVersion }: Generation, here: {
 type Standing = StoredParked & { readonly key: string }
 
 /** Keys that stand still. Alien records without one say nothing that could be sent. */
-export const standingIn = async (served: Pick<Store, 'reader'>, partitions: Positions): Promise<readonly Standing[]> => {
-  const reader = served.reader(() => 0)
-  const entries = await Promise.all([...partitions.keys()].map((partition) => parkedOf(reader, partition)))
-  return entries.flat().filter((entry): entry is Standing => entry.key !== null)
-}
+export const standingIn = async (served: Pick<Store, 'reader'>, positions: Positions): Promise<readonly Standing[]> =>
+  (await parkedIn(served, positions.keys())).filter((entry): entry is Standing => entry.key !== null)
 
 /** What stands still was the serving generation's to send only from where its own turn began. */
 const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>

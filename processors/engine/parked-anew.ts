@@ -1,5 +1,5 @@
 import { Fault } from '../../schemas/fault.ts'
-import { parkedId, parkedOf, type StoredParked } from './parking.ts'
+import { parkedId, parkedIn, type StoredParked } from './parking.ts'
 import { EVERY } from './sort.ts'
 import type { Store } from './store.ts'
 
@@ -9,17 +9,13 @@ export interface Successor {
   readonly store: Pick<Store, 'reader'>
   /** The serving generation's. */
   readonly served: Pick<Store, 'reader'>
-  readonly partitions: Iterable<number>
+  readonly partitions: readonly number[]
 }
 
 /** A key that goes on in the serving generation must not stand still by a flip alone. */
 export const refuseParkedAnew = async ({ domain, generation, store, served, partitions }: Successor): Promise<void> => {
-  const found: StoredParked[] = []
-  for (const partition of partitions) {
-    const before = await parkedOf(served.reader(() => 0), partition)
-    const now = await parkedOf(store.reader(() => 0), partition)
-    found.push(...now.filter((entry) => !before.some((other) => covers(other, entry))))
-  }
+  const before = await parkedIn(served, partitions)
+  const found = (await parkedIn(store, partitions)).filter((entry) => !before.some((other) => covers(other, entry)))
   if (found.length === 0) return
   const named = found.slice(0, SHOWN).map((entry) => `${domain}:${parkedId(entry)} at ${entry.partition}:${entry.offset} (${entry.code}: ${entry.reason})`)
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : ''
@@ -31,4 +27,4 @@ const SHOWN = 5
 
 /** It stands still at that event, or did before it. */
 const covers = (other: StoredParked, entry: StoredParked): boolean =>
-  other.key === entry.key && (other.projection === EVERY || other.projection === entry.projection) && (entry.key === null ? other.offset === entry.offset : other.offset <= entry.offset)
+  other.partition === entry.partition && other.key === entry.key && (other.projection === EVERY || other.projection === entry.projection) && (entry.key === null ? other.offset === entry.offset : other.offset <= entry.offset)

@@ -3,7 +3,7 @@ import { everyItem, type Reader } from '../../projections/table.ts'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import { parkedKey, parkedPartition } from './keys.ts'
 import type { Position } from './log.ts'
-import type { Span } from './store.ts'
+import type { Span, Store } from './store.ts'
 
 /** A key that stands still: one of its events could not be folded. The events stay in the log. */
 export type Parked = Key & {
@@ -105,3 +105,8 @@ export const parkingOver = (met: StoredParked | undefined, entry: Parked, behind
 /** Every entry of a partition; pages are followed, since all of them must be known before an event is folded. */
 export const parkedOf = async (reader: Reader, partition: number): Promise<readonly StoredParked[]> =>
   (await everyItem(reader, { pk: parkedPartition(partition), limit: 200 })) as readonly StoredParked[]
+
+export const parkedIn = async (store: Pick<Store, 'reader'>, partitions: Iterable<number>): Promise<readonly StoredParked[]> => {
+  const reader = store.reader(() => 0)
+  return (await Promise.all([...partitions].map((partition) => parkedOf(reader, partition)))).flat()
+}

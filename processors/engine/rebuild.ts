@@ -13,7 +13,7 @@ import { KEY_AGE_MS } from './keyring.ts'
 import type { Log } from './log.ts'
 import type { Marked } from './marks.ts'
 import { createPace, type Pace } from './pace.ts'
-import { parkedOf, type StoredParked } from './parking.ts'
+import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, totalOf, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 
@@ -121,7 +121,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   const folding = createFolding({ ...parts, signal: kept.signal }, { generation, kept, begun: made.work })
   const finish = async (): Promise<Rebuilt> => {
     const built = folding.opened() ?? (await folding.fold())
-    const parked = await parkedIn(built, kept.state().ends)
+    const parked = await parkedIn(built, kept.state().ends.keys())
     if (workshop.copyTo !== undefined) await copy({ from: built, to: await workshop.copyTo(generation), kept, pace: paceOf({ ...parts, signal: kept.signal }) })
     await folding.close()
     await log.setCommitted(group, kept.state().ends)
@@ -216,6 +216,3 @@ const servedEnds = async ({ log, served }: RebuildParts, reached: Positions): Pr
 /** After its checkpoints: whatever stands still before them is listed by then. */
 const owedIn = async ({ served }: RebuildParts, ends: Positions): Promise<readonly Owed[]> =>
   (await standingIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
-
-const parkedIn = async (target: Store, ends: Positions): Promise<readonly StoredParked[]> =>
-  (await Promise.all([...ends.keys()].map((partition) => parkedOf(target.reader(() => 0), partition)))).flat()
