@@ -1,0 +1,148 @@
+import type { Key } from '../item.ts'
+import type { AlertType } from './keys.ts'
+
+/** Instants are ISO text with milliseconds; absent numbers are null. */
+export type TapItem = Key & {
+  readonly loc_id: string
+  readonly tap_id: string
+  readonly beer_id: string | null
+  readonly keg_id: string | null
+  readonly keg_type: string | null
+  readonly full_lbs: number | null
+  readonly empty_lbs: number | null
+  readonly sg: number | null
+  /** In `device-index`; absent where the tap has none. */
+  readonly device_id?: string
+}
+
+/** Written by every reading, so it is kept small: one write unit. */
+export type TapStateItem = Key & {
+  readonly level_pct: number | null
+  readonly gallons: number | null
+  readonly weight_lbs: number | null
+  readonly updated_at: string | null
+  readonly tare_status: string | null
+  readonly keg_id: string | null
+  /** A pour goes on. */
+  readonly pouring: boolean
+  /** The readings last heard, so that one that comes again is known: `device`, `boot`, and the last sequences with a hash of what they said. */
+  readonly _heard?: string
+  /** The state of the pour detector and of the breach of the low-keg threshold. */
+  readonly _pour?: string
+}
+
+export type KegItem = Key & {
+  readonly loc_id: string
+  readonly tap: string
+  readonly beer_id: string
+  readonly keg_type: string
+  readonly tapped_at: string
+  readonly finished_at?: string
+  /** The keg that it was corrected to be. */
+  readonly corrected_to?: string
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly sg: number
+}
+
+export type TareItem = Key & {
+  readonly loc_id: string
+  readonly empty_offset: number | null
+  readonly full_ref: number | null
+  readonly tared_at: string
+  readonly tare_status: string
+}
+
+export type PourItem = Key & {
+  readonly keg_id: string | null
+  readonly tap: string
+  readonly start: string
+  readonly end: string
+  readonly gallons: number
+  readonly voided?: true
+}
+
+export type SettingsItem = Key & {
+  readonly grace_period_secs: number
+  readonly pour_window_hours: number
+  readonly low_keg_pct: number
+  readonly low_battery_pct: number
+  readonly silent_after_secs: number
+  readonly timezone: string
+  readonly pour_min_gallons: number
+  readonly pour_settle_secs: number
+}
+
+export type ClaimItem = Key & {
+  /** null when it was released. */
+  readonly loc_id: string | null
+  readonly epoch: number
+  readonly claimed_at: string
+}
+
+export type DeviceItem = Key & {
+  readonly device_id: string
+  readonly loc_id: string
+  readonly epoch: number
+  readonly status: 'registered' | 'online' | 'offline' | 'released'
+  readonly tap: string | null
+  readonly registered_at: string
+  readonly status_at: string
+  readonly boot?: string
+  readonly fw?: string
+  readonly dropped?: number
+}
+
+export type TelemetryItem = Key & {
+  readonly loc_id: string
+  readonly battery_v: number | null
+  readonly battery_pct: number | null
+  readonly updated_at: string
+  readonly tare_empty_offset?: number
+  readonly tare_full_lbs?: number
+  readonly fw?: string
+  readonly dropped?: number
+  /** In `location-battery-index`. */
+  readonly battery_loc_id?: string
+}
+
+export type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
+
+export type AlertItem = Key & {
+  readonly type: AlertType
+  readonly entity: string
+  readonly state: AlertState
+  readonly value: number | null
+  readonly threshold: number | null
+  readonly started_at: string
+  readonly fired_at?: string
+  readonly acknowledged_at?: string
+  readonly acknowledged_by?: string
+  readonly resolved_at?: string
+}
+
+export type GraceItem = Key & {
+  readonly loc_id: string
+  readonly started_at: string
+  readonly fire_at: string
+  readonly ttl: number
+}
+
+export type BeerItem = Key & {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly name: string
+  readonly style: string | null
+  readonly specific_gravity: number
+}
+
+export type BeerKegItem = Key & {
+  readonly keg_type: string
+  readonly gallons: number
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly measured_at?: string
+  readonly measured_count?: number
+}
+
+export type LibraryItem = Key & { readonly beer_id: string; readonly loc_id: string | null; readonly name: string; readonly style: string | null }

@@ -1,0 +1,413 @@
+// Generated from schemas/scales/*.avsc by `npm run codegen`. Do not edit.
+import type { Event } from '../event.ts'
+
+/** Somebody saw an alert. */
+export interface AlertAcknowledgedData {
+  readonly type: string
+  /** TAP#nn or DEVICE#id. */
+  readonly entity: string
+}
+
+export type AlertAcknowledgedPersonal = never
+
+export type AlertAcknowledged = Event<'AlertAcknowledged', AlertAcknowledgedData, AlertAcknowledgedPersonal>
+
+/** Null is not said and changes nothing. */
+export interface BeerChangedData {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly name: string | null
+  readonly style: string | null
+  readonly specific_gravity: number | null
+}
+
+export type BeerChangedPersonal = never
+
+export type BeerChanged = Event<'BeerChanged', BeerChangedData, BeerChangedPersonal>
+
+/** A beer of the global library (keyed by the beer) or of one location (keyed by it). */
+export interface BeerDefinedData {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly name: string
+  readonly style: string | null
+  readonly specific_gravity: number
+}
+
+export type BeerDefinedPersonal = never
+
+export type BeerDefined = Event<'BeerDefined', BeerDefinedData, BeerDefinedPersonal>
+
+/** A full keg of a beer was weighed. Derived from TareRecorded. */
+export interface BeerKegWeightMeasuredData {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly keg_type: string
+  readonly keg_id: string
+  readonly full_lbs: number
+  readonly at: number
+}
+
+export type BeerKegWeightMeasuredPersonal = never
+
+export type BeerKegWeightMeasured = Event<'BeerKegWeightMeasured', BeerKegWeightMeasuredData, BeerKegWeightMeasuredPersonal>
+
+/** Reference weights of a beer in a type of keg. */
+export interface BeerKegWeightsSetData {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly keg_type: string
+  readonly gallons: number
+  readonly full_lbs: number
+  readonly empty_lbs: number
+}
+
+export type BeerKegWeightsSetPersonal = never
+
+export type BeerKegWeightsSet = Event<'BeerKegWeightsSet', BeerKegWeightsSetData, BeerKegWeightsSetPersonal>
+
+/** A beer left the library; kegs keep what they took from it. */
+export interface BeerRemovedData {
+  readonly beer_id: string
+  readonly loc_id: string | null
+}
+
+export type BeerRemovedPersonal = never
+
+export type BeerRemoved = Event<'BeerRemoved', BeerRemovedData, BeerRemovedPersonal>
+
+/** A device stands under a tap from now on. A tap has one device and a device one tap: what was there before leaves. */
+export interface DeviceAssignedData {
+  /** Two digits. */
+  readonly tap: string
+  readonly device_id: string
+}
+
+export type DeviceAssignedPersonal = never
+
+export type DeviceAssigned = Event<'DeviceAssigned', DeviceAssignedData, DeviceAssignedPersonal>
+
+/** A scale was calibrated. */
+export interface DeviceCalibratedData {
+  readonly device_id: string
+  readonly factor: number
+  readonly offset: number
+  readonly at: number
+}
+
+export type DeviceCalibratedPersonal = never
+
+export type DeviceCalibrated = Event<'DeviceCalibrated', DeviceCalibratedData, DeviceCalibratedPersonal>
+
+/** The device may be claimed again; keyed by the device. Derived from DeviceReleased. */
+export interface DeviceClaimReleasedData {
+  readonly device_id: string
+  readonly loc_id: string
+  readonly epoch: number
+}
+
+export type DeviceClaimReleasedPersonal = never
+
+export type DeviceClaimReleased = Event<'DeviceClaimReleased', DeviceClaimReleasedData, DeviceClaimReleasedPersonal>
+
+/** A location wants a device; keyed by the device, so the first one gets it. */
+export interface DeviceClaimedData {
+  readonly device_id: string
+  readonly loc_id: string
+}
+
+export type DeviceClaimedPersonal = never
+
+export type DeviceClaimed = Event<'DeviceClaimed', DeviceClaimedData, DeviceClaimedPersonal>
+
+/** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
+export interface DeviceRegisteredData {
+  readonly device_id: string
+  /** How many times the device was claimed until then; each time its items start afresh. */
+  readonly epoch: number
+}
+
+export type DeviceRegisteredPersonal = never
+
+export type DeviceRegistered = Event<'DeviceRegistered', DeviceRegisteredData, DeviceRegisteredPersonal>
+
+/** A location gives a device up. */
+export interface DeviceReleasedData {
+  readonly device_id: string
+}
+
+export type DeviceReleasedPersonal = never
+
+export type DeviceReleased = Event<'DeviceReleased', DeviceReleasedData, DeviceReleasedPersonal>
+
+/** A device came up (birth) or was lost (last will). */
+export interface DeviceStatusReportedData {
+  readonly device_id: string
+  readonly epoch: number
+  readonly online: boolean
+  readonly boot: string | null
+  readonly fw: string | null
+  /** Events that the device lost for lack of room, since it booted. */
+  readonly dropped: number | null
+  readonly tare_empty_offset: number | null
+  readonly tare_full_lbs: number | null
+}
+
+export type DeviceStatusReportedPersonal = never
+
+export type DeviceStatusReported = Event<'DeviceStatusReported', DeviceStatusReportedData, DeviceStatusReportedPersonal>
+
+/** A tap has no device any more. */
+export interface DeviceUnassignedData {
+  readonly tap: string
+  readonly device_id: string
+}
+
+export type DeviceUnassignedPersonal = never
+
+export type DeviceUnassigned = Event<'DeviceUnassigned', DeviceUnassignedData, DeviceUnassignedPersonal>
+
+/** A breach has had its grace. Said by a timer. */
+export interface GraceElapsedData {
+  readonly type: string
+  readonly entity: string
+  readonly started_at: number
+}
+
+export type GraceElapsedPersonal = never
+
+export type GraceElapsed = Event<'GraceElapsed', GraceElapsedData, GraceElapsedPersonal>
+
+/** From an instant on it was another keg than was said: what was attributed to the one belongs to the other. */
+export interface KegAssignmentCorrectedData {
+  readonly tap: string
+  /** The one that was said. */
+  readonly keg_id: string
+  readonly from: number
+  readonly new_keg_id: string
+  readonly beer_id: string
+  readonly keg_type: string
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly sg: number
+}
+
+export type KegAssignmentCorrectedPersonal = never
+
+export type KegAssignmentCorrected = Event<'KegAssignmentCorrected', KegAssignmentCorrectedData, KegAssignmentCorrectedPersonal>
+
+/** A keg was taken off its tap. */
+export interface KegFinishedData {
+  readonly tap: string
+  readonly keg_id: string
+  readonly at: number
+}
+
+export type KegFinishedPersonal = never
+
+export type KegFinished = Event<'KegFinished', KegFinishedData, KegFinishedPersonal>
+
+/** A keg was put on a tap. What was on it before ends here. A keg has one tap. */
+export interface KegTappedData {
+  readonly tap: string
+  /** Minted by the edge. */
+  readonly keg_id: string
+  readonly beer_id: string
+  readonly keg_type: string
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly sg: number
+  readonly tapped_at: number
+}
+
+export type KegTappedPersonal = never
+
+export type KegTapped = Event<'KegTapped', KegTappedData, KegTappedPersonal>
+
+/** Somebody spoke for a location for the first time: it is theirs. */
+export interface LocationOpenedData {
+}
+
+export type LocationOpenedPersonal = never
+
+export type LocationOpened = Event<'LocationOpened', LocationOpenedData, LocationOpenedPersonal>
+
+/** Settings of a location; null is not said and changes nothing. */
+export interface LocationSettingsChangedData {
+  /** How long a breach must last before its alert fires. */
+  readonly grace_period_secs: number | null
+  /** The window over which the pour rate is taken. */
+  readonly pour_window_hours: number | null
+  readonly low_keg_pct: number | null
+  readonly low_battery_pct: number | null
+  /** A device that says nothing for this long is silent. */
+  readonly silent_after_secs: number | null
+  /** IANA. */
+  readonly timezone: string | null
+  /** A smaller step down is noise. */
+  readonly pour_min_gallons: number | null
+  /** A pour has ended when the weight stayed for this long. */
+  readonly pour_settle_secs: number | null
+}
+
+export type LocationSettingsChangedPersonal = never
+
+export type LocationSettingsChanged = Event<'LocationSettingsChanged', LocationSettingsChangedData, LocationSettingsChangedPersonal>
+
+/** A person may read and run a location. */
+export interface MemberAddedData {
+  readonly user_id: string
+}
+
+export type MemberAddedPersonal = never
+
+export type MemberAdded = Event<'MemberAdded', MemberAddedData, MemberAddedPersonal>
+
+/** A person may no longer read and run a location. */
+export interface MemberRemovedData {
+  readonly user_id: string
+}
+
+export type MemberRemovedPersonal = never
+
+export type MemberRemoved = Event<'MemberRemoved', MemberRemovedData, MemberRemovedPersonal>
+
+/** What was detected as pours of a keg in a time was none. */
+export interface PourVoidedData {
+  readonly keg_id: string
+  readonly from: number
+  readonly to: number
+  readonly reason: string | null
+}
+
+export type PourVoidedPersonal = never
+
+export type PourVoided = Event<'PourVoided', PourVoidedData, PourVoidedPersonal>
+
+/** A reading that is not believed, with the reason; it changes no state and no series. */
+export interface ReadingQuarantinedData {
+  readonly device_id: string
+  readonly boot: string | null
+  readonly seq: number | null
+  readonly at: number
+  /** range, future, unknown-device, malformed … */
+  readonly reason: string
+  readonly detail: string
+  /** What was said, as JSON, cut to 2,000 characters. */
+  readonly reading: string
+}
+
+export type ReadingQuarantinedPersonal = never
+
+export type ReadingQuarantined = Event<'ReadingQuarantined', ReadingQuarantinedData, ReadingQuarantinedPersonal>
+
+/** A scale was read. Only readings of a registered device that are in range are said so; the others are quarantined. */
+export interface ReadingReportedData {
+  readonly device_id: string
+  readonly epoch: number
+  /** Changes whenever the device starts; with seq the natural key of the reading. */
+  readonly boot: string
+  readonly seq: number
+  /** When it was measured: received less its age, or what the device's clock said where it has one; never later than it was received. */
+  readonly at: number
+  /** What the device's own clock said. */
+  readonly device_ts: number | null
+  readonly age_ms: number | null
+  /** The device's clock was ahead, and the time of receipt was taken. */
+  readonly clamped: boolean
+  readonly weight_lbs: number | null
+  /** As the scale computes it; not clamped. */
+  readonly level_pct: number | null
+  readonly battery_v: number | null
+  readonly battery_pct: number | null
+  readonly tare_status: string | null
+  readonly fw: string | null
+  readonly dropped: number | null
+}
+
+export type ReadingReportedPersonal = never
+
+export type ReadingReported = Event<'ReadingReported', ReadingReportedData, ReadingReportedPersonal>
+
+/** A device may have been silent for too long. Said by a timer. */
+export interface SilenceDueData {
+  readonly device_id: string
+}
+
+export type SilenceDuePersonal = never
+
+export type SilenceDue = Event<'SilenceDue', SilenceDueData, SilenceDuePersonal>
+
+/** A tap is gone: its keg ends, its device is free. */
+export interface TapRemovedData {
+  readonly tap: string
+}
+
+export type TapRemovedPersonal = never
+
+export type TapRemoved = Event<'TapRemoved', TapRemovedData, TapRemovedPersonal>
+
+/** A tare was measured with an empty or a full keg. */
+export interface TareRecordedData {
+  readonly kind: 'empty' | 'full'
+  readonly tap: string | null
+  readonly device_id: string | null
+  readonly value_lbs: number
+  readonly at: number
+}
+
+export type TareRecordedPersonal = never
+
+export type TareRecorded = Event<'TareRecorded', TareRecordedData, TareRecordedPersonal>
+
+/** What a device says about itself. */
+export interface TelemetryReportedData {
+  readonly device_id: string
+  readonly epoch: number
+  readonly boot: string
+  readonly seq: number
+  readonly at: number
+  readonly battery_v: number | null
+  readonly battery_pct: number | null
+  /** As it lies in the scale. */
+  readonly tare_empty_offset: number | null
+  /** As it lies in the scale. */
+  readonly tare_full_lbs: number | null
+  readonly fw: string | null
+  readonly dropped: number | null
+}
+
+export type TelemetryReportedPersonal = never
+
+export type TelemetryReported = Event<'TelemetryReported', TelemetryReportedData, TelemetryReportedPersonal>
+
+export type ScalesEvent =
+  | AlertAcknowledged
+  | BeerChanged
+  | BeerDefined
+  | BeerKegWeightMeasured
+  | BeerKegWeightsSet
+  | BeerRemoved
+  | DeviceAssigned
+  | DeviceCalibrated
+  | DeviceClaimReleased
+  | DeviceClaimed
+  | DeviceRegistered
+  | DeviceReleased
+  | DeviceStatusReported
+  | DeviceUnassigned
+  | GraceElapsed
+  | KegAssignmentCorrected
+  | KegFinished
+  | KegTapped
+  | LocationOpened
+  | LocationSettingsChanged
+  | MemberAdded
+  | MemberRemoved
+  | PourVoided
+  | ReadingQuarantined
+  | ReadingReported
+  | SilenceDue
+  | TapRemoved
+  | TareRecorded
+  | TelemetryReported
