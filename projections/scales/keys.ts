@@ -81,7 +81,7 @@ export const isTap = (tap: string): boolean => /^\d\d$/.test(tap)
 export const logKeyOf = (pk: string, item?: Item): string | undefined => {
   const [kind, name] = pk.split('#')
   if (name !== undefined && NAMED.some((known) => known === kind)) return name
-  const { loc_id: loc, beer_id: beer } = item ?? {}
+  const [loc, beer] = [item?.['loc_id'], item?.['beer_id']]
   if (typeof loc === 'string') return loc
   return kind === 'BEERLIB' && typeof beer === 'string' ? beer : undefined
 }
