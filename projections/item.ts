@@ -40,9 +40,9 @@ export const isExpired = (item: Item, ttl: string, atMs: number): boolean => {
 }
 
 /** Whether two items have the same canonical form, without making it. */
-export const sameItem = (a: Item, b: Item): boolean => sameValue(a, b)
+export const sameItem = (a: Item | undefined, b: Item | undefined): boolean => sameValue(a, b)
 
-const sameValue = (a: Value | undefined, b: Value | undefined): boolean => {
+export const sameValue = (a: Value | undefined, b: Value | undefined): boolean => {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Number.isNaN(a) && Number.isNaN(b)
   if (Array.isArray(a) || Array.isArray(b)) {

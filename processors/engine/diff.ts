@@ -1,4 +1,4 @@
-import { canonical, isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
+import { isExpired, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import { createDecisions, isDecision, type DecisionChange } from './decisions.ts'
@@ -115,7 +115,7 @@ const leastOf = async (side: Side): Promise<number> => {
 /** False while it cannot be told; without bounds it can. */
 const createJudge = ({ table, clock }: DiffParts, tallies: ReturnType<typeof createTallies>) => ({ key, ...pair }: Pair, bounds?: Bounds): boolean => {
   const [before, after] = [shown(pair.before), shown(pair.after)]
-  if (before !== undefined && after !== undefined && canonical(before) === canonical(after)) {
+  if (before !== undefined && after !== undefined && sameItem(before, after)) {
     tallies.same(key)
     return true
   }
@@ -130,8 +130,7 @@ const createJudge = ({ table, clock }: DiffParts, tallies: ReturnType<typeof cre
 /** Not there, and no trace of having been: never was, so far. */
 const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean => (item === undefined ? leavesTrace(key) : item._pos < bound)
 
-const same = (a: Stored | undefined, b: Stored | undefined): boolean => (a && canonical(a)) === (b && canonical(b))
-const heldStill = (was: Pair, now: Pair): boolean => same(was.before, now.before) && same(was.after, now.after)
+const heldStill = (was: Pair, now: Pair): boolean => sameItem(was.before, now.before) && sameItem(was.after, now.after)
 
 async function* pagesOf(side: Side, decided: (item: Stored) => void): AsyncGenerator<readonly Stored[]> {
   for await (const page of side.scan()) {

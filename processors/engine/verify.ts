@@ -1,4 +1,4 @@
-import { canonical, isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
+import { isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
 import { build, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
@@ -85,7 +85,7 @@ const settle = async (parts: VerifyParts, first: ReadonlyMap<string, Difference>
   }
   // Where nobody follows, items may lie ahead of the checkpoint of whoever wrote them last.
   if (certain.length > 0) events += await foldTo(parts, await endsOf(parts.log))
-  const lasting = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !isAhead(found, scratch.peek(found)))
+  const lasting = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !sameItem(found.stored, scratch.peek(found)))
   return { events, differences: lasting, moving: suspects.size }
 }
 
@@ -100,10 +100,7 @@ const endsPassed = async ({ log, store, clock }: VerifyParts): Promise<Positions
 
 /** At the same event they must be the same; and what held still while all that it may show was folded is what it is. */
 const isSettled = (now: Difference, before: Difference | undefined): boolean =>
-  (now.stored !== undefined && now.stored._pos === now.folded?._pos) || sameStored(now, before)
-
-const isAhead = ({ stored }: Difference, folded: Stored | undefined): boolean =>
-  stored === undefined ? folded === undefined : folded !== undefined && sameItem(stored, folded)
+  (now.stored !== undefined && now.stored._pos === now.folded?._pos) || (before !== undefined && sameItem(now.stored, before.stored))
 
 const countOf = async (scratch: BuildTarget, counts: (item: Stored) => boolean): Promise<number> => {
   let count = 0
@@ -119,8 +116,7 @@ interface Pair {
 
 const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored: found, folded }: Pair) => {
   const stored = found !== undefined && isTrace(found) ? undefined : found
-  if (stored !== undefined && folded !== undefined && sameItem(stored, folded)) return
-  if (stored === undefined && folded === undefined) return
+  if (sameItem(stored, folded)) return
   const kind = stored === undefined ? 'missing' : folded === undefined ? 'extra' : 'changed'
   suspects.set(keyOf({ PK, SK }), { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) })
 }
@@ -143,9 +139,6 @@ const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scrat
   }
   return again
 }
-
-const sameStored = (a: Difference, b: Difference | undefined): boolean =>
-  b !== undefined && (a.stored ? canonical(a.stored) : '') === (b.stored ? canonical(b.stored) : '')
 
 /** What has expired may or may not have been collected yet: neither is a difference. */
 const isGone = ({ kind, stored, folded }: Difference, ttl: string, now: number): boolean =>

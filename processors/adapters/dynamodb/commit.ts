@@ -5,7 +5,7 @@ import {
   type Delete,
   type Put,
 } from '@aws-sdk/client-dynamodb'
-import { canonical, keyOf, type Key, type Stored } from '../../../projections/item.ts'
+import { keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { toAttributes, toStored, type Attributes } from './codec.ts'
@@ -75,10 +75,8 @@ const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[])
 
 /** Our own attempt that got no answer had been applied: everything is as this chunk would leave it. */
 const isApplied = (chunk: Chunk, current: readonly Stored[]): boolean => {
-  const now = new Map(current.map((item) => [keyOf(item), canonical(item)]))
-  return chunk.every((write) =>
-    'put' in write ? now.get(keyOf(write.put)) === canonical(toStored(toAttributes(write.put))) : !now.has(keyOf(write.remove)),
-  )
+  const now = new Map(current.map((item) => [keyOf(item), item]))
+  return chunk.every((write) => ('put' in write ? sameItem(now.get(keyOf(write.put)), toStored(toAttributes(write.put))) : !now.has(keyOf(write.remove))))
 }
 
 const actionOf = (table: string, write: Write): { Put: Put } | { Delete: Delete } => {

@@ -1,4 +1,4 @@
-import type { Item, Value } from '../../../projections/item.ts'
+import { sameItem, type Item, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import { projectedAttributes } from './table.ts'
 
@@ -65,7 +65,7 @@ const indexUnits = (spec: TableSpec, index: IndexSpec, { before, after }: Touch)
   if (old === undefined && now === undefined) return 0
   if (old === undefined || now === undefined) return unitsOf(weight(old ?? now))
   if (old[index.pk] !== now[index.pk] || old[index.sk] !== now[index.sk]) return unitsOf(sizeOf(old)) + unitsOf(sizeOf(now))
-  return same(old, now) ? 0 : unitsOf(Math.max(sizeOf(old), sizeOf(now)))
+  return sameItem(old, now) ? 0 : unitsOf(Math.max(sizeOf(old), sizeOf(now)))
 }
 
 const projected = (index: IndexSpec, attributes: 'all' | readonly string[], item: Item | undefined): Item | undefined => {
@@ -73,13 +73,6 @@ const projected = (index: IndexSpec, attributes: 'all' | readonly string[], item
   if (attributes === 'all') return item
   const names = ['PK', 'SK', index.pk, index.sk, ...attributes]
   return Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]])) as Item
-}
-
-const same = (a: Value | undefined, b: Value | undefined): boolean => {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
-  const [left, right] = [a as { [name: string]: Value | undefined }, b as { [name: string]: Value | undefined }]
-  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((name) => same(left[name], right[name]))
 }
 
 const membersSize = (value: { readonly [name: string]: Value | undefined }, overhead: number): number => {
