@@ -1,4 +1,5 @@
-import { historyOf, type ItemChange, type Told } from '../../processors/engine/history.ts'
+import { fieldChanges } from '../../processors/engine/differences.ts'
+import { historyOf, type Touched, type Told } from '../../processors/engine/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
@@ -111,24 +112,10 @@ const rowsOf = ({ partition, offset, heard, changes }: Told, named: boolean): re
   return lines.map((line, index) => [...(index === 0 ? event : ['', '', '']), ...line])
 }
 
-const attributesOf = ({ before, after }: ItemChange): readonly string[] => {
+const attributesOf = ({ before, after }: Touched): readonly string[] => {
   if (after === undefined) return ['removed']
-  const [was, is] = [leavesOf(before), leavesOf(after)]
-  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => brief(was.get(name)) !== brief(is.get(name)))
-  const lines = names.map((name) => `${name} ${before === undefined ? '=' : `${brief(was.get(name))} →`} ${brief(is.get(name))}`)
+  const lines = fieldChanges(before, after).map(({ field, before: was, after: is }) => `${field} ${before === undefined ? '=' : `${brief(was)} →`} ${brief(is)}`)
   return lines.length === 0 ? ['nothing that is shown'] : lines
-}
-
-/** Every attribute by its path, but for keys and bookkeeping. */
-const leavesOf = (value: Value | undefined, path = ''): ReadonlyMap<string, Value | undefined> => {
-  const leaves = new Map<string, Value | undefined>()
-  for (const [name, member] of Object.entries((value ?? {}) as { readonly [name: string]: Value | undefined })) {
-    if (path === '' && (name === 'PK' || name === 'SK' || name.startsWith('_'))) continue
-    const at = path === '' ? name : `${path}.${name}`
-    if (typeof member !== 'object' || member === null || Array.isArray(member)) leaves.set(at, member)
-    else for (const [leaf, content] of leavesOf(member as Value, at)) leaves.set(leaf, content)
-  }
-  return leaves
 }
 
 const LONG = 72

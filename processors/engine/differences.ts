@@ -1,4 +1,4 @@
-import { canonical, isTrace, type Item, type Key, type Stored, type Value } from '../../projections/item.ts'
+import { isTrace, sameValue, type Item, type Key, type Stored, type Value } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import { leavesTrace } from './keys.ts'
 
@@ -36,15 +36,13 @@ const head = (text: string): string => /^[^#]*#?/.exec(text)?.[0] ?? ''
 /** Attribute by attribute; our own bookkeeping, which begins with `_`, is left out. */
 export const fieldChanges = (before: Item | undefined, after: Item | undefined): readonly FieldChange[] => {
   const [old, now] = [flat(before), flat(after)]
-  const names = [...new Set([...old.keys(), ...now.keys()])].sort()
-  return names.filter((field) => text(old.get(field)) !== text(now.get(field))).map((field) => ({
+  const names = [...new Set([...old.keys(), ...now.keys()])]
+  return names.filter((field) => !sameValue(old.get(field), now.get(field))).map((field) => ({
     field,
     ...(old.has(field) ? { before: old.get(field) as Value } : {}),
     ...(now.has(field) ? { after: now.get(field) as Value } : {}),
   }))
 }
-
-const text = (value: Value | undefined): string | undefined => (value === undefined ? undefined : canonical({ PK: '', SK: '', value }))
 
 const flat = (item: Item | undefined): ReadonlyMap<string, Value> => {
   const found = new Map<string, Value>()
@@ -69,7 +67,8 @@ export const createTallies = (table: TableSpec, sample: number) => {
     same: (key: Key): void => void (countOf(kinds, kindOf(table, key)).same += 1),
     differ: (key: Key, before: Item | undefined, after: Item | undefined): void => {
       const kind = kindOf(table, key)
-      const [count, fields] = [countOf(kinds, kind), fieldChanges(before, after)]
+      const count = countOf(kinds, kind)
+      const fields = [...fieldChanges(before, after)].sort((a, b) => (a.field < b.field ? -1 : 1))
       if (before !== undefined && after !== undefined && fields.length === 0) {
         count.same += 1
         bookkeeping += 1

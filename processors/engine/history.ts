@@ -9,7 +9,7 @@ import { EVERY, read } from './sort.ts'
 import { timerChanges } from './timers.ts'
 
 /** One item as an event found it and left it; absent is undefined. */
-export interface ItemChange extends Key {
+export interface Touched extends Key {
   readonly before: Stored | undefined
   readonly after: Stored | undefined
 }
@@ -20,7 +20,7 @@ export interface Told {
   readonly offset: number
   readonly heard?: Heard
   readonly outcome: Outcome
-  readonly changes: readonly ItemChange[]
+  readonly changes: readonly Touched[]
 }
 
 export interface HistoryParts {
@@ -65,7 +65,7 @@ interface Known {
 
 const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told => {
   const { event, partition, offset } = heard
-  const changes: ItemChange[] = []
+  const changes: Touched[] = []
   let outcome: Outcome = { kind: 'applied' }
   for (const decider of deciders) {
     const { folds, name } = decider.projection
@@ -83,7 +83,7 @@ const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told =>
   return { partition, offset, heard, outcome, changes }
 }
 
-const apply = (decider: Decider, heard: Heard, { items, ttl, changes }: Known & { readonly changes: ItemChange[] }): Outcome => {
+const apply = (decider: Decider, heard: Heard, { items, ttl, changes }: Known & { readonly changes: Touched[] }): Outcome => {
   const at = heard.event.meta.recordedAt
   const get: Get = <I extends Item>(key: Key) => {
     const item = items.get(keyOf(key))
