@@ -1,7 +1,7 @@
 import type { Item, Stored } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
-import type { Store, Write } from './store.ts'
+import { replacing, type Store } from './store.ts'
 
 /** The control table's rows of one domain. */
 export interface Rows {
@@ -24,12 +24,10 @@ export const createRows = ({ store, now }: { readonly store: Store; readonly now
   read: async (domain, SK) => (await store.load([{ PK: pk(domain), SK }]))[0],
   list: (domain, prefix) => everyItem(store.reader(now), { pk: pk(domain), prefix, limit: PAGE }),
   write: async (...changes) => {
-    const [outcome] = await store.commit([[changes.map(writeOf)]])
+    const [outcome] = await store.commit([[changes.map(({ was, item }) => replacing(was, item))]])
     return outcome?.applied === 'all'
   },
 })
-
-const writeOf = ({ was, item }: RowChange): Write => ({ put: { ...item, _pos: (was?._pos ?? 0) + 1 }, expect: was?._pos ?? null })
 
 export const conflict = (domain: string): Fault =>
   new Fault('control-conflict', `Another changed the generations of ${domain} meanwhile. Look at tributary generations ${domain} and try again.`, { retriable: true })

@@ -1,4 +1,4 @@
-import type { Key, Stored } from '../../projections/item.ts'
+import type { Key } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
@@ -7,7 +7,7 @@ import { parkedKey } from './keys.ts'
 import type { Marks } from './marks.ts'
 import type { StoredParked } from './parking.ts'
 import { EVERY } from './sort.ts'
-import type { Store } from './store.ts'
+import { replacing, type Store } from './store.ts'
 
 export interface DiscardParts {
   readonly domain: Domain
@@ -82,7 +82,7 @@ const change = async ({ store, key, offset }: Held, to: Pick<StoredParked, 'retr
     const [was] = (await store.load([key])) as readonly (StoredParked | undefined)[]
     if (was === undefined || was.offset !== offset) return
     if (to.discarding === true && was.retry === true) throw busy(was, 'is being retried. Try again in a moment')
-    const [outcome] = await store.commit([[[{ put: { ...was, ...to, _pos: was._pos + 1 } as Stored, expect: was._pos }]]])
+    const [outcome] = await store.commit([[[replacing(was, { ...was, ...to })]]])
     if (outcome?.applied === 'all') return
   }
 }

@@ -1,7 +1,7 @@
-import type { Key, Stored } from '../../projections/item.ts'
+import type { Key } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { At } from '../../schemas/sealing.ts'
-import type { Store } from './store.ts'
+import { replacing, type Store } from './store.ts'
 
 /** A data key as it is kept. */
 export interface DataKey {
@@ -64,7 +64,7 @@ export const openKnownKeys = async (control: Pick<Store, 'load' | 'commit'>, { o
   const [kept] = await control.load([KEPT])
   const keys = await open(kept === undefined ? found : undefined)
   const { id } = keys.founding
-  if (kept === undefined) await control.commit([[[{ put: { ...KEPT, id, _pos: 1 } as Stored, expect: null }]]])
+  if (kept === undefined) await control.commit([[[replacing(undefined, { ...KEPT, id })]]])
   else if (kept['id'] !== id) {
     await keys.close()
     throw new Fault('key-store-other', `The key store is ${id}, but these logs were sealed with ${String(kept['id'])}. Bring back that one; nothing was changed.`)

@@ -3,7 +3,7 @@ import type { Reader } from '../../projections/table.ts'
 import { messageOf } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
 import { isRetriable } from './retry.ts'
-import type { Store, Write } from './store.ts'
+import { replacing, type Store, type Write } from './store.ts'
 
 /** Something that is to go out once. */
 export interface Parcel {
@@ -101,9 +101,9 @@ type Begun = Map<string, 'perhaps' | 'arrived'>
 const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async (parcel: Parcel): Promise<Entry | 'done' | 'later'> => {
   let met: Entry | undefined
   for (;;) {
-    const entry = entryOf(parcel.id, met, { state: 'claimed', by: holder, until: clock.now() + CLAIM_MS })
-    const [outcome] = await store.commit([[[{ put: entry, expect: met?._pos ?? null }]]])
-    if (outcome === undefined || outcome.applied === 'all') return entry
+    const write = entering(parcel.id, met, { state: 'claimed', by: holder, until: clock.now() + CLAIM_MS })
+    const [outcome] = await store.commit([[[write]]])
+    if (outcome === undefined || outcome.applied === 'all') return write.put as Entry
     met = outcome.current[0] as Entry | undefined
     if (met === undefined || met.state === 'free') continue
     if (isSettled(met)) return 'done'
@@ -115,8 +115,7 @@ const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async 
   }
 }
 
-const entryOf = (id: string, was: Entry | undefined, rest: Omit<Entry, keyof Key | '_pos'>): Entry =>
-  ({ ...sentKey(id), ...rest, _pos: (was?._pos ?? 0) + 1 }) as Entry
+const entering = (id: string, was: Entry | undefined, entry: Pick<Entry, 'state' | 'by' | 'until'>) => replacing(was, { ...sentKey(id), ...entry })
 
 interface Failed {
   readonly parcel: Parcel
@@ -132,22 +131,22 @@ const giveBack = async ({ store, clock }: LedgerParts, { parcel, claimed, error 
   const reason = messageOf(error)
   const state = parcel.isFinal(error) ? 'refused' : 'unconfirmed'
   if (isClosed(parcel, error)) return report(store, { parcel, claimed, state, reason, at: clock.now() })
-  await store.commit([[[{ put: entryOf(parcel.id, claimed, { state: 'free' }), expect: claimed._pos }]]])
+  await store.commit([[[entering(parcel.id, claimed, { state: 'free' })]]])
 }
 
 type Report = Pick<Unconfirmed, 'state' | 'reason' | 'at'> & { readonly parcel: Parcel; readonly claimed: Entry }
 
 const report = async (store: Store, { parcel, claimed, state, reason, at }: Report): Promise<void> => {
   const { id, about } = parcel
-  const row = { PK: reportPartition(about.domain), SK: id, ...about, id, state, reason, at, ttl: Math.floor(at / 1000) + REPORT_SECONDS, _pos: 1 }
-  await store.commit([[[{ put: entryOf(id, claimed, { state }), expect: claimed._pos }, { put: row, expect: null }]]])
+  const row = { PK: reportPartition(about.domain), SK: id, ...about, id, state, reason, at, ttl: Math.floor(at / 1000) + REPORT_SECONDS }
+  await store.commit([[[entering(id, claimed, { state }), replacing(undefined, row)]]])
 }
 
 /** Arrived. Where another had given it up meanwhile, that is taken back. */
 const confirm = async (store: Store, { id, about }: Parcel, claimed: Entry): Promise<boolean> => {
   let met = claimed
   for (;;) {
-    const writes: Write[] = [{ put: entryOf(id, met, { state: 'sent' }), expect: met._pos }]
+    const writes: Write[] = [entering(id, met, { state: 'sent' })]
     if (met.state === 'unconfirmed') writes.push({ remove: { PK: reportPartition(about.domain), SK: id }, expect: 1 })
     const [outcome] = await store.commit([[writes]])
     if (outcome === undefined || outcome.applied === 'all') return true

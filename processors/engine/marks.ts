@@ -1,8 +1,8 @@
-import type { Item, Key, Stored } from '../../projections/item.ts'
+import type { Item, Key } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Log, LogRecord, Position } from './log.ts'
-import type { Store } from './store.ts'
+import { removing, replacing, type Store } from './store.ts'
 import { createTries, type Tries } from './tries.ts'
 
 /** What is known of one event beside the log, durably, in the control table: it holds in every generation and every rebuild. */
@@ -42,13 +42,13 @@ export const createMarks = (store: Store): Marks => {
     const key = keyOfMark(domain, mark)
     const [was] = await store.load([key])
     if (was?.['what'] === 'discarded') return
-    const [outcome] = await store.commit([[[{ put: { ...key, ...mark, _pos: (was?._pos ?? 0) + 1 } as Stored, expect: was?._pos ?? null }]]])
+    const [outcome] = await store.commit([[[replacing(was, { ...key, ...mark })]]])
     if (outcome?.applied !== 'all') throw new Fault('control-conflict', `Somebody else marked ${mark.partition}:${mark.offset} of ${domain} meanwhile. Look at tributary parked and try again.`, { retriable: true })
   }
   const clear: Marks['clear'] = async (domain, { partition, offset }) => {
     const marked = (await of(domain)).filter((mark) => mark.what === 'killed' && mark.partition === partition && mark.offset === offset)
     for (const was of await store.load(marked.map((mark) => keyOfMark(domain, mark)))) {
-      if (was !== undefined) await store.commit([[[{ remove: { PK: was.PK, SK: was.SK }, expect: was._pos }]]])
+      if (was !== undefined) await store.commit([[[removing(was)]]])
     }
   }
   return { of, put, clear, tries: (domain, generation, me) => createTries(store, { domain, generation, me }) }

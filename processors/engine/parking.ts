@@ -3,7 +3,7 @@ import { everyItem, type Reader } from '../../projections/table.ts'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import { parkedKey, parkedPartition } from './keys.ts'
 import type { Position } from './log.ts'
-import type { Span, Store } from './store.ts'
+import { replacing, type Span, type Store } from './store.ts'
 
 /** A key that stands still: one of its events could not be folded. The events stay in the log. */
 export type Parked = Key & {
@@ -87,11 +87,11 @@ export const passing = (was: StoredParked, through: number, offsets: readonly nu
 export const passed = (was: StoredParked, now: StoredParked): Span => [[{ put: now as Stored, expect: was._pos }]]
 
 /** Its events fold now up to a later one: the entry moves there. */
-export const reparking = (was: StoredParked, parked: Parked): Span => [[{ put: { ...parked, _pos: was._pos + 1 } as Stored, expect: was._pos }]]
+export const reparking = (was: StoredParked, parked: Parked): Span => [[replacing(was, parked)]]
 
 /** A healed key leaves how far it was healed: whoever lags behind and finds the same event poison does not park it a second time. */
 export const unparking = ({ PK, SK, through, _pos }: StoredParked, expires: { readonly [ttl: string]: number }): Span =>
-  [[{ put: { PK, SK, _removed: true, through, ...expires, _pos: _pos + 1 } as Stored, expect: _pos }]]
+  [[replacing({ _pos }, { PK, SK, _removed: true, through, ...expires })]]
 
 /** Parks over what was met: beside another's entry what is passed over here is added there, and what was healed meanwhile stays healed. */
 export const parkingOver = (met: StoredParked | undefined, entry: Parked, behind: readonly number[]): { readonly made: StoredParked; readonly write: Span } | 'healed' => {

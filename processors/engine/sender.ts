@@ -7,7 +7,7 @@ import type { Log } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
 import type { Outgoing, Receivers } from './receivers.ts'
-import type { Store } from './store.ts'
+import { removing, type Store } from './store.ts'
 import { ownerOf, type Turn } from './turns.ts'
 
 /** Read together: a pointer of now with a list of a moment ago would throw away what is still to be sent. */
@@ -60,7 +60,7 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
       if (signal.aborted) return
       const own = whose(row, draining)
       if (own === 'serving' ? !settled.has(row.id) : own === 'mine' && !(await sendInTurn(parts, row, waiting))) continue
-      await store.commit([[[{ remove: { PK: row.PK, SK: row.SK }, expect: row._pos }]]])
+      await store.commit([[[removing(row)]]])
     }
   }
 }

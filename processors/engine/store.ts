@@ -1,4 +1,4 @@
-import type { Key, Stored } from '../../projections/item.ts'
+import type { Item, Key, Stored } from '../../projections/item.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
 import type { Pace } from './pace.ts'
 
@@ -6,6 +6,12 @@ import type { Pace } from './pace.ts'
 export type Write =
   | { readonly put: Stored; readonly expect: number | null }
   | { readonly remove: Key; readonly expect: number }
+
+type Put = Extract<Write, { readonly put: Stored }>
+
+/** Over what was read, unless somebody else has written it since. */
+export const replacing = (was: { readonly _pos: number } | undefined, item: Item): Put => ({ put: { ...item, _pos: (was?._pos ?? 0) + 1 }, expect: was?._pos ?? null })
+export const removing = ({ PK, SK, _pos }: Stored): Write => ({ remove: { PK, SK }, expect: _pos })
 
 /** Written all or nothing. At most 100 writes and 4 MB; no key twice. */
 export type Chunk = readonly Write[]

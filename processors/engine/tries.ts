@@ -1,6 +1,6 @@
 import type { Key, Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
-import type { Store } from './store.ts'
+import { removing, replacing, type Store } from './store.ts'
 
 /** What somebody has in their hands. Written down before it is folded: if they die of it, the next one finds it here. */
 export interface Try {
@@ -29,8 +29,8 @@ export const createTries = (store: Store, { domain, generation, me }: { readonly
     for (;;) {
       const [was] = await store.load([keyOf(name)])
       const to = next(toTry(was))
-      if (to === undefined || (to === null && was === undefined)) return
-      const write = to === null ? { remove: keyOf(name), expect: was?._pos ?? 0 } : { put: { ...keyOf(name), ...to, _pos: (was?._pos ?? 0) + 1 } as Stored, expect: was?._pos ?? null }
+      const write = to === null ? was && removing(was) : to && replacing(was, { ...keyOf(name), ...to })
+      if (write === undefined) return
       const [outcome] = await store.commit([[[write]]])
       if (outcome?.applied === 'all') return
     }

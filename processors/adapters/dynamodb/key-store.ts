@@ -3,7 +3,7 @@ import type { Key, Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { afterStep, beingForgotten, keysGone, type Founding, type KeyStore, type Person, type Place } from '../../engine/key-store.ts'
-import type { Store } from '../../engine/store.ts'
+import { replacing, type Store } from '../../engine/store.ts'
 import { NO_WRAPPING, type Wrapping } from './wrap.ts'
 
 export const KEYS_TABLE: TableSpec = { name: 'tributary-keys', ttl: 'ttl', indexes: [] }
@@ -74,7 +74,7 @@ const foundingIn = async (store: Store, { wrapping, found }: Omit<KeyTableOption
     if (found === undefined) throw keysGone(`table ${KEYS_TABLE.name}`)
     const { id, plainBefore } = await found()
     // Whoever else began it meanwhile was first.
-    await store.commit([[[{ put: { ...FOUNDING, id, wrapping: wrapping.id, plainBefore: JSON.stringify(plainBefore), _pos: 1 } as Stored, expect: null }]]])
+    await store.commit([[[replacing(undefined, { ...FOUNDING, id, wrapping: wrapping.id, plainBefore: JSON.stringify(plainBefore) })]]])
     return foundingIn(store, { wrapping })
   }
   wrappingOf(wrapping, String(kept['wrapping']))
@@ -95,17 +95,8 @@ const rowOf = (item: Stored | undefined): Row => ({
   forgetting: item?.['forgetting'] === true,
 })
 
-const writeOf = (subject: string, was: Stored | undefined, { key, destroyed, places, forgetting }: Row) => ({
-  put: {
-    ...keyOf(subject),
-    ...key,
-    destroyed: [...destroyed],
-    places: places.map(({ domain, key: at }) => [domain, at]),
-    forgetting,
-    _pos: (was?._pos ?? 0) + 1,
-  } as Stored,
-  expect: was?._pos ?? null,
-})
+const writeOf = (subject: string, was: Stored | undefined, { key, destroyed, places, forgetting }: Row) =>
+  replacing(was, { ...keyOf(subject), ...key, destroyed: [...destroyed], places: places.map(({ domain, key: at }) => [domain, at]), forgetting })
 
 /** With a key and these places; undefined where both are there. */
 const keeping = (row: Row, { subject, places, wrapping }: { subject: string; places: readonly Place[]; wrapping: Wrapping }): Row | undefined => {
