@@ -17,7 +17,8 @@ const law = {
   'processors/adapters': [...everyone, './projections', './processors'],
   'producers': [...everyone, './projections', './processors/engine/log.ts', './producers'],
   'cli': [...everyone, './projections', './processors', './producers', './cli', './bench', './test/simulation', './package.json'],
-  'bench': [...everyone, './projections', './processors', './producers', './cli', './bench', './test'],
+  'bench': [...everyone, './projections', './processors', './producers', './cli', './bench', './test', './timestream-local/server.ts'],
+  'timestream-local': ['./node_modules', './timestream-local'],
   'test/simulation': [...everyone, './projections', './processors', './producers', './test'],
 }
 for (const domain of domains) law[`processors/${domain}`] = [...new Set([...everyone, './projections', './processors/access', `./processors/${domain}`])]
@@ -79,7 +80,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{schemas,projections,processors,producers,cli,bench}/**/*.ts'],
+    files: ['{schemas,projections,processors,producers,cli,bench,timestream-local}/**/*.ts'],
     rules: {
       'max-lines': ['error', 300],
       'max-lines-per-function': ['error', 60],

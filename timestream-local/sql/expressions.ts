@@ -1,0 +1,239 @@
+import { isReserved, type Cursor } from './cursor.ts'
+import { refuse, type At } from './lexer.ts'
+import { nanosecondsOf, parsedTimestamp } from './time.ts'
+import type { Call, Expression, Frame, Literal, Sort, Window } from './tree.ts'
+
+const MAX_INTEGER = 2n ** 31n
+const MAX_BIGINT = 2n ** 63n
+
+/** OR, AND, NOT, comparison, addition, multiplication, sign, primary: each level binds tighter than the one before. */
+export const expression = (cursor: Cursor): Expression => cursor.nested(() => {
+  let left = conjunction(cursor)
+  while (cursor.isWord('OR')) left = { kind: 'binary', at: cursor.take().at, operator: 'OR', left, right: conjunction(cursor) }
+  return left
+})
+
+const conjunction = (cursor: Cursor): Expression => {
+  let left = negation(cursor)
+  while (cursor.isWord('AND')) left = { kind: 'binary', at: cursor.take().at, operator: 'AND', left, right: negation(cursor) }
+  return left
+}
+
+const negation = (cursor: Cursor): Expression =>
+  cursor.isWord('NOT') ? cursor.nested(() => ({ kind: 'not', at: cursor.take().at, value: negation(cursor) })) : comparison(cursor)
+
+const comparison = (cursor: Cursor): Expression => {
+  const value = sum(cursor)
+  if (cursor.isSymbol('=', '<>', '!=', '<', '<=', '>', '>=')) {
+    const { text, at } = cursor.take()
+    return { kind: 'binary', at, operator: text === '!=' ? '<>' : text, left: value, right: sum(cursor) }
+  }
+  const { at } = cursor.peek()
+  if (cursor.takesWord('IS')) {
+    const not = cursor.takesWord('NOT')
+    cursor.needWord('NULL')
+    return { kind: 'isNull', at, value, not }
+  }
+  const not = cursor.takesWord('NOT')
+  if (cursor.takesWord('BETWEEN')) {
+    const low = sum(cursor)
+    cursor.needWord('AND')
+    return { kind: 'between', at, value, low, high: sum(cursor), not }
+  }
+  if (cursor.takesWord('IN')) {
+    cursor.needSymbol('(')
+    if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw refuse(cursor.peek().at, 'a subquery is understood in FROM only.')
+    return { kind: 'in', at, value, list: list(cursor, ')'), not }
+  }
+  if (cursor.takesWord('LIKE')) {
+    const pattern = sum(cursor)
+    return { kind: 'like', at, value, pattern, ...(cursor.takesWord('ESCAPE') && { escape: sum(cursor) }), not }
+  }
+  if (not) throw refuse(cursor.peek().at, `expected BETWEEN, IN or LIKE instead of '${cursor.peek().text}'.`)
+  return value
+}
+
+const sum = (cursor: Cursor): Expression => {
+  let left = product(cursor)
+  while (cursor.isSymbol('+', '-', '||')) {
+    const { text: operator, at } = cursor.take()
+    left = { kind: 'binary', at, operator, left, right: product(cursor) }
+  }
+  return left
+}
+
+const product = (cursor: Cursor): Expression => {
+  let left = signed(cursor)
+  while (cursor.isSymbol('*', '/', '%')) {
+    const { text: operator, at } = cursor.take()
+    left = { kind: 'binary', at, operator, left, right: signed(cursor) }
+  }
+  return left
+}
+
+const signed = (cursor: Cursor): Expression => {
+  if (cursor.isSymbol('-')) return cursor.nested(() => ({ kind: 'negate', at: cursor.take().at, value: signed(cursor) }))
+  if (cursor.takesSymbol('+')) return cursor.nested(() => signed(cursor))
+  return primary(cursor)
+}
+
+const number = (text: string, at: At): Literal => {
+  if (!/^\d+$/.test(text)) return { kind: 'literal', at, type: 'double', value: Number(text) }
+  const value = BigInt(text)
+  if (value >= MAX_BIGINT) throw refuse(at, `${text} does not fit into a bigint.`)
+  return value < MAX_INTEGER ? { kind: 'literal', at, type: 'integer', value: Number(value) } : { kind: 'literal', at, type: 'bigint', value }
+}
+
+const primary = (cursor: Cursor): Expression => {
+  const { kind, text, at } = cursor.peek()
+  if (kind === 'number') return number(cursor.take().text, at)
+  if (kind === 'string') return { kind: 'literal', at, type: 'varchar', value: cursor.take().text }
+  if (kind === 'duration') return { kind: 'literal', at, type: 'interval', value: nanosecondsOf(cursor.take().text, at) }
+  if (cursor.takesSymbol('(')) {
+    if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw refuse(cursor.peek().at, 'a subquery is understood in FROM only.')
+    const inner = expression(cursor)
+    cursor.needSymbol(')')
+    return inner
+  }
+  if (kind === 'word') {
+    const special = keyword(cursor, text.toUpperCase(), at)
+    if (special !== undefined) return special
+    if (isReserved(text)) throw refuse(at, `expected a value instead of '${text}'.`)
+  } else if (kind !== 'quoted') throw refuse(at, `expected a value instead of '${text}'.`)
+  return named(cursor, at)
+}
+
+const keyword = (cursor: Cursor, word: string, at: At): Expression | undefined => {
+  const following = cursor.peek(1)
+  switch (word) {
+    case 'NULL': cursor.take(); return { kind: 'literal', at, type: 'unknown', value: null }
+    case 'TRUE': case 'FALSE': cursor.take(); return { kind: 'literal', at, type: 'boolean', value: word === 'TRUE' }
+    case 'CURRENT_TIMESTAMP': cursor.take(); return { kind: 'call', at, name: 'now', args: [], star: false, distinct: false, ignoreNulls: false }
+    case 'CASE': cursor.take(); return cases(cursor, at)
+    case 'CAST': case 'TRY_CAST': if (following.text !== '(') return undefined; cursor.take(); return cast(cursor, at, word === 'TRY_CAST')
+    case 'EXTRACT': if (following.text !== '(') return undefined; cursor.take(); return extract(cursor, at)
+    case 'TIMESTAMP': if (following.kind !== 'string') return undefined; cursor.take(); return { kind: 'literal', at, type: 'timestamp', value: parsedTimestamp(cursor.take().text, at) }
+    case 'INTERVAL': if (following.kind !== 'string') return undefined; cursor.take(); return interval(cursor, at)
+    default: return undefined
+  }
+}
+
+const interval = (cursor: Cursor, at: At): Expression => {
+  const amount = cursor.take().text
+  const unit = cursor.name('a unit of time').toLowerCase()
+  if (!/^\d{1,9}$/.test(amount)) throw refuse(at, `INTERVAL '${amount}' is not a whole number of ${unit}s.`)
+  return { kind: 'literal', at, type: 'interval', value: nanosecondsOf(`${amount}${unit}`, at) }
+}
+
+const cases = (cursor: Cursor, at: At): Expression => {
+  const subject = cursor.isWord('WHEN') ? undefined : expression(cursor)
+  const whens: [Expression, Expression][] = []
+  while (cursor.takesWord('WHEN')) {
+    const when = expression(cursor)
+    cursor.needWord('THEN')
+    whens.push([when, expression(cursor)])
+  }
+  const otherwise = cursor.takesWord('ELSE') ? expression(cursor) : undefined
+  cursor.needWord('END')
+  if (whens.length === 0) throw refuse(at, 'a CASE needs a WHEN.')
+  return { kind: 'case', at, ...(subject && { subject }), whens, ...(otherwise && { otherwise }) }
+}
+
+const cast = (cursor: Cursor, at: At, tries: boolean): Expression => {
+  cursor.needSymbol('(')
+  const value = expression(cursor)
+  cursor.needWord('AS')
+  const type = cursor.name('a type').toLowerCase()
+  cursor.needSymbol(')')
+  return { kind: 'cast', at, value, type, tries }
+}
+
+const extract = (cursor: Cursor, at: At): Expression => {
+  cursor.needSymbol('(')
+  const field = cursor.name('a field of time').toLowerCase()
+  cursor.needWord('FROM')
+  const value = expression(cursor)
+  cursor.needSymbol(')')
+  return { kind: 'extract', at, field, value }
+}
+
+const list = (cursor: Cursor, end: string): Expression[] => {
+  const values: Expression[] = []
+  do values.push(expression(cursor))
+  while (cursor.takesSymbol(','))
+  cursor.needSymbol(end)
+  return values
+}
+
+const named = (cursor: Cursor, at: At): Expression => {
+  const name = cursor.name('a name')
+  if (cursor.takesSymbol('(')) return call(cursor, at, name.toLowerCase())
+  if (!cursor.takesSymbol('.')) return { kind: 'column', at, name }
+  return { kind: 'column', at, relation: name, name: cursor.name('a column') }
+}
+
+const call = (cursor: Cursor, at: At, name: string): Call => {
+  const star = cursor.takesSymbol('*')
+  const distinct = !star && cursor.takesWord('DISTINCT')
+  const args = star || cursor.isSymbol(')') ? [] : list(cursor, ')')
+  if (args.length === 0) cursor.needSymbol(')')
+  const filter = cursor.takesWord('FILTER') ? filtered(cursor) : undefined
+  const ignoreNulls = cursor.takesWord('IGNORE', 'NULLS')
+  if (!ignoreNulls) cursor.takesWord('RESPECT', 'NULLS')
+  const over = cursor.takesWord('OVER') ? window(cursor) : undefined
+  return { kind: 'call', at, name, args, star, distinct, ignoreNulls, ...(filter && { filter }), ...(over && { over }) }
+}
+
+const filtered = (cursor: Cursor): Expression => {
+  cursor.needSymbol('(')
+  cursor.needWord('WHERE')
+  const condition = expression(cursor)
+  cursor.needSymbol(')')
+  return condition
+}
+
+const window = (cursor: Cursor): Window => {
+  cursor.needSymbol('(')
+  const partitionBy: Expression[] = []
+  if (cursor.takesWord('PARTITION', 'BY')) {
+    do partitionBy.push(expression(cursor))
+    while (cursor.takesSymbol(','))
+  }
+  const orderBy = sorts(cursor)
+  const unit = cursor.isWord('ROWS') ? 'ROWS' : cursor.isWord('RANGE') ? 'RANGE' : undefined
+  const frame = unit === undefined ? undefined : framed(cursor, unit)
+  cursor.needSymbol(')')
+  return { partitionBy, orderBy, ...(frame && { frame }) }
+}
+
+const framed = (cursor: Cursor, unit: Frame['unit']): Frame => {
+  cursor.take()
+  if (!cursor.takesWord('BETWEEN')) return { unit, from: bound(cursor, unit), to: 'CURRENT ROW' }
+  const from = bound(cursor, unit)
+  cursor.needWord('AND')
+  return { unit, from, to: bound(cursor, unit) }
+}
+
+const bound = (cursor: Cursor, unit: Frame['unit']): string => {
+  if (cursor.takesWord('CURRENT', 'ROW')) return 'CURRENT ROW'
+  const { kind, text, at } = cursor.take()
+  const unbounded = kind === 'word' && text.toUpperCase() === 'UNBOUNDED'
+  const counted = kind === 'number' && /^\d{1,9}$/.test(text) && unit === 'ROWS'
+  const side = cursor.takesWord('PRECEDING') ? 'PRECEDING' : cursor.takesWord('FOLLOWING') ? 'FOLLOWING' : undefined
+  if (side === undefined || !(unbounded || counted)) throw refuse(at, 'a frame begins and ends at UNBOUNDED, CURRENT ROW, or a number of ROWS.')
+  return `${unbounded ? 'UNBOUNDED' : text} ${side}`
+}
+
+export const sorts = (cursor: Cursor): readonly Sort[] => {
+  if (!cursor.takesWord('ORDER', 'BY')) return []
+  const found: Sort[] = []
+  do {
+    const value = expression(cursor)
+    const descending = cursor.takesWord('DESC')
+    if (!descending) cursor.takesWord('ASC')
+    const nullsFirst = cursor.takesWord('NULLS', 'FIRST')
+    if (!nullsFirst) cursor.takesWord('NULLS', 'LAST')
+    found.push({ value, descending, nullsFirst })
+  } while (cursor.takesSymbol(','))
+  return found
+}
