@@ -1,5 +1,6 @@
 import { unknownGeneration } from '../../processors/engine/control-rows.ts'
 import { askRetry, discard } from '../../processors/engine/discard.ts'
+import { followedBy } from '../../processors/engine/following.ts'
 import type { Mark } from '../../processors/engine/marks.ts'
 import { parkedId, parkedIn } from '../../processors/engine/parking.ts'
 import type { StoredParked } from '../../processors/engine/parking.ts'
@@ -115,11 +116,8 @@ export const retryParked: Operation<{ readonly id?: string; readonly all?: boole
 
 /** Wherever the key stands: generations beside the serving one heal too. What killed a process is tried again, since somebody asks. */
 const retryOne = async ({ pipeline, entry }: Found): Promise<void> => {
-  const { control, domain, marks } = pipeline
-  await marks.clear(domain.name, entry)
-  for (const { generation, state } of await control.generations(domain.name)) {
-    if (state === 'following') await askRetry((await pipeline.generation(generation)).store, entry)
-  }
+  await pipeline.marks.clear(pipeline.domain.name, entry)
+  for (const { store } of await followedBy(pipeline)) await askRetry(store, entry)
 }
 
 const healed = async (runtime: Runtime, found: readonly Found[]): Promise<Retried> => {

@@ -1,7 +1,7 @@
 import type { Log } from './log.ts'
 import { startProcessor } from './processor.ts'
 import type { Running } from './processor.ts'
-import type { Followed, PipelineParts } from './pipeline.ts'
+import type { Followed, Pipeline, PipelineParts } from './pipeline.ts'
 import { EVERY } from './sort.ts'
 
 /** The processors of this process: one for every listed generation of this build's fold version. */
@@ -12,6 +12,12 @@ export interface Following {
   /** Tries the parked keys whose retry was asked for; resolves to how many are healed. */
   heal(): Promise<number>
   stop(): Promise<void>
+}
+
+/** Every generation that follows the log, in whichever process. */
+export const followedBy = async ({ domain, control, generation }: Pick<Pipeline, 'domain' | 'control' | 'generation'>): Promise<readonly Followed[]> => {
+  const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following')
+  return Promise.all(listed.map((each) => generation(each.generation)))
 }
 
 export interface FollowingParts {

@@ -5,10 +5,11 @@ import { pages } from '../../projections/table.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import type { Clock } from './clock.ts'
+import { followedBy } from './following.ts'
 import { KEY_AGE_MS, type Keyring } from './keyring.ts'
 import type { KeyStore, Place } from './key-store.ts'
 import { NAMESPACE } from './outbox.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Followed, Pipeline } from './pipeline.ts'
 
 export interface ForgetParts {
   readonly keys: KeyStore
@@ -134,16 +135,9 @@ const sweep = async (parts: ForgetParts, sweeping: Sweeping): Promise<Swept> => 
   }
 }
 
-const followedBy = async ({ control, domain, generation }: Pipeline) => {
-  const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following')
-  return Promise.all(listed.map((each) => generation(each.generation)))
-}
-
-type Followed = Awaited<ReturnType<typeof followedBy>>
-
 const PAGE = 200
 
-const itemsHolding = async ({ personal, key }: Sweeping, followed: Followed): Promise<readonly Key[]> => {
+const itemsHolding = async ({ personal, key }: Sweeping, followed: readonly Followed[]): Promise<readonly Key[]> => {
   const found = new Map<string, Key>()
   for (const { store } of followed) {
     for (const pk of personal.partitions(key)) {

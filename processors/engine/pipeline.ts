@@ -18,7 +18,7 @@ import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import { createFollowing } from './following.ts'
+import { createFollowing, followedBy } from './following.ts'
 import type { Following } from './following.ts'
 
 /** One generation as this process sees it. */
@@ -97,12 +97,12 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const { domain, logs, control, marks, codec } = parts
   const kept = await control.identity(domain.name)
   const log = withMarks(await logs.open(domain.topic, kept), () => marks.of(domain.name))
-  const { partitions } = kept ?? (await log.identity())
-  await control.ensure(domain, kept ?? (await log.identity()))
+  const identity = kept ?? (await log.identity())
+  await control.ensure(domain, identity)
   const { generation, forget } = generationsOf(parts)
   let serving = await generation((await control.serving(domain.name)).generation)
   let processing = false
-  const sending = createSending(parts, { log, partitions, generation })
+  const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
@@ -161,9 +161,7 @@ interface SendingParts {
 const createSending = ({ domain, control, receivers, holder, clock, watching, paces = PACES, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
   const sendingFrom = async (): Promise<SendingFrom> => {
     const pointer = await control.serving(domain.name)
-    const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following')
-    const generations = await Promise.all(listed.map(async (each) => ({ generation: each.generation, store: (await generation(each.generation)).store })))
-    return { turns: [pointer, ...pointer.before], generations }
+    return { turns: [pointer, ...pointer.before], generations: await followedBy({ domain, control, generation }) }
   }
   const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
   const ledger = createLedger({ store: parts.ledger, clock, holder })
