@@ -2,7 +2,7 @@ import { v5 } from 'uuid'
 import type { Item } from '../../projections/item.ts'
 import type { Derived, Result } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import type { Event } from '../../schemas/event.ts'
+import type { Event, EventMeta } from '../../schemas/event.ts'
 import type { Heard } from './decide.ts'
 import { outboxKey } from './keys.ts'
 
@@ -40,23 +40,18 @@ export const sentId = (cause: Event, purpose: string): string => v5(`${cause.met
 
 const derivedRow = (codec: Codec, { event: cause }: Heard, { purpose, event }: Derived) => {
   const id = sentId(cause, purpose)
-  const { meta } = cause
-  const value = codec.encode({
-    type: event.type,
-    meta: {
-      eventId: id,
-      key: event.key,
-      occurredAt: meta.occurredAt,
-      recordedAt: meta.recordedAt,
-      source: 'derived',
-      correlationId: meta.correlationId ?? meta.eventId,
-      causationId: meta.eventId,
-      actorId: meta.actorId,
-      subjectId: event.subjectId ?? null,
-      request: null,
-    },
-    data: event.data,
-    personal: event.personal ?? null,
-  })
-  return { id, kind: 'derived' as const, key: event.key, value: Buffer.from(value).toString('base64') }
+  const value = encodeCaused(codec, cause, { event, meta: { eventId: id, key: event.key, source: 'derived' } })
+  return { id, kind: 'derived' as const, key: event.key, value }
+}
+
+interface Caused {
+  readonly event: Derived['event']
+  /** Where it is not as of its cause. */
+  readonly meta: Pick<EventMeta, 'eventId' | 'source'> & Partial<EventMeta>
+}
+
+/** An event that another caused, as rows hold it. */
+export const encodeCaused = (codec: Codec, { meta: cause }: Event, { event: { type, data, personal = null, subjectId }, meta }: Caused): string => {
+  const chain = { correlationId: cause.correlationId ?? cause.eventId, causationId: cause.eventId }
+  return Buffer.from(codec.encode({ type, meta: { ...cause, ...chain, subjectId: subjectId ?? null, request: null, ...meta }, data, personal })).toString('base64')
 }

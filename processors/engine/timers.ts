@@ -7,7 +7,7 @@ import type { Heard } from './decide.ts'
 import { armedKey, timerKey, timerPartition } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
-import { sentId } from './outbox.ts'
+import { encodeCaused, sentId } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
 import { logParcel } from './sender.ts'
 import type { Store } from './store.ts'
@@ -40,24 +40,8 @@ const timerRow = (codec: Codec, { event: cause, partition }: Heard, { name, at, 
   const { key } = cause.meta
   if (!(at >= 0 && at <= LAST)) throw new Fault('bad-timer', `The timer "${name}" of ${key} is set to ${at}, which is no instant from 1970 to the year 9999. Mend the fold.`)
   const id = sentId(cause, `timer:${name}:${at}`)
-  const value = codec.encode({
-    type: event.type,
-    meta: {
-      eventId: id,
-      key,
-      occurredAt: at,
-      recordedAt: at,
-      source: 'timer',
-      correlationId: cause.meta.correlationId ?? cause.meta.eventId,
-      causationId: cause.meta.eventId,
-      actorId: null,
-      subjectId: event.subjectId ?? null,
-      request: null,
-    },
-    data: event.data,
-    personal: event.personal ?? null,
-  })
-  return { ...timerKey(partition, { at, key, name }), id, key, value: Buffer.from(value).toString('base64') }
+  const value = encodeCaused(codec, cause, { event, meta: { eventId: id, occurredAt: at, recordedAt: at, source: 'timer', actorId: null } })
+  return { ...timerKey(partition, { at, key, name }), id, key, value }
 }
 
 export interface TimerParts extends PollingParts {
