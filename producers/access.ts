@@ -27,3 +27,25 @@ const patOf = ({ PK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => ({
   scopes: scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
   lastUsedAt,
 })
+
+export const tokenSchema = {
+  type: 'object',
+  required: ['id', 'name', 'scopes', 'createdAt'],
+  properties: {
+    id: { type: 'string' },
+    name: { type: ['string', 'null'] },
+    scopes: { type: 'array', items: { type: 'string' } },
+    createdAt: { type: 'string' },
+    lastUsedAt: { type: 'string' },
+    token: { type: 'string', description: 'The secret: shown once, in the answer to the request that made it.' },
+  },
+} as const
+
+/** Never the hash. */
+export const tokenView = (pat: PatItem) => ({
+  id: pat.patId,
+  name: pat.name,
+  scopes: pat.scopes,
+  createdAt: pat.createdAt,
+  lastUsedAt: pat.lastUsedAt,
+})

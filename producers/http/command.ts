@@ -26,7 +26,9 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const { request, reply, route, deps } = run
   const repeatable = requestOf(request)
   const call = repeatable ? { ...run.call, newId: () => derivedId(run.call.caller.user, repeatable.key) } : run.call
+  const first = await route.admit?.(call)
   const decision = await route.decide(call)
+  if (first !== undefined) await sayFirst({ ...run, call }, first)
   const meta = metaOf(run, repeatable, decision.key)
   const { type, data, personal } = decision.draft
   const receipt = await appended(run, { type, meta, data, personal }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
@@ -38,6 +40,15 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   if (result === undefined) return accepted(reply, reference, { state: 'pending', decision })
   reply.code(route.status)
   return result
+}
+
+/** Without it the command's own event would mean nothing, so nothing else is said before it is there to see. */
+const sayFirst = async (run: Run, { draft, key }: Decision): Promise<void> => {
+  const { request, route, call, deps, source } = run
+  const meta = envelope({ eventId: deps.ids.uuidv7(), user: call.caller.user, key, now: call.now, source, correlationId: request.id })
+  const { outcome } = await appended(run, { ...draft, meta }, deps.limits.waitMs)
+  if (outcome !== 'pending' && outcome.kind !== 'parked' && (await route.admit?.(call)) === undefined) return
+  throw new Problem(503, 'not-yet-visible', 'What this command rests on is in the log and not visible yet: send it again.', { retryAfter: 1 })
 }
 
 const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta']['request'], key: string | undefined): Event['meta'] => {

@@ -5,7 +5,7 @@ import { createAuthentication, utcDay, type Access, type Admitted, type Answerin
 import { runCommand } from './command.ts'
 import { afterOf } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
-import type { Call, Route } from './route.ts'
+import type { Call, Question, Route } from './route.ts'
 import type { Scope } from '../pat.ts'
 import type { EdgeDeps } from './server.ts'
 import { createUsage } from './usage.ts'
@@ -102,10 +102,13 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     schema,
     ...(route.alsoFor && { config: { alsoFor: route.alsoFor } }),
     handler: route.method === 'GET'
-      ? (request) => route.answer(callOf(request, deps))
+      ? (request) => answerQuestion(route, callOf(request, deps))
       : (request, reply) => runCommand({ request, reply, route, call: callOf(request, deps), domain, deps, source: SOURCE }),
   })
 }
+
+const answerQuestion = (route: Question, call: Call): Promise<unknown> =>
+  route.admit === undefined ? route.answer(call) : route.admit(call).then(() => route.answer(call))
 
 const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
 

@@ -55,6 +55,8 @@ interface Described {
   readonly result: JsonSchema
   /** Where a token with another scope than `read` or `write` may call, too. */
   readonly alsoFor?: Scope
+  /** Whether the caller may ask for this at all, or a Problem. What a command answers here is said first, and waited for. */
+  readonly admit?: (call: Call) => Promise<Decision | undefined>
 }
 
 export interface Question extends Described {
@@ -84,11 +86,11 @@ export const question = <const Q extends JsonSchema = JsonSchema>(
   definition: Typed<Question, never, Q> & { answer(call: Call<unknown, XStatic<Q>>): Promise<unknown> },
 ): Question => definition as Question
 
-/** Gives `call.body` the type of its schema. A command without one takes no body. */
-export const command = <const B extends JsonSchema = typeof noBody>(
-  definition: Typed<Command, B, never> & {
-    decide(call: Call<XStatic<B>>): Decision | Promise<Decision>
-    answer(call: Call<XStatic<B>>, decision: Decision): Promise<unknown>
+/** Gives `call.body` and `call.query` the types of their schemas. A command without a body takes none. */
+export const command = <const B extends JsonSchema = typeof noBody, const Q extends JsonSchema = JsonSchema>(
+  definition: Typed<Command, B, Q> & {
+    decide(call: Call<XStatic<B>, XStatic<Q>>): Decision | Promise<Decision>
+    answer(call: Call<XStatic<B>, XStatic<Q>>, decision: Decision): Promise<unknown>
   },
 ): Command => ({ body: noBody, ...definition }) as Command
 

@@ -1,9 +1,10 @@
 import { mealsQueries } from '../../projections/meals/queries.ts'
 import { utcDay } from '../http/auth.ts'
+import { dateIn } from '../http/instants.ts'
+import { listOf, pagingOf } from '../http/lists.ts'
 import { question, type Route } from '../http/route.ts'
-import { pagingOf, spanOf, spanQuerySchema } from './lists.ts'
-import { dateIn } from './time.ts'
-import { listOf, summarySchema, summaryView, usageSchema } from './views.ts'
+import { spanOf, spanQuerySchema } from './lists.ts'
+import { summarySchema, summaryView, usageSchema } from './views.ts'
 
 const summaries = question({
   method: 'GET',

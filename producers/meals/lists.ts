@@ -2,15 +2,11 @@ import type { Page } from '../../projections/table.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import type { DaySpan, MealsQueries } from '../../projections/meals/queries.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { dateIn, instantOf } from '../http/instants.ts'
+import { pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
-import { dateIn, instantOf } from './time.ts'
 
 const date = { type: 'string', maxLength: 10 } as const
-
-export const pagingSchema = {
-  limit: { type: 'string', pattern: '^-?[0-9]{1,9}$', description: 'From 1 to 200; 50 unless told.' },
-  cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
-} as const
 
 export const mealsQuerySchema = {
   type: 'object',
@@ -24,23 +20,6 @@ export const mealsQuerySchema = {
 } as const
 
 export const spanQuerySchema = { type: 'object', additionalProperties: false, properties: { from: date, to: date, ...pagingSchema } } as const
-
-export interface Paged {
-  readonly limit?: string
-  readonly cursor?: string
-}
-
-const [DEFAULT_LIMIT, MOST] = [50, 200]
-
-export const pagingOf = ({ limit, cursor }: Paged): { limit: number; cursor?: string } => ({
-  limit: limit === undefined ? DEFAULT_LIMIT : limitOf(Number(limit)),
-  ...(cursor === undefined ? {} : { cursor }),
-})
-
-const limitOf = (limit: number): number => {
-  if (limit >= 1 && limit <= MOST) return limit
-  throw mistake(400, { pointer: 'querystring/limit', code: 'out-of-range', detail: `querystring/limit must be from 1 to ${MOST}.` })
-}
 
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9998-12-31']
 

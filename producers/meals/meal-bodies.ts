@@ -4,10 +4,11 @@ import { DAY_RULE_VERSION } from '../../projections/meals/day.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import { eatenOf, mealIdOf, mealNameOf } from '../../projections/meals/keys.ts'
+import { instantOf } from '../http/instants.ts'
 import { Problem } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountSchema, extendedSchema, filtered, milli, snapshotSchema } from './nutrients.ts'
-import { instantOf, place } from './time.ts'
+import { place } from './time.ts'
 
 const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
 const zone = { type: 'string', maxLength: 64, description: 'IANA time zone in which it was eaten.' } as const

@@ -1,11 +1,12 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
 import { mealNameOf } from '../../projections/meals/keys.ts'
 import { mealsQueries, type Standing } from '../../projections/meals/queries.ts'
+import { listOf } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { mealsAsked, mealsQuerySchema } from './lists.ts'
 import { correctionSchema, mealCorrected, mealLogged, newMealSchema } from './meal-bodies.ts'
-import { goneSchema, listOf, mealSchema, mealView } from './views.ts'
+import { goneSchema, mealSchema, mealView } from './views.ts'
 
 type Asked = Pick<Call, 'caller' | 'params'>
 

@@ -1,10 +1,10 @@
 import type { NutrientRegistryChangedData, TargetsChangedData } from '../../schemas/generated/meals.ts'
 import { mealsQueries } from '../../projections/meals/queries.ts'
 import { utcDay } from '../http/auth.ts'
+import { dateIn } from '../http/instants.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { amountSchema, milli, nutrientName } from './nutrients.ts'
-import { dateIn } from './time.ts'
 import { nutrientSchema, nutrientView, targetsSchema, targetsView } from './views.ts'
 
 const target = { ...amountSchema, type: ['number', 'null'], description: '0 disables the target, null leaves it as it is.' } as const

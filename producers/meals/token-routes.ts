@@ -1,10 +1,11 @@
 import type { PatIssuedData } from '../../schemas/generated/common.ts'
 import { mealsQueries } from '../../projections/meals/queries.ts'
+import { tokenSchema, tokenView } from '../access.ts'
+import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'
 import { mintToken } from '../pat.ts'
-import { pagingOf, pagingSchema } from './lists.ts'
-import { goneSchema, listOf, tokenSchema, tokenView } from './views.ts'
+import { goneSchema } from './views.ts'
 
 const listTokens = question({
   method: 'GET',

@@ -1,5 +1,4 @@
 import type { MealItem, NutrientRegistry, TargetsItem } from '../../projections/meals/items.ts'
-import type { PatItem } from '../../projections/access/items.ts'
 import { eatenOf } from '../../projections/meals/keys.ts'
 import type { SummaryOfDay } from '../../projections/meals/queries.ts'
 
@@ -8,12 +7,6 @@ const number = { type: 'number' } as const
 const integer = { type: 'integer' } as const
 const amounts = { type: 'object', additionalProperties: number } as const
 const macros = { calories: number, protein: number, carbs: number, fat: number } as const
-
-export const listOf = (items: Readonly<Record<string, unknown>>) => ({
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items }, cursor: { ...text, description: 'Send it as ?cursor= for the next page; absent on the last.' } },
-}) as const
 
 export const mealSchema = {
   type: 'object',
@@ -124,28 +117,6 @@ export const summaryView = ({ day, summary, goals }: SummaryOfDay) => ({
   mealCount: summary.mealCount,
   updatedAt: summary.updatedAt,
   targets: goals,
-})
-
-export const tokenSchema = {
-  type: 'object',
-  required: ['id', 'name', 'scopes', 'createdAt'],
-  properties: {
-    id: text,
-    name: { type: ['string', 'null'] },
-    scopes: { type: 'array', items: text },
-    createdAt: text,
-    lastUsedAt: text,
-    token: { ...text, description: 'The secret: shown once, in the answer to the request that made it.' },
-  },
-} as const
-
-/** Never the hash. */
-export const tokenView = (pat: PatItem) => ({
-  id: pat.patId,
-  name: pat.name,
-  scopes: pat.scopes,
-  createdAt: pat.createdAt,
-  lastUsedAt: pat.lastUsedAt,
 })
 
 export const usageSchema = {

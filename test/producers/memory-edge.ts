@@ -1,28 +1,30 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { decide, decidersOf } from '../../processors/engine/decide.ts'
 import type { NewRecord, Position } from '../../processors/engine/log.ts'
+import { outboxOf, type OutboxRow } from '../../processors/engine/outbox.ts'
+import { timerChanges } from '../../processors/engine/timers.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { createCommands } from '../../producers/commands.ts'
 import { createEdge, type EdgeDeps, type Limits } from '../../producers/http/server.ts'
 import { mealsEdge } from '../../producers/meals.ts'
 import { mintToken, type Scope } from '../../producers/pat.ts'
 import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
-import type { Get, Outcome } from '../../projections/projection.ts'
-import type { Query, Reader } from '../../projections/table.ts'
+import type { DomainEdge } from '../../producers/http/domain.ts'
+import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
+import type { Query, Reader, TableSpec } from '../../projections/table.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import { Fault } from '../../schemas/fault.ts'
 
 export const NOON = Date.parse('2026-11-16T12:00:00.000Z')
 export const codec = openCodec()
-const [decider] = decidersOf(meals, { outbox: undefined, timers: () => [] })
 
 /** A table in memory, read as a store's reader reads. */
-export const createMemoryTable = (now: () => number) => {
+export const createMemoryTable = (now: () => number, table: TableSpec) => {
   const items = new Map<string, Item>()
-  const visible = (item: Item | undefined) => (item && !isExpired(item, meals.table.ttl, now()) ? item : undefined)
+  const visible = (item: Item | undefined) => (item && !isExpired(item, table.ttl, now()) ? item : undefined)
   const partition = ({ index, pk }: Query): readonly (readonly [string, Item])[] => {
-    const spec = meals.table.indexes.find(({ name }) => name === index)
+    const spec = table.indexes.find(({ name }) => name === index)
     const [pkName, skName] = spec ? [spec.pk, spec.sk] : ['PK', 'SK']
     return [...items.values()].filter((item) => visible(item)?.[pkName] === pk).map((item) => [String(item[skName]), item] as const)
   }
@@ -45,26 +47,32 @@ export const createMemoryTable = (now: () => number) => {
   return { items, reader }
 }
 
-/** The whole pipeline in memory: a log whose every append is folded at once by the real folds and the engine's decider. */
-export const createMemoryPipeline = (clock: { now(): number }) => {
-  const { items, reader } = createMemoryTable(clock.now)
+/** The whole pipeline in memory: a log whose every append is folded at once by the real folds and the engine's deciders. What is derived follows at once. */
+export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = meals) => {
+  const { items, reader } = createMemoryTable(clock.now, domain.table)
+  const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
   const state = { folding: true, folded: 0, fault: undefined as Fault | undefined }
 
   const fold = (offset: number) => {
     const event = events[offset]
-    if (!event || !decider) throw new Error(`No event at ${offset}`)
+    if (!event) throw new Error(`No event at ${offset}`)
     const get: Get = <I extends Item>(key: Key) => {
       const item = items.get(keyOf(key))
-      return item && !isExpired(item, meals.table.ttl, event.meta.recordedAt) ? (item as I) : undefined
+      return item && !isExpired(item, domain.table.ttl, event.meta.recordedAt) ? (item as I) : undefined
     }
-    const { outcome, changes } = decide(decider, { partition: 0, offset, event }, get)
-    for (const change of changes) {
-      if ('_removed' in change) items.delete(keyOf(change))
-      else items.set(keyOf(change), change)
+    outcomes.set(offset, { kind: 'applied' })
+    for (const decider of deciders.filter(({ projection }) => projection.folds[event.type] !== undefined)) {
+      const { outcome, changes } = decide(decider, { partition: 0, offset, event }, get)
+      for (const change of changes) apply(change)
+      if (decider.decides.has(event.type)) outcomes.set(offset, outcome)
     }
-    outcomes.set(offset, outcome)
+  }
+  const apply = (change: Change) => {
+    if ('_removed' in change) items.delete(keyOf(change))
+    else if (change.PK.startsWith('OUTBOX#')) events.push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
+    else items.set(keyOf(change), change as Item)
   }
   const catchUp = () => {
     while (state.folded < events.length) fold(state.folded++)
@@ -104,16 +112,18 @@ let serial = 0
 const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) => (serial * 131 + at * 7 + (serial >> 8)) % 256)
 
 export interface MemoryEdgeOptions {
+  readonly domain?: Domain
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']
 }
 
-export const openMemoryEdge = async ({ limits, logger, report }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
+export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
-  const pipeline = createMemoryPipeline(clock)
+  const pipeline = createMemoryPipeline(clock, domain)
   const app = createEdge({
-    domains: [{ ...mealsEdge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }) }],
+    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }) }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),
@@ -124,7 +134,7 @@ export const openMemoryEdge = async ({ limits, logger, report }: MemoryEdgeOptio
   })
   await app.ready()
   const token: MemoryEdge['token'] = async (user, scopes = ['read', 'write']) => {
-    const minted = mintToken('meals', (size) => nextBytes((serial++, size)))
+    const minted = mintToken(edge.name, (size) => nextBytes((serial++, size)))
     await pipeline.commands.execute(patIssued(user, scopes, minted.hash), { wait: true, timeoutMs: 50 })
     return minted.token
   }
