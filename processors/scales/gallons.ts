@@ -1,0 +1,23 @@
+const KG_PER_LB = 0.45359237
+const GALLONS_PER_KG_OF_WATER = 0.264172
+
+export interface Weighed {
+  readonly weight_lbs: number | null
+  /** null where there is no keg. */
+  readonly empty_lbs: number | null
+  readonly sg: number | null
+}
+
+/** What is left in a keg by its weight. Not clamped: an empty keg on a scale that is off may have less than nothing, and more than it holds. */
+export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null => {
+  if (weight_lbs === null || empty_lbs === null || sg === null || !(sg > 0)) return null
+  const gallons = (((weight_lbs - empty_lbs) * KG_PER_LB) / sg) * GALLONS_PER_KG_OF_WATER
+  return Number.isFinite(gallons) ? gallons : null
+}
+
+/** The part of the keg that is left, by its weight, in percent; null where full and empty weigh the same. */
+export const levelOf = (weight_lbs: number | null, keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined): number | null => {
+  if (weight_lbs === null || keg === undefined) return null
+  const level = ((weight_lbs - keg.empty_lbs) / (keg.full_lbs - keg.empty_lbs)) * 100
+  return Number.isFinite(level) ? level : null
+}

@@ -1,0 +1,89 @@
+/** When something held: from an instant on (epoch milliseconds), until another one or still. */
+export type Span = { readonly from: number; readonly to: number | null }
+
+export type KegOnTap = {
+  readonly keg_id: string
+  readonly beer_id: string
+  readonly keg_type: string
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly sg: number
+}
+export type KegSpan = KegOnTap & Span
+
+/** The kegs a tap had, in the order of time. One that was replaced in the instant it came keeps a span of no length: it was heard of. */
+export type Timeline = { readonly kegs: readonly KegSpan[] }
+
+/** Under which tap a device stood, in the order of time; null is under none. */
+export type Place = Span & { readonly tap: string | null }
+
+export const NO_KEGS: Timeline = { kegs: [] }
+
+const KEPT_KEGS = 40
+const KEPT_PLACES = 20
+
+/** A keg comes to the tap; what was on it ends there. One that is told late lies between its neighbours. Told again, it changes nothing. */
+export const tapped = (timeline: Timeline, keg: KegOnTap, at: number): Timeline => {
+  const { kegs } = timeline
+  if (kegs.some(({ keg_id, from }) => keg_id === keg.keg_id && from === at) || isForgotten(kegs, at, KEPT_KEGS)) return timeline
+  return { kegs: inserted<KegSpan>(kegs, { ...keg, from: at }).slice(-KEPT_KEGS) }
+}
+
+/** A keg is taken off. */
+export const finished = (timeline: Timeline, kegId: string, at: number): Timeline => {
+  const holds = (span: KegSpan): boolean => span.keg_id === kegId && covers(span, at)
+  return timeline.kegs.some(holds) ? { kegs: timeline.kegs.map((span) => (holds(span) ? cut(span, at) : span)) } : timeline
+}
+
+export interface Correction {
+  /** The one that was said. */
+  readonly keg_id: string
+  readonly from: number
+  readonly keg: KegOnTap
+}
+
+/** From an instant on it was another keg than was said, for as long as the one that was said was there. */
+export const corrected = (timeline: Timeline, { keg_id, from, keg }: Correction): Timeline => {
+  const isWrong = (span: KegSpan): boolean => span.keg_id === keg_id && keg.keg_id !== keg_id && endOf(span) > Math.max(from, span.from)
+  if (!timeline.kegs.some(isWrong)) return timeline
+  const right = (span: KegSpan): readonly KegSpan[] => {
+    const since = Math.max(from, span.from)
+    return [{ ...span, to: since }, { ...keg, from: since, to: span.to }]
+  }
+  return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-KEPT_KEGS) }
+}
+
+/** The keg that was on the tap at an instant (S-i). */
+export const kegAt = ({ kegs }: Timeline, at: number): KegSpan | undefined => kegs.findLast((span) => covers(span, at))
+
+/** The keg that is on the tap for all that is known. */
+export const kegNow = ({ kegs }: Timeline): KegSpan | undefined => {
+  const last = kegs.at(-1)
+  return last?.to === null ? last : undefined
+}
+
+/** A device stands under a tap from an instant on, or (null) under none. Told again, it changes nothing. */
+export const placed = (places: readonly Place[], tap: string | null, at: number): readonly Place[] => {
+  if (places.some((place) => place.tap === tap && place.from === at) || isForgotten(places, at, KEPT_PLACES)) return places
+  return inserted(places, { tap, from: at }).slice(-KEPT_PLACES)
+}
+
+/** The tap under which the device stood at an instant. */
+export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast((place) => covers(place, at))?.tap ?? null
+
+/** The tap under which it stands for all that is known. */
+export const tapNow = (places: readonly Place[]): string | null => places.at(-1)?.tap ?? null
+
+/** It ends what held then, and holds until what comes next. */
+const inserted = <S extends Span>(spans: readonly S[], { from, ...rest }: Omit<S, 'to'> & { readonly from: number }): readonly S[] => {
+  const before = spans.filter((span) => span.from <= from).map((span) => cut(span, from))
+  const after = spans.filter((span) => span.from > from)
+  return [...before, { ...rest, from, to: after[0]?.from ?? null } as S, ...after]
+}
+
+const endOf = ({ to }: Span): number => to ?? Infinity
+const covers = (span: Span, at: number): boolean => span.from <= at && at < endOf(span)
+const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
+
+/** What lies before all that is kept was dropped: it cannot be told from what was heard before. */
+const isForgotten = (spans: readonly Span[], at: number, kept: number): boolean => spans.length >= kept && at <= (spans[0]?.from ?? at)

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ended, step, type Detector, type Level, type Poured, type Thresholds } from '../../../processors/scales/pours.ts'
+
+const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30 }
+
+const watch = (levels: readonly Level[], thresholds = THRESHOLDS) => {
+  const poured: Poured[] = []
+  const pouring: boolean[] = []
+  let detector: Detector | undefined
+  for (const level of levels) {
+    const next = step(detector, level, thresholds)
+    detector = next.detector
+    pouring.push(next.pouring)
+    if (next.poured !== undefined) poured.push(next.poured)
+  }
+  return { poured, pouring, detector }
+}
+
+const every = (seconds: number, ...gallons: readonly number[]): Level[] => gallons.map((level, n) => ({ at: n * seconds * 1000, gallons: level }))
+
+describe('a pour', () => {
+  test('is a fall that stays, from the last reading before it to the one at which it had fallen', () => {
+    const { poured } = watch(every(60, 10, 10, 9.875, 9.875))
+    expect(poured).toEqual([{ start: 60_000, end: 120_000, gallons: 0.125 }])
+  })
+
+  test('of many small steps is one', () => {
+    const { poured } = watch(every(2, 10, 9.97, 9.94, 9.9, 9.875, ...Array.from({ length: 20 }, () => 9.875)))
+    expect(poured).toHaveLength(1)
+    expect(poured[0]?.gallons).toBeCloseTo(0.125, 3)
+  })
+
+  test('shows while it goes on', () => expect(watch(every(10, 10, 9.9, 9.8, 9.8, 9.8, 9.8)).pouring).toEqual([false, true, true, true, true, false]))
+
+  test('was none when the level comes back', () => expect(watch(every(60, 10, 9, 10, 10, 10)).poured).toEqual([]))
+
+  test('after another is another', () => expect(watch(every(60, 10, 9.875, 9.875, 9.75, 9.75)).poured.map(({ gallons }) => gallons)).toEqual([0.125, 0.125]))
+
+  test('that the keg leaves in the middle of counts as far as it was seen', () => {
+    const { detector } = watch(every(10, 10, 9.9, 9.8))
+    expect(ended(detector, THRESHOLDS).poured).toEqual({ start: 0, end: 20_000, gallons: 10 - 9.8 })
+    expect(ended(undefined, THRESHOLDS)).toEqual({})
+  })
+})
+
+describe('S-f: no pour is', () => {
+  test('noise', () => expect(watch(every(60, 10, 9.98, 10.02, 9.97, 10.01, 9.99, 9.96, 10.02)).poured).toEqual([]))
+
+  test('a slow drift, however far it goes', () => {
+    const overNight = Array.from({ length: 600 }, (_, minute) => 10 - minute * 0.001)
+    expect(watch(every(60, ...overNight)).poured).toEqual([])
+  })
+
+  test('a drift while nothing was heard', () => expect(watch([{ at: 0, gallons: 10 }, { at: 8 * 3_600_000, gallons: 9.7 }, { at: 9 * 3_600_000, gallons: 9.7 }]).poured).toEqual([]))
+
+  test('a refill or another keg: it lifts the base', () => {
+    const { poured } = watch(every(60, 3, 15.5, 15.5, 15.375, 15.375))
+    expect(poured.map(({ gallons }) => gallons)).toEqual([0.125])
+  })
+
+  test('a keg that is lifted off', () => expect(watch(every(60, 10, 10, -3.5, -3.5, 15.5, 15.5)).poured).toEqual([]))
+
+  test('a level that falls faster than a tap pours', () => expect(watch(every(60, 12, 12, 5, 5, 5)).poured).toEqual([]))
+})
+
+describe('readings that are not newer', () => {
+  test('are not looked at', () => {
+    const { detector } = watch(every(60, 10, 9.9))
+    expect(step(detector, { at: 60_000, gallons: 5 }, THRESHOLDS)).toEqual({ detector, pouring: true })
+    expect(step(detector, { at: 0, gallons: 5 }, THRESHOLDS)).toEqual({ detector, pouring: true })
+  })
+})
+
+test('other thresholds over the same readings give other pours', () => {
+  const readings = every(60, 10, 9.96, 9.96, 9.8, 9.8)
+  expect(watch(readings).poured).toHaveLength(1)
+  expect(watch(readings, { ...THRESHOLDS, pour_min_gallons: 0.03 }).poured).toHaveLength(2)
+  expect(watch(readings, { ...THRESHOLDS, pour_min_gallons: 1 }).poured).toHaveLength(0)
+})
+
+const aNight = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 7200 }), gallons: fc.double({ min: -4, max: 16, noNaN: true }) }), { maxLength: 40 })
+  .map((steps) => {
+    let at = 0
+    return steps.map(({ secs, gallons }): Level => ({ at: (at += secs * 1000), gallons }))
+  })
+
+describe('whatever is read', () => {
+  test('a pour is of at least the least volume, in a time that has passed, and no two overlap', () =>
+    fc.assert(fc.property(aNight, (levels) => {
+      let before = -1
+      for (const { start, end, gallons } of watch(levels).poured) {
+        expect(gallons).toBeGreaterThanOrEqual(THRESHOLDS.pour_min_gallons)
+        expect(end).toBeGreaterThan(start)
+        expect(start).toBeGreaterThanOrEqual(before)
+        before = end
+      }
+    })))
+
+  test('the state of the detector is small and comes back from JSON as it was', () =>
+    fc.assert(fc.property(aNight, (levels) => {
+      const text = JSON.stringify(watch(levels).detector ?? {})
+      expect(text.length).toBeLessThan(160)
+      expect(JSON.parse(text)).toEqual(watch(levels).detector ?? {})
+    })))
+
+  test('from a keg that only gets emptier no more is poured than left it', () =>
+    fc.assert(fc.property(aNight, (levels) => {
+      const sorted = levels.map(({ at }, n) => ({ at, gallons: [...levels].sort((a, b) => b.gallons - a.gallons)[n]?.gallons ?? 0 })).filter(({ gallons }) => gallons > 0)
+      const total = watch(sorted).poured.reduce((sum, { gallons }) => sum + gallons, 0)
+      expect(total).toBeLessThanOrEqual((sorted[0]?.gallons ?? 0) - (sorted.at(-1)?.gallons ?? 0) + 1e-9)
+    })))
+})
