@@ -1,0 +1,21 @@
+export interface KegWeights {
+  readonly gallons: number
+  readonly full_lbs: number
+  readonly empty_lbs: number
+}
+
+/** What a keg of a type weighs before anybody weighed one of that beer (S48): reference data, kept with each beer from then on. */
+export const KEG_TYPES: Readonly<Record<string, KegWeights>> = {
+  half_barrel: { gallons: 15.5, full_lbs: 161.5, empty_lbs: 29 },
+  quarter_barrel: { gallons: 7.75, full_lbs: 87, empty_lbs: 22 },
+  sixth_barrel: { gallons: 5.17, full_lbs: 61, empty_lbs: 16.5 },
+  slim_quarter: { gallons: 7.75, full_lbs: 87, empty_lbs: 20 },
+}
+
+/** Every beer has weights of this type from the start. */
+export const SEEDED_TYPE = 'half_barrel'
+
+export const referenceWeights = (type: string): KegWeights | undefined => (Object.hasOwn(KEG_TYPES, type) ? KEG_TYPES[type] : undefined)
+
+/** Of water, where nothing is said. */
+export const DEFAULT_GRAVITY = 1
