@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Units } from '../processors/adapters/dynamodb/units.ts'
 import type { BuildTarget } from '../processors/engine/build-target.ts'
-import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
+import type { LmdbStores, LmdbStoresOptions } from '../processors/adapters/lmdb/store.ts'
 import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
@@ -69,7 +69,7 @@ export const makeScratch = async (spec: TableSpec, fill?: (folder: string) => Pr
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
   const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
   await fill?.(folder)
-  const stores = lmdbStores({ folder })
+  const stores = lmdbStores({ folder, fleeting: true })
   const store = await stores.open(spec, 1)
   const remove = async (): Promise<void> => {
     await stores.close()
@@ -79,9 +79,9 @@ export const makeScratch = async (spec: TableSpec, fill?: (folder: string) => Pr
 }
 
 /** The embedded tables in a folder. Each environment belongs to one process at a time. */
-export const openTables = async (folder: string, share?: string): Promise<LmdbStores> => {
+export const openTables = async (folder: string, options: Omit<LmdbStoresOptions, 'folder'> = {}): Promise<LmdbStores> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
-  return lmdbStores({ folder, ...(share === undefined ? {} : { share }) })
+  return lmdbStores({ folder, ...options })
 }
 
 /** `read`: beside the process that writes. */

@@ -33,7 +33,9 @@ export interface Place {
   readonly tables?: string
 }
 
-export const tablesAt = ({ data, tables }: Place, share?: string): Promise<LmdbStores> => openTables(tables ?? join(data, 'tables'), share)
+/** Tables elsewhere than in the data folder are for this command alone. */
+export const tablesAt = ({ data, tables }: Place, share?: string): Promise<LmdbStores> =>
+  openTables(tables ?? join(data, 'tables'), { fleeting: tables !== undefined, ...(share === undefined ? {} : { share }) })
 
 /** Below this a worker's start costs more than it saves. */
 const WORTH_SHARING = 100_000

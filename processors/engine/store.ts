@@ -47,6 +47,8 @@ export interface Store {
   bulk(items: Iterable<Stored> | AsyncIterable<Stored>, pace?: Pace): Promise<void>
   /** Every item of the table, in pages, in no particular order across partitions; expired items included. Checkpoints are not items. */
   scan(): AsyncIterable<readonly Stored[]>
+  /** Where a scan comes in the order of its keys' UTF-8 bytes. */
+  readonly sorted?: true
   /** Leaves nothing on disk of what was overwritten or removed before the call, where the store's disk is ours. */
   scrub?(): Promise<void>
   /** Questions, as of a clock. */

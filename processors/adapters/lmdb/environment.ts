@@ -32,6 +32,8 @@ export const utf8Keys = {
 export interface EnvironmentOptions {
   readonly path: string
   readonly readOnly?: boolean
+  /** Nobody needs it after this process: nothing waits for the disk. */
+  readonly fleeting?: boolean
 }
 
 /**
@@ -40,12 +42,12 @@ export interface EnvironmentOptions {
  * page are synced inside the commit, on a thread of LMDB's own, and whatever fails rejects that commit.
  * eventTurnBatching is off because it makes a second promise for each batch, which nobody can catch when the commit fails.
  */
-export const openEnvironment = ({ path, readOnly = false }: EnvironmentOptions): RootDatabase => {
+export const openEnvironment = ({ path, readOnly = false, fleeting = false }: EnvironmentOptions): RootDatabase => {
   try {
     if (!readOnly) mkdirSync(path, { recursive: true })
     if (!readOnly && !existsSync(join(path, 'data.mdb')) && !hasRoomFor(path, 0)) throw new Fault('disk-full', `The disk of ${path} is full. Free space and start again.`)
     requireWhole(join(path, 'data.mdb'))
-    return open(path, { ...SETTINGS, readOnly })
+    return open(path, { ...SETTINGS, readOnly, noSync: fleeting })
   } catch (error) {
     throw asFault(error, 'data-unreadable', `The LMDB environment at ${path} cannot be opened. Check its permissions and the disk`)
   }

@@ -80,6 +80,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     checkpoints: async () => new Map(checkpoints),
     bulk: (items, pace) => inTurn(items, { write, pace }),
     scan: () => scan(settled),
+    sorted: true,
     reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
     packing: packingOf(spec, packer),

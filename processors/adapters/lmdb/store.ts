@@ -17,12 +17,14 @@ export interface LmdbStoresOptions {
   readonly durable?: (spec: TableSpec) => boolean
   /** This is one of several that write side by side, each its own keys, as the workers of a build do: the name under which it keeps its checkpoints. */
   readonly share?: string
+  /** Tables that nobody needs after this process: nothing waits for the disk. */
+  readonly fleeting?: boolean
 }
 
 const besideTheLog = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
 
 /** Each generation of each table is an environment of its own, so that a build in another process never holds up live commits. */
-export const lmdbStores = ({ folder, durable = besideTheLog, share }: LmdbStoresOptions): LmdbStores => {
+export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: LmdbStoresOptions): LmdbStores => {
   const opened = new Map<string, { readonly store: LmdbStore; users: number }>()
   const pathOf = (spec: TableSpec, generation: number): string => join(folder, spec.name, `g${generation}`)
 
@@ -40,7 +42,7 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share }: LmdbStores
   return {
     open: async (spec, generation) => {
       const path = pathOf(spec, generation)
-      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec), ...(share === undefined ? {} : { share }) }), users: 0 }
+      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec), ...(share === undefined ? {} : { share }), ...(fleeting && { fleeting }) }), users: 0 }
       entry.users++
       opened.set(path, entry)
       let left: Promise<void> | undefined

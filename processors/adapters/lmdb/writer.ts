@@ -14,6 +14,8 @@ export interface GenerationParts {
   readonly spec: TableSpec
   /** One of several writers side by side. Where it stands is kept under this name, beside where all of them began. */
   readonly share?: string
+  /** Nobody needs it after this process: nothing waits for the disk. */
+  readonly fleeting?: boolean
 }
 
 export interface Changes {
@@ -95,9 +97,9 @@ interface Opened {
 const openedOn = (root: RootDatabase, { spec, share }: GenerationParts): Opened => ({ root, tables: openTables(root, spec, share === undefined ? 'one writer' : 'several writers') })
 
 const openAt = (parts: GenerationParts): Opened => {
-  const { path, share } = parts
+  const { path, share, fleeting = false } = parts
   if (share === undefined) removeScrubs(path)
-  const { root, tables } = openedOn(openEnvironment({ path }), parts)
+  const { root, tables } = openedOn(openEnvironment({ path, fleeting }), parts)
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)
   else if (typeof format !== 'number' || format > FORMAT) {
