@@ -146,3 +146,38 @@ export type BeerKegItem = Key & {
 }
 
 export type LibraryItem = Key & { readonly beer_id: string; readonly loc_id: string | null; readonly name: string; readonly style: string | null }
+
+export type OwnerItem = Key & { readonly user_id: string; readonly opened_at: string }
+
+export type MemberItem = Key & { readonly user_id: string; readonly added_at: string; readonly added_by: string | null }
+
+/** Where a device's items lie. */
+export type DevicePointerItem = Key & { readonly device_id: string; readonly epoch: number }
+
+export type CalibrationItem = Key & {
+  readonly loc_id: string
+  readonly factor: number
+  readonly offset: number
+  readonly calibrated_at: string
+  readonly calibrated_by: string | null
+}
+
+/** The device's level and the one its weight gives differ by more than two points. */
+export type DiscrepancyItem = Key & {
+  readonly since: string
+  readonly device_level_pct: number
+  readonly weight_level_pct: number
+}
+
+export type QuarantinedItem = Key & {
+  readonly device_id: string
+  readonly boot: string | null
+  readonly seq: number | null
+  readonly at: string
+  readonly reason: string
+  readonly detail: string
+  readonly reading: string
+  readonly ttl: number
+}
+
+export type QuarantineCountItem = Key & { readonly total: number; readonly reasons: { readonly [reason: string]: number } }
