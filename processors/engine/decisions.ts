@@ -1,11 +1,12 @@
 import { isExpired, isTrace, keyOf, type Item, type Stored } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
+import { isOutcome, isParking, positionOf } from './keys.ts'
+import type { Position } from './log.ts'
+import type { Positions } from './positions.ts'
 
 /** An event whose sender would have heard something else, or whose key would stand still. */
-export interface DecisionChange {
-  readonly partition: number
-  readonly offset: number
+export interface DecisionChange extends Position {
   /** `applied`, or `refused <code>`, `duplicate`, `parked <code>`. */
   readonly before: string
   readonly after: string
@@ -18,27 +19,22 @@ export interface DecisionParts {
   readonly clock: Clock
 }
 
-const OUTCOME = 'OUTCOME#'
-const PARKED = 'PARKED#'
-
 /** Items that say what was decided, rather than what is. */
-export const isDecision = ({ PK }: Item): boolean => PK.startsWith(OUTCOME) || PK.startsWith(PARKED)
-
-type Reached = ReadonlyMap<number, number>
+export const isDecision = (item: Item): boolean => isOutcome(item) || isParking(item)
 
 /**
  * Markers tell what was refused, by position; an event without one was applied. A build makes them all anew, while those of the serving
  * generation are collected a day after their event where the store does that: what it decided of older events is then not known,
  * unless its marker is still there. Only events that both had folded before their markers were read are compared.
  */
-export const createDecisions = ({ table, collects, clock }: DecisionParts, reached: readonly Reached[]) => {
+export const createDecisions = ({ table, collects, clock }: DecisionParts, reached: readonly Positions[]) => {
   const sides = { before: new Map<string, Decided>(), after: new Map<string, Decided>() }
   const isPassed = ({ partition, offset }: Decided) => reached.every((positions) => offset < (positions.get(partition) ?? 0))
   return {
     add: (side: keyof typeof sides, item: Stored): void => {
       if (isTrace(item)) return
-      const decided = item.PK.startsWith(OUTCOME) ? markerOf(item) : parkedOf(item)
-      if (isPassed(decided)) sides[side].set(item.PK.startsWith(OUTCOME) ? item.PK : `${keyOf(item)}@${decided.offset}`, decided)
+      const decided = isOutcome(item) ? markerOf(item) : parkedOf(item)
+      if (isPassed(decided)) sides[side].set(isOutcome(item) ? item.PK : `${keyOf(item)}@${decided.offset}`, decided)
     },
     compared: (): { readonly changes: readonly DecisionChange[]; readonly unknown: number } => {
       const changes: DecisionChange[] = []
@@ -54,17 +50,12 @@ export const createDecisions = ({ table, collects, clock }: DecisionParts, reach
   }
 }
 
-interface Decided {
-  readonly partition: number
-  readonly offset: number
+interface Decided extends Position {
   readonly outcome: string
   readonly item: Stored
 }
 
-const markerOf = (item: Stored): Decided => {
-  const [partition, offset] = item.PK.slice(OUTCOME.length).split('#').map(Number) as [number, number]
-  return { partition, offset, item, outcome: item['kind'] === 'refused' ? `refused ${String(item['code'])}` : String(item['kind']) }
-}
+const markerOf = (item: Stored): Decided => ({ ...positionOf(item), item, outcome: item['kind'] === 'refused' ? `refused ${String(item['code'])}` : String(item['kind']) })
 
 const parkedOf = (item: Stored): Decided => ({
   partition: item['partition'] as number,

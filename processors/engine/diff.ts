@@ -3,7 +3,7 @@ import type { TableSpec } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import { createDecisions, isDecision, type DecisionChange } from './decisions.ts'
 import { createTallies, shown, type ItemChange, type KindCount } from './differences.ts'
-import { isBookkeeping, leavesTrace } from './keys.ts'
+import { isMemo, leavesTrace } from './keys.ts'
 import type { Store } from './store.ts'
 
 export type Side = Pick<Store, 'scan' | 'load' | 'checkpoints'>
@@ -137,7 +137,7 @@ async function* pagesOf(side: Side, decided: (item: Stored) => void): AsyncGener
     const items: Stored[] = []
     for (const item of page) {
       if (isDecision(item)) decided(item)
-      else if (!isBookkeeping(item)) items.push(item)
+      else if (!isMemo(item)) items.push(item)
     }
     for (let at = 0; at < items.length; at += PAGE) yield items.slice(at, at + PAGE)
   }

@@ -1,6 +1,6 @@
 import { isTrace, sameValue, type Item, type Key, type Stored, type Value } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
-import { leavesTrace } from './keys.ts'
+import { isTimer } from './keys.ts'
 
 export interface FieldChange {
   /** Dotted where it lies in a map. */
@@ -29,7 +29,7 @@ export interface KindCount {
 
 /** What kind of item lies under a key: by the table's own list of prefixes, else by what the key begins with. */
 export const kindOf = ({ kinds = [] }: TableSpec, { PK, SK }: Key): string =>
-  kinds.find(({ pk = '', sk = '' }) => PK.startsWith(pk) && SK.startsWith(sk))?.name ?? (leavesTrace({ PK, SK }) && !PK.startsWith('ARMED#') ? `${head(PK)}${head(SK)}` : 'timer')
+  kinds.find(({ pk = '', sk = '' }) => PK.startsWith(pk) && SK.startsWith(sk))?.name ?? (isTimer({ PK, SK }) ? 'timer' : `${head(PK)}${head(SK)}`)
 
 const head = (text: string): string => /^[^#]*#?/.exec(text)?.[0] ?? ''
 

@@ -4,13 +4,15 @@ import type { Codec } from '../../../schemas/codec.ts'
 import { advance } from '../../engine/advance.ts'
 import type { BuildTarget } from '../../engine/build-target.ts'
 import { decidersOf } from '../../engine/decide.ts'
+import { isBookkeeping } from '../../engine/keys.ts'
 import type { Log, LogRecord } from '../../engine/log.ts'
 import { outboxOf } from '../../engine/outbox.ts'
 import { EVERY, sortReadable } from '../../engine/sort.ts'
 import type { Chunk, Store } from '../../engine/store.ts'
 import { timerChanges } from '../../engine/timers.ts'
+import { CHECKPOINTS } from './table.ts'
 import { createTally } from './tally.ts'
-import { isBookkeeping, sizeOf, writeUnits, type Touch } from './units.ts'
+import { sizeOf, writeUnits, type Touch } from './units.ts'
 
 /** What some events cost: units by the documented rules, and requests. */
 export interface Cost {
@@ -125,7 +127,7 @@ const counting = ({ table }: Domain, target: BuildTarget) => {
       source = addTheirs(source, chunk, table, target)
       tally.committed(chunk)
     }
-    if (checkpoint !== undefined) tally.wrote([{ PK: 'CHECKPOINT#0', SK: '0' }])
+    if (checkpoint !== undefined) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
     requests += spans.flat().length + (checkpoint === undefined ? 0 : 1)
     return target.commit(spans, checkpoint)
   }
@@ -142,7 +144,7 @@ const addTheirs = (sum: { domain: number; requests: number }, chunk: Chunk, spec
   const touches: Touch[] = []
   for (const write of chunk) {
     const key: Key = 'put' in write ? write.put : write.remove
-    if (isBookkeeping(key.PK)) continue
+    if (isBookkeeping(key)) continue
     const after = 'put' in write && !isTrace(write.put) ? write.put : undefined
     const before = write.expect === null ? undefined : target.peek(key)
     if (before !== undefined || after !== undefined) touches.push({ before, after })

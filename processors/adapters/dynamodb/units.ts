@@ -1,6 +1,7 @@
 import { sameItem, type Item, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import { projectedAttributes } from './table.ts'
+import { isBookkeeping } from '../../engine/keys.ts'
+import { isReserved, projectedAttributes } from './table.ts'
 
 /**
  * Write units by DynamoDB's documented rules, computed here because emulators report others:
@@ -30,11 +31,7 @@ export interface Written {
   readonly failed?: boolean
 }
 
-const BOOKKEEPING = ['IDEM#', 'OUTCOME#', 'OUTBOX#', 'PARKED#', 'TIMER#', 'ARMED#', 'CHECKPOINT#']
-
 export const NO_UNITS: Units = { domain: 0, bookkeeping: 0 }
-
-export const isBookkeeping = (pk: string): boolean => BOOKKEEPING.some((prefix) => pk.startsWith(prefix))
 
 export const addUnits = (a: Units, b: Units): Units => ({ domain: a.domain + b.domain, bookkeeping: a.bookkeeping + b.bookkeeping })
 
@@ -44,7 +41,8 @@ export const writeUnits = ({ spec, touches, mode, failed = false }: Written): Un
   for (const touch of touches) {
     const table = unitsOf(Math.max(weight(touch.before), weight(touch.after))) * (mode === 'transaction' ? 2 : 1)
     const units = failed ? table : table + spec.indexes.reduce((sum, index) => sum + indexUnits(spec, index, touch), 0)
-    if (isBookkeeping((touch.after ?? touch.before)?.PK ?? '')) bookkeeping += units
+    const key = touch.after ?? touch.before
+    if (key !== undefined && (isBookkeeping(key) || isReserved(key.PK))) bookkeeping += units
     else domain += units
   }
   return { domain, bookkeeping }
