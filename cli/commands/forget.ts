@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline/promises'
 import type { Forgot } from '../../processors/engine/forgetting.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { confirm } from '../confirm.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -15,7 +15,7 @@ export interface ForgetOptions {
 
 export const forget = async (context: Context, { person, subject = person, yes, json }: ForgetOptions): Promise<Exit> => {
   if (subject === undefined || subject === '' || (person !== undefined && person !== subject)) throw new Fault('bad-usage', 'Name one person: tributary forget --subject ID.')
-  if (yes !== true) await confirm(subject)
+  if (yes !== true) await confirm(`Destroy the key of ${subject}? What they said can never be read again.`)
   const forgot = (await ask(context, { name: 'forget', args: { subject }, opening: { processing: true } })) as Forgot
   if (json === true) context.output.line(JSON.stringify(forgot))
   else tell(context, forgot)
@@ -30,13 +30,4 @@ const tell = ({ output }: Context, { subject, was, places, items, plain, left }:
   for (const reason of left) output.line(`  - ${reason}`)
   if (left.length > 0) output.note(`Then run it again: tributary forget --subject ${subject}`)
   if (plain > 0) output.note(`${plain} events about ${subject} are from before there were keys: their plain text stays in the log. The items no longer show it.`)
-}
-
-const confirm = async (subject: string): Promise<void> => {
-  // Nobody to ask: what was said is meant.
-  if (!process.stdin.isTTY) return
-  const asked = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asked.question(`Destroy the key of ${subject}? What they said can never be read again. [y/N] `)
-  asked.close()
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Fault('bad-usage', 'Nothing was done.')
 }

@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises'
 import { halfBuilt } from '../../processors/engine/claim.ts'
 import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { confirm } from '../confirm.ts'
 import type { Context } from '../context.ts'
 import { flipTo } from '../flipping.ts'
 import { holderName } from '../holder.ts'
@@ -30,7 +30,7 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
   let parked = 0
   await inWorkplaces(context, options.domain, async (workplace) => {
     const parts = await partsOf(context, workplace, options)
-    if (options.flip && options.yes !== true) await confirm(workplace)
+    if (options.flip && options.yes !== true) await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`)
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
     if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true })
     parked = rebuilt.parked.length
@@ -68,13 +68,4 @@ const told = ({ output, signal }: Context, { domain }: RebuildOptions, error: un
 const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {
   if (json === true) output.line(JSON.stringify({ domain, generation, events, parked: parked.length, flipped }))
   else output.line(`generation ${generation} of ${domain}: ${events} events folded, ${parked.length} keys parked, ${flipped ? 'serving' : 'following, not serving'}`)
-}
-
-const confirm = async ({ domain, serving }: Workplace): Promise<void> => {
-  // Nobody to ask: what was said is meant, and the generation before stays to flip back to.
-  if (!process.stdin.isTTY) return
-  const asked = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asked.question(`Build the next generation of ${domain.name} beside generation ${serving}, and serve it when it is done? [y/N] `)
-  asked.close()
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Fault('bad-usage', 'Nothing was done.')
 }
