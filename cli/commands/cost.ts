@@ -1,7 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { costsOf, type Cost, type Costs } from '../../processors/adapters/dynamodb/cost.ts'
-import { drawKeys, onlyKeys } from '../../processors/engine/sample.ts'
+import { onlyKeys } from '../../processors/engine/sample.ts'
 import type { Context } from '../context.ts'
+import { draw } from '../draw.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import type { Scratch } from '../adapters.ts'
@@ -32,8 +32,7 @@ export const cost = async (context: Context, options: CostOptions): Promise<Exit
 
 const measure = async ({ output, signal }: Context, workplace: Workplace, { sample, window }: CostOptions): Promise<{ costs: Costs; keys: number | null }> => {
   const { domain, codec, log } = workplace
-  const salt = randomUUID()
-  const keys = sample === undefined ? undefined : await drawKeys(log, sample, (key) => createHash('sha256').update(salt).update(key).digest().readUInt32BE())
+  const keys = sample === undefined ? undefined : await draw(log, sample)
   const scratches: Scratch[] = []
   const scratch = async () => {
     const made = await workplace.scratch()

@@ -1,10 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto'
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
-import { drawKeys, onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
+import { onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { partitionFor } from '../domains.ts'
 import type { Context } from '../context.ts'
+import { draw } from '../draw.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -22,7 +22,7 @@ export const verify = async (context: Context, { domain, key, sample, json }: Ve
   if (key !== undefined && sample !== undefined) throw new Fault('bad-usage', '--key names one key and --sample draws some: give one of them.')
   let differs = false
   await inWorkplaces(context, domain, async (workplace) => {
-    const keys = key !== undefined ? [key] : sample === undefined ? undefined : await drawKeys(workplace.log, sample, salted(randomUUID()))
+    const keys = key !== undefined ? [key] : sample === undefined ? undefined : await draw(workplace.log, sample)
     const verified = await verifyOne(context, workplace, keys)
     const { items, differences } = verified
     if (key === undefined) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
@@ -31,9 +31,6 @@ export const verify = async (context: Context, { domain, key, sample, json }: Ve
   })
   return differs ? EXIT.differs : EXIT.fine
 }
-
-/** Another order of the keys each time. */
-const salted = (salt: string) => (key: string): number => createHash('sha256').update(salt).update(key).digest().readUInt32BE()
 
 const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys: readonly string[] | undefined): Promise<Verified> => {
   const { domain, codec, clock, log, serving } = workplace
