@@ -1,0 +1,77 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
+import { Fault, messageOf } from '../../../schemas/fault.ts'
+
+/** A DuckDB file. Writers take turns on one connection; a query has one of its own. */
+export interface Database {
+  /** In one transaction: all of it is on disk, or nothing. */
+  write<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>
+  /** The rows of a query, in pages. */
+  rows(sql: () => string | undefined): AsyncGenerator<readonly (readonly DuckDBValue[])[]>
+  close(): Promise<void>
+}
+
+/** The store shares the machine with all else that runs here. */
+const LIMITS = { threads: '2', memory_limit: '256MB' }
+
+/** Nothing is loaded or opened before it is first asked; then `prepare` is done before all else. */
+export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
+  let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const opening = async () => {
+    const { DuckDBInstance } = await import('@duckdb/node-api')
+    await mkdir(dirname(path), { recursive: true })
+    const instance = await DuckDBInstance.create(path, LIMITS)
+    const writer = await instance.connect()
+    await prepare(writer)
+    return { instance, writer }
+  }
+  const open = () => {
+    opened ??= opening()
+    opened.catch(() => (opened = undefined))
+    return opened
+  }
+  const write = <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
+    const mine = turn
+      .then(async () => inTransaction((await open()).writer, work))
+      .catch((error: unknown) => Promise.reject(unavailable(path, error)))
+    turn = mine.catch(() => undefined)
+    return mine
+  }
+  async function* rows(sql: () => string | undefined) {
+    const connection = await open().then(({ instance }) => instance.connect()).catch((error: unknown) => Promise.reject(unavailable(path, error)))
+    try {
+      const text = sql()
+      if (text === undefined) return
+      const result = await connection.stream(text)
+      for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) yield chunk.getRows()
+    } finally {
+      connection.closeSync()
+    }
+  }
+  const close = async () => {
+    await turn
+    const known = await opened?.catch(() => undefined)
+    opened = undefined
+    known?.writer.closeSync()
+    known?.instance.closeSync()
+  }
+  return { write, rows, close }
+}
+
+const inTransaction = async <T>(connection: DuckDBConnection, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
+  await connection.run('BEGIN')
+  try {
+    const result = await work(connection)
+    await connection.run('COMMIT')
+    return result
+  } catch (error) {
+    await connection.run('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+const unavailable = (path: string, error: unknown): Fault =>
+  new Fault('series-unavailable', `The series in ${path} cannot be read or written: ${messageOf(error)}. Their events wait; see that the disk has room and that no other process has the file open.`, { retriable: true, cause: error })

@@ -1,0 +1,35 @@
+import type { Aggregate, Bin, Binning, Point } from '../../projections/series.ts'
+
+/** Points put into bins by a store that cannot do so itself. In the order of time, and then of the dimension. */
+export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
+  const bins: Bin[] = []
+  for (const { at, dims, values } of points) {
+    const found: { [value: string]: Aggregate } = {}
+    for (const name of of) {
+      const value = values[name]
+      if (typeof value === 'number') found[name] = { count: 1, sum: value, min: value }
+    }
+    bins.push({ at: Math.floor(at / ms) * ms, ...(by === undefined ? {} : { by: dims[by] ?? '' }), values: found })
+  }
+  return united(bins)
+}
+
+/** Bins of the same time and dimension are one. */
+export const united = (bins: Iterable<Bin>): readonly Bin[] => {
+  const byName = new Map<string, Bin>()
+  for (const bin of bins) {
+    const name = `${bin.at} ${bin.by ?? ''}`
+    const known = byName.get(name)
+    byName.set(name, known === undefined ? bin : { ...bin, values: together(known.values, bin.values) })
+  }
+  return [...byName.values()].sort((a, b) => a.at - b.at || ((a.by ?? '') < (b.by ?? '') ? -1 : 1))
+}
+
+const together = (a: Bin['values'], b: Bin['values']): Bin['values'] => {
+  const sums: { [value: string]: Aggregate } = { ...a }
+  for (const [name, more] of Object.entries(b)) {
+    const known = sums[name]
+    sums[name] = known === undefined ? more : { count: known.count + more.count, sum: known.sum + more.sum, min: Math.min(known.min, more.min) }
+  }
+  return sums
+}

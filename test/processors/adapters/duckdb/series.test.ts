@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { duckdbSeries } from '../../../../processors/adapters/duckdb/series.ts'
+import type { SeriesSpec } from '../../../../projections/series.ts'
+import { seriesContract } from '../../../contracts/series.ts'
+
+const START = Date.UTC(2026, 2, 18)
+
+seriesContract('embedded', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
+  return { stores: duckdbSeries({ folder }), start: START, cleanup: () => rm(folder, { recursive: true }) }
+})
+
+const SPEC: SeriesSpec = {
+  database: 'test',
+  name: 'points',
+  dims: ['tap_id'],
+  measures: { reading: { level_pct: 'number' } },
+  rows: { key: ({ at }) => ({ PK: 'P', SK: String(at) }), ttlSeconds: 1 },
+}
+
+const point = (at: number) => ({ measure: 'reading', dims: { tap_id: 'a' }, at, version: 1, values: { level_pct: 1 } })
+
+test('what was written is there after the file was opened again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (let times = 0; times < 2; times += 1) {
+    const stores = duckdbSeries({ folder })
+    await stores.open(SPEC, 1).write([point(START + times)])
+    await stores.close()
+  }
+  const stores = duckdbSeries({ folder })
+  const found = []
+  for await (const page of stores.open(SPEC, 1).list()) found.push(...page)
+  await stores.close()
+  expect(found).toEqual([point(START), point(START + 1)])
+})
+
+test('a file that cannot be opened is a fault that can be tried again, and is well once it can', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const inTheWay = join(folder, 'test.points')
+  const { writeFile } = await import('node:fs/promises')
+  await writeFile(inTheWay, 'a file where a folder should be')
+  const stores = duckdbSeries({ folder })
+  const series = stores.open(SPEC, 1)
+  await expect(series.write([point(START)])).rejects.toMatchObject({ code: 'series-unavailable', retriable: true })
+  await rm(inTheWay)
+  expect(await series.write([point(START)])).toEqual([])
+  await stores.close()
+})
