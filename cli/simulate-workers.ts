@@ -29,7 +29,7 @@ export interface SeedsOptions {
 }
 
 /** A larger nursery: what a run makes is dead when it ends. */
-const NURSERY_MB = 64
+const NURSERY_MB = 192
 
 /** As many seeds as asked for, shared among the cores; the first that fails ends all. */
 export const runSeeds = async ({ first, seeds, signal, progress }: SeedsOptions): Promise<Ran> => {

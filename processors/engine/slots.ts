@@ -65,13 +65,13 @@ export const createSlots = () => {
 
 const isPressed = (slot: Slot): slot is Slot & Packed => slot.bytes !== undefined
 
-/** Room behind the limit for what comes until the next flush. */
+/** Room behind the limit for what comes until the next flush; at most as much again. */
 const SPARE = 1024 * 1024
 const NO_BYTES = Buffer.alloc(0)
 
 /** Two stretches of memory that take turns: one is filled while the other is written. */
 export const createPress = (packing: Packing | undefined, limit: number) => {
-  const arena = (): Buffer => (packing === undefined ? NO_BYTES : Buffer.allocUnsafeSlow(limit + SPARE))
+  const arena = (): Buffer => (packing === undefined ? NO_BYTES : Buffer.allocUnsafeSlow(limit + Math.min(limit, SPARE)))
   let [filling, writing] = [arena(), arena()]
   let used = 0
   return {

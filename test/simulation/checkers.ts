@@ -1,4 +1,4 @@
-import { canonical, keyOf, type Stored } from '../../projections/item.ts'
+import { canonical, keyOf, sameItem, type Stored } from '../../projections/item.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { positionName, type Topic } from './log-model.ts'
@@ -17,14 +17,6 @@ export type History = Map<string, { readonly acked: string[]; unknown: number }>
 /** What comes and goes by what was sent, healed or removed: no function of the log alone. */
 const isTransient = (item: Stored) => item.PK.startsWith('OUTBOX#') || item.PK.startsWith('PARKED#') || item['_removed'] === true
 
-/** The same expected items are compared with every generation. */
-const texts = new WeakMap<Stored, string>()
-const textOf = (item: Stored): string => {
-  const known = texts.get(item) ?? canonical(item)
-  texts.set(item, known)
-  return known
-}
-
 /** C1: the items are the fold of the log, byte for byte, none missing and none too many. */
 export const checkItems = (found: Iterable<Stored>, expected: Expected): readonly Violation[] => {
   const violations: Violation[] = []
@@ -36,7 +28,7 @@ export const checkItems = (found: Iterable<Stored>, expected: Expected): readonl
     seen.add(name)
     const wanted = expected.items.get(name)
     if (wanted === undefined) wrong(`extra item ${canonical(item)}`)
-    else if (canonical(item) !== textOf(wanted)) wrong(`item ${canonical(item)}\n    is not ${canonical(wanted)}`)
+    else if (!sameItem(item, wanted)) wrong(`item ${canonical(item)}\n    is not ${canonical(wanted)}`)
   }
   for (const [name, wanted] of expected.items) if (!seen.has(name)) wrong(`missing item ${canonical(wanted)}`)
   return violations

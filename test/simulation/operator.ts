@@ -25,6 +25,8 @@ export interface OperatorOptions {
 const AGAIN_MS = 2_000
 /** Short: who waits asks again every few milliseconds. */
 const FLIP_TIMEOUT_MS = 1_500
+/** Held back, so that its working set is small: large ones are most of what a run costs, and are never filled. */
+const WRITES_PER_SECOND = 50
 
 export const startOperator = (world: World, options: OperatorOptions): Operator => {
   const desk = createDesk(world, options)
@@ -92,7 +94,7 @@ const rebuilt = async ({ ports, process, world, codec, workshop }: Rebuilding): 
   const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
   const resume = left !== undefined && world.random.chance(0.7) ? { resume: left.generation } : {}
   const served = await stores.open(domain.table, generation)
-  await rebuild({ domain, log, codec, clock, control, served, workshop, holder: `${process.name}@${clock.now()}`, ...resume })
+  await rebuild({ domain, log, codec, clock, control, served, workshop, writesPerSecond: WRITES_PER_SECOND, holder: `${process.name}@${clock.now()}`, ...resume })
 }
 
 const flipped = async ({ domain, log, clock, control, stores }: Ports, move: 'flip' | 'back'): Promise<void> => {

@@ -56,10 +56,9 @@ export interface Scheduler {
   hash(): number
 }
 
-const LONG = 20_000
+const LONG = 9_000
 const DISTURBANCES: readonly FaultKind[] = ['rebalance', 'rewind', 'forget']
 const MORTAL: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-late', 'crash-within', 'pause-before', 'pause-after', ...DISTURBANCES]
-const never = new Promise<never>(() => undefined)
 
 export const createScheduler = (options: { seed: number; faults: Faults; record?: boolean; start?: number }): Scheduler => {
   const queue = createQueue<{ run: () => void; process: Process | undefined }>()
@@ -74,9 +73,11 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
   let sequence = 0
   let loose = 0
 
+  const stir = (word: number) => { hash = (Math.imul(hash ^ word, 0x01000193) + time) | 0 }
+  const tell = (text: string) => void (options.record && lines.push(`${(time / 1000).toFixed(3)} ${text}`))
   const note = (text: string) => {
-    for (let at = 0; at < text.length; at++) hash = (Math.imul(hash ^ text.charCodeAt(at), 0x01000193) + time) | 0
-    if (options.record) lines.push(`${(time / 1000).toFixed(3)} ${text}`)
+    stir(wordOf(text))
+    tell(text)
   }
   const later = (ms: number, run: () => void, process?: Process) => {
     sequence += 1
@@ -113,15 +114,14 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
   const strike = (process: Process, operation: Operation<unknown>): Fault | undefined => {
     process.calls += 1
     const call = `${process.name}#${process.calls}`
-    const kinds: FaultKind[] = ['slow', ...(operation.own ?? [])]
-    if (operation.refused) kinds.push('refuse')
-    if (operation.unknown) kinds.push('lose', 'partial', 'late')
-    if (process.mortal) kinds.push(...MORTAL)
-    const possible = operation.prompt ? kinds.filter((kind) => kind !== 'late' && kind !== 'crash-late') : kinds
-    const fault = faults({ call, process: process.id, number: process.calls, port: operation.port, kinds: possible })
+    const fault = faults({ call, process: process.id, number: process.calls, port: operation.port, kinds: () => kindsOf(process, operation) })
     if (process.mortal) calls.push(call)
     if (fault) struck.push(fault)
-    note(`${call} ${operation.port}${fault ? ` ${fault.kind}` : ''}`)
+    stir(process.id)
+    stir(process.calls)
+    stir(wordOf(operation.port))
+    if (fault) stir(wordOf(fault.kind))
+    if (options.record) tell(`${call} ${operation.port}${fault ? ` ${fault.kind}` : ''}`)
     return fault
   }
 
@@ -175,8 +175,9 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
   }
 
   const call = <T>(process: Process, operation: Operation<T>): Promise<T> => {
-    if (process.state === 'dead') return never
     return new Promise<T>((resolve, reject) => {
+      // Nobody answers the dead. A promise of its own: whatever waits for one that all share is kept as long as that is.
+      if (process.state === 'dead') return
       const settle: Settle<T> = { resolve, reject }
       if (process.state === 'paused') hold(process, () => issue(process, operation, settle))
       else issue(process, operation, settle)
@@ -219,6 +220,26 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
 }
 
 const LULL_MS = 2
+
+/** What can go wrong at a call. */
+const kindsOf = (process: Process, { own = [], refused, unknown, prompt }: Operation<unknown>): readonly FaultKind[] => {
+  const kinds: FaultKind[] = ['slow', ...own]
+  if (refused) kinds.push('refuse')
+  if (unknown) kinds.push('lose', 'partial', 'late')
+  if (process.mortal) kinds.push(...MORTAL)
+  return prompt ? kinds.filter((kind) => kind !== 'late' && kind !== 'crash-late') : kinds
+}
+
+/** Few texts are told, and each many times. */
+const words = new Map<string, number>()
+const wordOf = (text: string): number => {
+  const known = words.get(text)
+  if (known !== undefined) return known
+  const word = mix(...Array.from(text, (char) => char.charCodeAt(0)))
+  if (words.size < MOST_WORDS) words.set(text, word)
+  return word
+}
+const MOST_WORDS = 1_000
 
 const settledAlready = Promise.resolve()
 

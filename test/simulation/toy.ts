@@ -138,7 +138,7 @@ export const toyDomain = (release: Release): Domain => ({
 export const toyCodec: Codec = {
   encode: (event) => Buffer.from(`!${JSON.stringify(event)}`),
   decode: (value) => {
-    const text = Buffer.from(value).toString()
+    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
     if (!text.startsWith('!')) throw new Fault('bad-record', 'Not an event of the toy domain. Park it.')
     return JSON.parse(text.slice(1)) as Event
   },
