@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import { build, type Built, type Owed } from '../processors/engine/build.ts'
 import type { Mark } from '../processors/engine/marks.ts'
-import type { Parked } from '../processors/engine/parking.ts'
 import type { BuildWork } from '../processors/engine/rebuild.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openTables } from './adapters.ts'
@@ -25,7 +24,7 @@ export interface Share extends Place {
 export type Said =
   | { readonly kind: 'progress'; readonly events: number }
   | { readonly kind: 'stopped' }
-  | { readonly kind: 'done'; readonly events: number; readonly parked: readonly Parked[] }
+  | ({ readonly kind: 'done' } & Built)
 
 /** The folder that holds the embedded log and the keys, and the one of the tables where it is another. */
 export interface Place {
@@ -68,7 +67,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
   const tables = await tablesAt(place)
   await (await tables.open(domain.table, generation)).write([], [], ends)
   await tables.close()
-  return { events: primed + Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked) }
+  return { events: primed + Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked), rejected: 0 }
 }
 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */

@@ -1,5 +1,6 @@
 import type { Event } from '../schemas/event.ts'
 import type { Item, Key } from './item.ts'
+import type { Point, SeriesSpec } from './series.ts'
 import type { TableSpec } from './table.ts'
 
 /** An item of the fold's own projection and the event's own key, as of the event's time: expired is absent. */
@@ -45,6 +46,8 @@ export interface Result {
   readonly effects?: readonly Effect[]
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
+  /** For the domain's series. A point has no other key's dimensions, and none comes twice. */
+  readonly points?: readonly Point[]
   readonly refusal?: Refusal
   /** The event's natural key was seen before, with this event; nothing changes. */
   readonly duplicate?: true
@@ -81,6 +84,8 @@ export interface Domain {
   /** Raised only when the results of events already folded change. */
   readonly foldVersion: number
   readonly projections: readonly Projection[]
+  /** Where its points go; absent where it has none. */
+  readonly series?: SeriesSpec
   /** Where people's words lie; absent where a domain keeps none. */
   readonly personal?: PersonalItems
 }

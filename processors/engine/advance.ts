@@ -1,6 +1,7 @@
 import { keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Outcome } from '../../projections/projection.ts'
 import type { Heard } from './decide.ts'
+import type { Series } from './series.ts'
 import { foldSpan, MISSING, type FoldedSpan, type KeySpan, type Known } from './span.ts'
 import type { Checkpoint, SpanOutcome, Store } from './store.ts'
 
@@ -14,6 +15,8 @@ export interface Advanced {
 
 export interface Advance {
   readonly store: Store
+  /** Where points go, before anything says that they are there. */
+  readonly series?: Pick<Series, 'write'> | undefined
   readonly spans: readonly KeySpan[]
   /** Written with the last commit, unless a span turned out poisoned: then the caller parks its key first. */
   readonly checkpoint?: Checkpoint
@@ -25,13 +28,15 @@ export interface Advance {
  * Fold, commit, and where a condition failed take what is there now and fold again: what was applied shows itself by `_pos`.
  * Resolves when every event of every span is in the items (or its span is poisoned). Faults of the store pass through; calling again is safe.
  */
-export const advance = async ({ store, spans, checkpoint, conflicted }: Advance): Promise<readonly Advanced[]> => {
+export const advance = async ({ store, series, spans, checkpoint, conflicted }: Advance): Promise<readonly Advanced[]> => {
   const known = createKnown(store)
   const results = new Map<KeySpan, Advanced>()
   let pending = spans
   do {
     const folded = await foldAll(pending, known)
     for (const [index, one] of folded.entries()) settle(results, pending[index] as KeySpan, one)
+    const points = folded.flatMap((one) => one.points)
+    if (points.length > 0) await series?.write(points)
     const poisoned = [...results.values()].some(({ poison }) => poison !== undefined)
     const outcomes = await store.commit(folded.map(({ chunks }) => chunks), poisoned ? undefined : checkpoint)
     const behind = pending.filter((_, index) => outcomes[index]?.applied !== 'all')

@@ -9,6 +9,7 @@ import { outboxOf } from './outbox.ts'
 import { parkedFrom, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
 import { totalOf, type Positions } from './positions.ts'
 import { isRetriable } from './retry.ts'
+import { gathering, type Gathering, type Series } from './series.ts'
 import { EVERY, read } from './sort.ts'
 import { sizeOfChange } from './size.ts'
 import { timerChanges } from './timers.ts'
@@ -19,6 +20,8 @@ export interface BuildParts {
   readonly log: Pick<Log, 'read'>
   readonly codec: Codec
   readonly target: BuildTarget
+  /** The generation's own, where the domain has points. */
+  readonly series?: Pick<Series, 'write'> | undefined
   /** Where to stop, by partition: fixed, so that two builds of the same log agree. */
   readonly ends: Positions
   readonly signal?: AbortSignal
@@ -41,6 +44,8 @@ export interface Owed {
 export interface Built {
   readonly events: number
   readonly parked: readonly Parked[]
+  /** Points that the series store will not take. */
+  readonly rejected: number
 }
 
 /**
@@ -53,22 +58,26 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   const working = createWorkingSet(target, { limit: parts.workingSet ?? WORKING_SET, fresh: checkpoints.size === 0 || share !== undefined, events: totalOf(ends) })
   if (share !== undefined) for await (const page of target.scan()) working.know(page)
   let folder: Folder | undefined
-  const flush = () => {
+  const points = gathering(parts.series)
+  const flush = async () => {
     folder?.settle()
-    return working.flush(checkpoints)
+    // First, as it is live: what the checkpoints say is there.
+    await points.flush()
+    await working.flush(checkpoints)
   }
   const parked: Parked[] = []
   let events = 0
   for (const [partition, end] of ends) {
     folder?.settle()
     const standing = (await parkedOf(target.reader(() => 0), partition)).filter(({ key }) => share === undefined || share(key))
-    const { fold } = (folder = createFolder(parts, { working, parked, standing, through: end - 1 }))
+    const { fold } = (folder = createFolder(parts, { working, points, parked, standing, through: end - 1 }))
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
       await foldAll(records, { fold, codec: parts.codec, share })
       events += records.length
       checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
       parts.progress?.(totalOf(checkpoints))
       working.rest()
+      if (points.isFull()) await points.flush()
       if (working.isFull()) await flush()
       signal?.throwIfAborted()
     }
@@ -76,7 +85,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   }
   await flush()
   await working.settled()
-  return { events, parked }
+  return { events, parked, rejected: points.rejected() }
 }
 
 interface FoldAll extends Pick<BuildParts, 'codec'> {
@@ -103,6 +112,7 @@ const WORKING_SET = 6 * 1024 * 1024
 
 interface Folding {
   readonly working: WorkingSet
+  readonly points: Gathering
   readonly parked: Parked[]
   readonly standing: readonly StoredParked[]
   /** Where this partition's build ends: what a parked key has behind it by then was passed over. */
@@ -115,7 +125,7 @@ interface Folder {
   settle(): void
 }
 
-const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, standing, through }: Folding): Folder => {
+const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, parked, standing, through }: Folding): Folder => {
   const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec), owed), timers: timerChanges(codec) })
   const still = new Map(standing.map((entry) => [entry.SK, { entry: { ...entry, through }, behind: 0 }]))
   const { ttl } = domain.table
@@ -146,7 +156,7 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
     const { name, folds } = decider.projection
     if (folds[type] === undefined || discarded?.includes(name) === true || isStill(name, meta.key)) return
     try {
-      const { changes } = decide(decider, heard, get)
+      const { changes, points: said } = decide(decider, heard, get)
       // All of them before the first is put: one that is too large makes the whole event poison.
       const sizes = changes.map(sizeOfChange)
       for (let index = 0; index < changes.length; index += 1) {
@@ -154,6 +164,7 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, parked, st
         if ('_removed' in change) working.remove(change)
         else working.put(change, heard.offset, sizes[index] as number)
       }
+      for (const point of said) points.add({ ...point, version: heard.offset + 1 })
     } catch (error) {
       if (isRetriable(error)) throw error
       park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, personal: heard.event.personal })

@@ -1,5 +1,6 @@
 import type { Item, Key } from '../../projections/item.ts'
 import type { Change, Domain, Get, Outcome, Projection, Result, Timer } from '../../projections/projection.ts'
+import type { Point } from '../../projections/series.ts'
 import type { Event } from '../../schemas/event.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
 import type { Position } from './log.ts'
@@ -12,6 +13,7 @@ export interface Heard extends Position {
 export interface Decision {
   readonly outcome: Outcome
   readonly changes: readonly Change[]
+  readonly points: readonly Point[]
   /** Whether there is something for the outbox among them. */
   readonly sends: boolean
 }
@@ -33,6 +35,7 @@ export const MAX_CHANGES = 95
 const DAY_SECONDS = 24 * 60 * 60
 export const APPLIED: Outcome = { kind: 'applied' }
 const NOTHING: readonly Change[] = []
+const NO_POINTS: readonly Point[] = []
 
 /** One decider a projection. The first of a domain's projections that folds a type decides it. */
 export const decidersOf = ({ projections, table }: Domain, rows: Pick<Decider, 'outbox' | 'timers'>): readonly Decider[] => {
@@ -67,7 +70,7 @@ const judge = (decider: Decider, heard: Heard, get: Get): Decision => {
   // Counted by what the fold wants, not by what is written: a build has no outbox and must decide alike.
   const count = items.length + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
   if (count > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(count) })
-  return { outcome: APPLIED, changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows], sends: rows.length > 0 }
+  return { outcome: APPLIED, changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows], points: result.points ?? NO_POINTS, sends: rows.length > 0 }
 }
 
 const tooMany = (count: number) => ({
@@ -100,6 +103,7 @@ const remember = ({ ttl }: Decider, { event }: Heard, { key, outcome }: { key: K
 const marked = ({ decides, ttl }: Decider, heard: Heard, outcome: Outcome): Decision => ({
   outcome,
   changes: decides.has(heard.event.type) ? [{ ...outcomeKey(heard), ...flat(outcome), [ttl]: expiry(heard.event) }] : NOTHING,
+  points: NO_POINTS,
   sends: false,
 })
 

@@ -8,15 +8,17 @@ import { outboxPartition } from './keys.ts'
 import type { Log } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import type { Workshop } from './rebuild.ts'
+import type { SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
 import { ownerOf } from './turns.ts'
 
 export interface DropParts {
-  readonly domain: Pick<Domain, 'name' | 'table'>
+  readonly domain: Pick<Domain, 'name' | 'table' | 'series'>
   readonly generation: number
   readonly control: Pick<Control, 'serving' | 'generations' | 'lease' | 'drop' | 'dropped'>
   readonly log: Pick<Log, 'removeGroup' | 'watermarks'>
   readonly stores: Pick<Stores, 'drop'>
+  readonly series?: Pick<SeriesStores, 'drop'>
   readonly store: (generation: number) => Promise<Pick<Store, 'reader'>>
   readonly workshop: Pick<Workshop, 'place' | 'lock' | 'clear'>
   /** Nothing in this process follows it or answers from it any more. */
@@ -37,6 +39,7 @@ export const dropGeneration = async (parts: DropParts): Promise<void> => {
     await parts.letGo()
     await removeGroup(parts, group)
     await stores.drop(domain.table, generation)
+    if (domain.series !== undefined) await parts.series?.drop(domain.series, generation)
     await workshop.clear?.(generation)
     await control.dropped(domain.name, generation)
   } finally {

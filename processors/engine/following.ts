@@ -2,6 +2,7 @@ import type { Log } from './log.ts'
 import { startProcessor } from './processor.ts'
 import type { Running } from './processor.ts'
 import type { Followed, Pipeline, PipelineParts } from './pipeline.ts'
+import { telling } from './series.ts'
 import { EVERY } from './sort.ts'
 
 /** The processors of this process: one for every listed generation of this build's fold version. */
@@ -53,11 +54,13 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
   return { refresh, running: () => running, heal, stop }
 }
 
-const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, outcomes }: Followed): Promise<Running> => {
+const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, series, outcomes }: Followed): Promise<Running> => {
   const { domain, stores, codec, clock, watching, marks, holder } = parts
   await stores.enableTtl?.(domain.table, generation)
+  const failed = (error: unknown) => watching.failed(domain.name, error)
   return startProcessor({
-    domain, generation, log, store, codec, clock,
+    domain, generation, log, store, codec, clock, failed,
+    series: series && telling(series, failed),
     ...(marks.tries && { tries: marks.tries(domain.name, generation, holder) }),
     kills: ({ partition, offset, key }) => marks.put(domain.name, { what: 'killed', partition, offset, key, projection: EVERY, reason: 'it was alone in the hands of several processes that died', by: holder, at: clock.now() }),
     heard: (passed) => {
@@ -65,7 +68,6 @@ const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, 
       watching.passed(domain.name, generation, passed)
       if (passed.sends) sent()
     },
-    failed: (error) => watching.failed(domain.name, error),
     parked: (parked) => watching.parked(domain.name, parked),
   })
 }

@@ -69,7 +69,7 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   const records = await recordsOf(parts.log, entry)
   const still = await guarded(work, entry, async () => {
     const { spans, poisons } = await sortReadable(records, { codec, deciders: mine, isParked })
-    const advanced = await retrying(() => advance({ store, spans }), { clock, signal, failed })
+    const advanced = await retrying(() => advance({ store, series: parts.series, spans }), { clock, signal, failed })
     return [...poisons, ...advanced.flatMap(poisonOf)]
   })
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)

@@ -14,6 +14,7 @@ import type { Polling } from './polling.ts'
 import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
 import type { SendingFrom } from './sender.ts'
+import type { Series, SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
 import type { Domain } from '../../projections/projection.ts'
@@ -25,6 +26,8 @@ import type { Following } from './following.ts'
 export interface Followed {
   readonly generation: number
   readonly store: Store
+  /** The points, where the domain has any. */
+  readonly series: Series | undefined
   readonly outcomes: Outcomes
 }
 
@@ -39,6 +42,8 @@ export interface PipelineParts {
   readonly domain: Domain
   readonly logs: Logs
   readonly stores: Stores
+  /** Where points go; needed where the domain has any. */
+  readonly series?: Pick<SeriesStores, 'open'>
   readonly control: Control
   /** What is known of single events: those discarded, those that kill. */
   readonly marks: Marks
@@ -131,11 +136,12 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
 }
 
 /** Each generation is opened once. */
-const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
+const generationsOf = ({ domain, stores, series: points, clock, pollMs }: PipelineParts) => {
   const opened = new Map<number, Promise<Followed>>()
   const open = async (generation: number): Promise<Followed> => {
     const store = await stores.open(domain.table, generation)
-    return { generation, store, outcomes: createOutcomes({ domain, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
+    const series = domain.series && points?.open(domain.series, generation)
+    return { generation, store, series, outcomes: createOutcomes({ domain, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
   }
   const generation = (number: number): Promise<Followed> => {
     const known = opened.get(number) ?? open(number)
@@ -146,6 +152,7 @@ const generationsOf = ({ domain, stores, clock, pollMs }: PipelineParts) => {
   const forget = async (number: number): Promise<void> => {
     const known = await opened.get(number)?.catch(() => undefined)
     opened.delete(number)
+    await known?.series?.close()
     await known?.store.close()
   }
   return { generation, forget }

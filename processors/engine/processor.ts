@@ -12,6 +12,7 @@ import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedOf, passed, passing, type Parked } from './parking.ts'
 import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
+import type { Series } from './series.ts'
 import { slicesOf } from './slices.ts'
 import { sortReadable, type Sorted } from './sort.ts'
 import type { Checkpoint, Store } from './store.ts'
@@ -24,6 +25,8 @@ export interface ProcessorParts {
   readonly generation: number
   readonly log: Log
   readonly store: Store
+  /** Where the domain's points go. While it does not take them, this generation waits. */
+  readonly series?: Pick<Series, 'write'> | undefined
   readonly codec: Codec
   readonly clock: Clock
   /** Where what is about to be folded is written down, for whoever comes after a process that died of it. */
@@ -141,10 +144,10 @@ interface Saving {
 }
 
 const saveSlice = async (work: Work, { slice, through, checkpoint, tally }: Saving): Promise<void> => {
-  const { store } = work.parts
+  const { store, series } = work.parts
   const sorted = await sortStanding(work, slice, through)
   const saved = checkpoint === undefined || sorted.poisons.length > 0 ? {} : { checkpoint }
-  const advanced = await advance({ store, spans: sorted.spans, conflicted: tally.conflicted, ...saved })
+  const advanced = await advance({ store, series, spans: sorted.spans, conflicted: tally.conflicted, ...saved })
   const found = [...sorted.poisons, ...advanced.flatMap(poisonOf)]
   if (found.length > 0) {
     await park(work, found, through)

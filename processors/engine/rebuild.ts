@@ -15,6 +15,7 @@ import type { Marked } from './marks.ts'
 import { createPace, type Pace } from './pace.ts'
 import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, totalOf, type Positions } from './positions.ts'
+import type { Series } from './series.ts'
 import type { Store } from './store.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
@@ -35,6 +36,8 @@ export interface BuildWork {
 export interface Workshop extends Place {
   /** The local store the build works in; for an embedded generation it is that generation's own. */
   open(generation: number): Promise<BuildTarget>
+  /** The generation's own points, where the domain has any; closed by who opened them. */
+  series?(generation: number): Series
   /** Among how many workers the keys of so many events are best shared. */
   workers?(events: number): number
   /** Builds the local store with several threads. */
@@ -70,6 +73,8 @@ export interface Rebuilt {
   /** Folded in this run. */
   readonly events: number
   readonly parked: readonly StoredParked[]
+  /** Points that the series store will not take. */
+  readonly rejected: number
 }
 
 /** A generation on its way: nobody follows it before it is finished, and what is left can be gone on with. */
@@ -128,7 +133,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
     await kept.stop()
     await control.follow(domain.name, generation, holder)
     await workshop.clear?.(generation)
-    return { generation, events: folding.events(), parked }
+    return { generation, events: folding.events(), parked, rejected: folding.rejected() }
   }
   const leave = async () => {
     await kept.stop()
@@ -152,13 +157,16 @@ const createFolding = (parts: RebuildParts, { generation, kept, begun }: Work) =
   let isBegun = begun !== undefined
   let target: BuildTarget | undefined
   let events = 0
+  let rejected = 0
   const close = async () => {
     await target?.close()
     target = undefined
   }
   const foldTo = async ({ ends, workers, owed }: Pick<BuildState, 'ends' | 'workers' | 'owed'>) => {
     await kept.change({ ends, workers, owed, place: workshop.place })
-    events += await foldOnce(parts, { generation, kept })
+    const built = await foldOnce(parts, { generation, kept })
+    events += built.events
+    rejected += built.rejected
     isBegun = true
   }
   /** First to the ends that it was begun with, as it was begun; then on to where the serving one stands, unless its items are being copied already. */
@@ -173,21 +181,23 @@ const createFolding = (parts: RebuildParts, { generation, kept, begun }: Work) =
     target = await workshop.open(generation)
     return target
   }
-  return { fold, close, opened: () => target, events: () => events }
+  return { fold, close, opened: () => target, events: () => events, rejected: () => rejected }
 }
 
-const foldOnce = async (parts: RebuildParts, { generation, kept }: Omit<Work, 'begun'>): Promise<number> => {
+const foldOnce = async (parts: RebuildParts, { generation, kept }: Omit<Work, 'begun'>): Promise<Built> => {
   const { domain, log, codec, workshop, writesPerSecond } = parts
   const { signal } = kept
   const { ends, workers, owed } = kept.state()
   const progress = (done: number) => kept.tell({ what: 'folded', done, of: totalOf(ends) })
   const paced = writesPerSecond === undefined ? {} : { writesPerSecond, workingSet: workingSetOf(writesPerSecond / workers) }
   const work = { log, codec, generation, ends, owed, progress, signal, ...paced }
-  if (workers > 1 && workshop.share !== undefined) return (await workshop.share({ ...work, workers })).events
+  if (workers > 1 && workshop.share !== undefined) return workshop.share({ ...work, workers })
   const target = await workshop.open(generation)
+  const series = workshop.series?.(generation)
   try {
-    return (await build({ ...work, domain, target: pacedTarget(target, paceOf(parts)) })).events
+    return await build({ ...work, domain, series, target: pacedTarget(target, paceOf(parts)) })
   } finally {
+    await series?.close()
     await target.close()
   }
 }

@@ -1,4 +1,5 @@
 import type { Point, SeriesReader, SeriesSpec } from '../../projections/series.ts'
+import { Fault } from '../../schemas/fault.ts'
 
 /** The offset of the event that made it, and one: written again it is the same, and what came later wins. */
 export interface Versioned extends Point {
@@ -31,6 +32,18 @@ export interface SeriesStores {
   close(): Promise<void>
 }
 
+/** The series, telling of what it will never take: the events go on without. */
+export const telling = (series: Series, failed: (error: unknown) => void): Pick<Series, 'write'> => ({
+  write: async (points) => {
+    const rejected = await series.write(points)
+    for (const { point, reason } of rejected) failed(refusedPoint(point, reason))
+    return rejected
+  },
+})
+
+const refusedPoint = ({ measure, dims, at }: Point, reason: string): Fault =>
+  new Fault('series-rejected', `The series store will not take the ${measure} of ${Object.values(dims).join(', ')} at ${new Date(at).toISOString()}: ${reason}. It is in the log; widen the table's retention and rebuild the series to have it.`)
+
 /** Of points with the same identity, the one of the highest version: what a batch comes to. */
 export const newestOf = (points: readonly Versioned[], dims: readonly string[]): readonly Versioned[] => {
   const newest = new Map<string, Versioned>()
@@ -43,3 +56,25 @@ export const newestOf = (points: readonly Versioned[], dims: readonly string[]):
 
 /** One string a series; \0 occurs in no dimension. */
 export const seriesName = ({ dims }: Pick<Point, 'dims'>, names: readonly string[]): string => names.map((name) => dims[name] ?? '').join('\u0000')
+
+/** Points on their way to a store, many at a time. */
+export interface Gathering {
+  add(point: Versioned): void
+  isFull(): boolean
+  flush(): Promise<void>
+  /** How many the store will not take. */
+  rejected(): number
+}
+
+const FULL = 5_000
+
+export const gathering = (series: Pick<Series, 'write'> | undefined): Gathering => {
+  let kept: Versioned[] = []
+  let rejected = 0
+  const flush = async () => {
+    const points = kept
+    kept = []
+    if (points.length > 0 && series !== undefined) rejected += (await series.write(points)).length
+  }
+  return { add: (point) => void kept.push(point), isFull: () => kept.length >= FULL, flush, rejected: () => rejected }
+}

@@ -3,6 +3,7 @@ import type { Change, Get, Outcome } from '../../projections/projection.ts'
 import { decide, type Decider, type Heard } from './decide.ts'
 import { isByPosition, leavesTrace } from './keys.ts'
 import { isRetriable } from './retry.ts'
+import type { Versioned } from './series.ts'
 import { sizeOfChange } from './size.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from './store.ts'
 
@@ -25,6 +26,8 @@ export interface FoldedSpan {
   readonly chunks: readonly Chunk[]
   /** By event, in order; `undefined` where the items show that it was applied before. */
   readonly outcomes: readonly (Outcome | undefined)[]
+  /** Of the events that were not applied before. */
+  readonly points: readonly Versioned[]
   readonly sends: boolean
   /** The event that could not be folded; those behind it were not tried. */
   readonly poison?: { readonly heard: Heard; readonly error: unknown }
@@ -46,6 +49,7 @@ interface Entry {
 export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan => {
   const entries = createEntries(known)
   const outcomes: (Outcome | undefined)[] = []
+  const points: Versioned[] = []
   const chunks = createChunks(decider.ttl)
   const first = heard[0]?.offset ?? 0
   let newest = -1
@@ -63,6 +67,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
   const result = (poison?: FoldedSpan['poison']): FoldedSpan => ({
     chunks: entries.misses.length > 0 ? [] : chunks.close(),
     outcomes,
+    points,
     sends,
     misses: entries.misses,
     contested: known.alone ? NONE : entries.contested(first),
@@ -78,6 +83,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
       const before = newest >= one.offset
       // First, since it throws for an item that is too large: that event is told as parked.
       if (!before) chunks.add(decision.changes, touched, one)
+      if (!before) for (const point of decision.points) points.push({ ...point, version: one.offset + 1 })
       outcomes.push(before ? undefined : decision.outcome)
       sends ||= !before && decision.sends
     } catch (error) {
