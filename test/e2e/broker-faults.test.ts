@@ -1,19 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { describeWith } from '../services/available.ts'
-import type { Available } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
-import type { DynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
-import type { KafkaHandle } from '../services/kafka.ts'
+import { afterEach, expect, test } from 'vitest'
 import { codesIn, committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, needForOffsets, notReady, statusOf, untilWhole, withAdmin } from './crew.ts'
 import { progress, progressOnEveryKey } from './load.ts'
+import { describeOnServices } from './on-services.ts'
 import { client, meal, run, until } from './program.ts'
-
-const available = (): Available => {
-  const kafka = kafkaAvailable()
-  return kafka.ok ? dynamodbAvailable() : kafka
-}
 
 const OUTAGE_MS = 60_000
 const TIMEOUT_MS = 600_000
@@ -21,29 +11,19 @@ const ZOMBIES = 5
 const NODES = [0, 1, 2]
 
 /** Every record on three brokers, two of them needed; after each fault, what was acknowledged is there once and equals its fold. */
-describeWith('three brokers, an edge and two processors under load', available(), () => {
-  let kafka: KafkaHandle
-  let dynamodb: DynamoDb
-  beforeAll(async () => {
-    kafka = await startKafka({ nodes: 3 })
-    dynamodb = await startDynamoDb()
-  }, 300_000)
+describeOnServices('three brokers, an edge and two processors under load', (services) => {
   // What a fault that was not survived left behind is not the next one's.
   afterEach(async () => {
-    for (const index of NODES) if (!(await kafka.node(index).isUp())) await kafka.node(index).start()
+    for (const index of NODES) if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
   })
-  afterAll(async () => {
-    await dynamodb?.stop()
-    await kafka?.stop()
-  })
-  const startCrew = crewsOf(() => ({ kafka, dynamodb }))
+  const startCrew = crewsOf(services)
   const committing = (since: readonly string[]): Promise<void> =>
-    until(async () => (await committedOffsets(kafka)).every((offset) => !since.includes(offset)), () => `no offsets are committed after ${since.join(', ')}`)
+    until(async () => (await committedOffsets(services.kafka)).every((offset) => !since.includes(offset)), () => `no offsets are committed after ${since.join(', ')}`)
 
   test('the leader of a partition is killed and comes back; doctor names it meanwhile', async () => {
     const { env, edge, load, users, finish } = await startCrew('2026-10-01')
     await progress(load, edge, 40)
-    const leader = await leaderOf(kafka, 0)
+    const leader = await leaderOf(services.kafka, 0)
     await leader.kill()
     await progressOnEveryKey(load, edge, users)
     const told = await run(['doctor'], env)
@@ -51,7 +31,7 @@ describeWith('three brokers, an edge and two processors under load', available()
     expect(told.stdout).toMatch(/ok +pipeline/)
     await until(() => isReady(edge), () => `two brokers are enough to be ready: ${edge.stderr()}`)
     await leader.start()
-    await untilWhole(kafka)
+    await untilWhole(services.kafka)
     await progressOnEveryKey(load, edge, users)
     await finish()
   }, TIMEOUT_MS)
@@ -60,10 +40,10 @@ describeWith('three brokers, an edge and two processors under load', available()
     const { edge, load, users, finish } = await startCrew('2026-10-02')
     for (const index of NODES) {
       await progress(load, edge, 30)
-      await kafka.node(index).stop()
+      await services.kafka.node(index).stop()
       await progressOnEveryKey(load, edge, users)
-      await kafka.node(index).start()
-      await untilWhole(kafka)
+      await services.kafka.node(index).start()
+      await untilWhole(services.kafka)
     }
     await finish()
   }, TIMEOUT_MS)
@@ -92,10 +72,10 @@ describeWith('three brokers, an edge and two processors under load', available()
     await progress(load, edge, 40)
     // Its session must end between a load and the write that follows it: with the store asleep, it stands there whenever it has work.
     for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {
-      process.kill(dynamodb.pid, 'SIGSTOP')
+      process.kill(services.dynamodb.pid, 'SIGSTOP')
       await delay(20)
       zombie.kill('SIGSTOP')
-      process.kill(dynamodb.pid, 'SIGCONT')
+      process.kill(services.dynamodb.pid, 'SIGCONT')
       await progressOnEveryKey(load, edge, users)
       zombie.kill('SIGCONT')
       await until(() => isReady(zombie), () => `it does not wake: ${zombie.stderr()}`)
@@ -108,22 +88,22 @@ describeWith('three brokers, an edge and two processors under load', available()
   test('commits of offsets are refused, and the processors die before any is taken: the items know where they stand', async () => {
     const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
     await progress(load, edge, 40)
-    await kafka.node(2).stop()
+    await services.kafka.node(2).stop()
     // The group must stand again with whoever coordinates it now: while nothing is written, it cannot be formed anew.
-    await committing(await committedOffsets(kafka))
-    await needForOffsets(kafka, 3)
+    await committing(await committedOffsets(services.kafka))
+    await needForOffsets(services.kafka, 3)
     try {
       await until(async () => processors.some((each) => codesIn(each).includes('offsets-refused')), () => `nobody says that commits are refused: ${edge.stderr()}`)
       for (const each of processors) each.kill('SIGKILL')
     } finally {
-      await needForOffsets(kafka, 2)
+      await needForOffsets(services.kafka, 2)
     }
     await addProcessor()
     await addProcessor()
     await progressOnEveryKey(load, edge, users)
-    await committing(await committedOffsets(kafka))
-    await kafka.node(2).start()
-    await untilWhole(kafka)
+    await committing(await committedOffsets(services.kafka))
+    await services.kafka.node(2).start()
+    await untilWhole(services.kafka)
     await finish()
   }, TIMEOUT_MS)
 
@@ -132,8 +112,8 @@ describeWith('three brokers, an edge and two processors under load', available()
     await progress(load, edge, 40)
     expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
     await until(async () => (await statusOf(env)).lagEvents > 0, () => 'nothing is appended without processors')
-    await withAdmin(kafka, (admin) => admin.deleteGroups([GROUP]))
-    expect(await committedOffsets(kafka)).toEqual(NODES.concat(3).map((partition) => `${partition}:-1`))
+    await withAdmin(services.kafka, (admin) => admin.deleteGroups([GROUP]))
+    expect(await committedOffsets(services.kafka)).toEqual(NODES.concat(3).map((partition) => `${partition}:-1`))
     await addProcessor()
     await addProcessor()
     await progressOnEveryKey(load, edge, users)
@@ -144,7 +124,7 @@ describeWith('three brokers, an edge and two processors under load', available()
     const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
     await progress(load, edge, 40)
     const gone = Date.now()
-    await Promise.all(NODES.map((index) => kafka.node(index).kill()))
+    await Promise.all(NODES.map((index) => services.kafka.node(index).kill()))
     for (const each of [edge, ...processors]) await until(async () => (await notReady(each)) !== undefined, () => 'it goes on being ready without a log')
     expect(await notReady(edge)).toMatch(/log|Kafka/)
     for (const each of processors) await until(() => Promise.resolve(codesIn(each).includes('log-unavailable')), () => `it does not say what is wrong: ${each.stderr()}`)
@@ -152,12 +132,12 @@ describeWith('three brokers, an edge and two processors under load', available()
     expect({ status: refused.status, code: refused.body['code'] }).toEqual({ status: 503, code: expect.stringMatching(/^(log-unavailable|append-unknown)$/) })
     const told = await run(['doctor'], env)
     expect(told.code).toBe(1)
-    for (const address of kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
+    for (const address of services.kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
     await delay(Math.max(0, gone + OUTAGE_MS - Date.now()))
-    await Promise.all(NODES.map((index) => kafka.node(index).start()))
+    await Promise.all(NODES.map((index) => services.kafka.node(index).start()))
     await progressOnEveryKey(load, edge, users)
     for (const each of [edge, ...processors]) await until(() => isReady(each), () => `not ready again: ${each.stderr()}`)
-    await untilWhole(kafka)
+    await untilWhole(services.kafka)
     await finish()
   }, TIMEOUT_MS)
-})
+}, { nodes: 3 })

@@ -4,12 +4,12 @@ import { expect } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
 import { groupOf } from '../../processors/engine/processor.ts'
 import type { Status } from '../../cli/standing.ts'
-import type { DynamoDb } from '../services/dynamodb.ts'
 import type { KafkaHandle } from '../services/kafka.ts'
 import type { KafkaNode } from '../services/kafka-node.ts'
 import { differencesOf, startLoad } from './load.ts'
 import type { Load } from './load.ts'
-import { freshFolder, newToken, run, startServer, tell, until } from './program.ts'
+import type { Services } from './on-services.ts'
+import { newToken, run, startServer, tell, until } from './program.ts'
 import type { Env, Server } from './program.ts'
 
 /** The program as it runs on services: an edge and processors, each a process, under load. */
@@ -25,11 +25,6 @@ export interface Crew {
   finish(): Promise<void>
 }
 
-export interface Services {
-  readonly kafka: KafkaHandle
-  readonly dynamodb: DynamoDb
-}
-
 const USERS = ['ann', 'bob', 'cyd', 'dan', 'eve', 'fay']
 const SESSION_MS = 6_000
 const PARTITIONS = 4
@@ -37,19 +32,11 @@ const LANES = 6
 export const GROUP = groupOf(meals.name, 1)
 export const ROLES = ['--roles', 'processor,sender,timers']
 
-export const envOf = ({ kafka, dynamodb }: Services): Env => ({
-  TRIBUTARY_DATA: freshFolder(),
-  TRIBUTARY_KAFKA: kafka.brokers.join(','),
-  TRIBUTARY_KAFKA_PARTITIONS: String(PARTITIONS),
-  TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS),
-  TRIBUTARY_DYNAMODB: dynamodb.endpoint,
-})
-
 /** Tokens outlive the tests of a file, as the services do. */
-export const crewsOf = (services: () => Services): ((day: string) => Promise<Crew>) => {
+export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<Crew>) => {
   const tokens: string[] = []
   return async (day) => {
-    const env = envOf(services())
+    const env = envWith({ TRIBUTARY_KAFKA_PARTITIONS: String(PARTITIONS), TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS) })
     const edge = await startServer(env, ['--roles', 'edge'])
     const processors: Server[] = []
     const addProcessor = async (): Promise<Server> => {

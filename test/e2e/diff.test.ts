@@ -1,21 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { client, freshFolder, newToken, run, startServer, tell } from './program.ts'
-import type { Env, Ran } from './program.ts'
-
-const root = join(import.meta.dirname, '..', '..')
-
-/** The same program as a later release would be: its day begins at five. */
-const runFiveAm = async (args: readonly string[], env: Env): Promise<Ran> => {
-  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'five-am.mjs'), join(root, 'bin', 'tributary.js'), ...args], { env: { ...process.env, NO_COLOR: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const texts = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...texts }
-}
+import { client, fiveAm, freshFolder, newToken, run, startServer, tell } from './program.ts'
 
 const eaten = (mealSummary: string, eatenAt: string, calories: number) => ({ mealSummary, eatenAt, tz: 'Europe/Berlin', calories, protein: 10, carbs: 20, fat: 5 })
 
@@ -31,7 +15,7 @@ test('the 4 AM rule made 5 AM is shown item by item before anybody sees it, and 
   expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('no item and no decision comes out differently') })
   await tell(['generations', 'meals', '--drop', '2'], env)
 
-  const shown = await runFiveAm(['rebuild', 'meals', '--diff', '--json'], env)
+  const shown = await run(['rebuild', 'meals', '--diff', '--json'], fiveAm(env))
   expect(shown.code).toBe(3)
   const report = JSON.parse(shown.stdout) as { generation: number; kinds: readonly { kind: string }[]; sample: readonly unknown[] }
   expect(report).toMatchObject({ generation: 3, foldVersion: 2, against: { generation: 1, foldVersion: 1 }, decisions: { changed: 0 }, moving: 0, differs: true })
@@ -49,14 +33,14 @@ test('the 4 AM rule made 5 AM is shown item by item before anybody sees it, and 
   expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ generation: 1, foldVersion: 1 })
   expect((await ann.get('/v1/summaries?from=2026-11-14&to=2026-11-16')).body['items']).toHaveLength(3)
   expect((await ann.post('/v1/meals', eaten('Brunch', '2026-11-16T11:00:00+01:00', 400))).status).toBe(201)
-  const again = await runFiveAm(['rebuild', 'meals', '--diff', '--sample', '1'], env)
+  const again = await run(['rebuild', 'meals', '--diff', '--sample', '1'], fiveAm(env))
   expect(again).toMatchObject({ code: 3, stdout: expect.stringContaining('a sample of 1') })
   expect(await run(['flip', 'meals', '--to', '3'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unfinished') })
   expect(await server.stop()).toBe(0)
 
-  const served = await runFiveAm(['rebuild', 'meals', '--resume', '--yes', '--json'], env)
+  const served = await run(['rebuild', 'meals', '--resume', '--yes', '--json'], fiveAm(env))
   expect(JSON.parse(served.stdout)).toMatchObject({ generation: 3, flipped: true })
-  expect(await runFiveAm(['verify', 'meals'], env)).toMatchObject({ code: 0 })
-  const back = await runFiveAm(['flip', 'meals', '--to', '1'], env)
+  expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({ code: 0 })
+  const back = await run(['flip', 'meals', '--to', '1'], fiveAm(env))
   expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/version 1.*stands still/) })
 }, 240_000)

@@ -4,9 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoDB, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
-import { describeWith } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
+import { describeOnServices } from './on-services.ts'
 import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
 import type { Env } from './program.ts'
 
@@ -113,45 +111,31 @@ describe('tributary forget', { timeout: 240_000 }, () => {
   })
 })
 
-const available = () => {
-  const kafka = kafkaAvailable()
-  return kafka.ok ? dynamodbAvailable() : kafka
-}
-
-describeWith('tributary forget on Kafka and DynamoDB', available(), () => {
+describeOnServices('tributary forget on Kafka and DynamoDB', (services) => {
   test('no trace in any table or in the topic, with two processors and an edge that hold the key', { timeout: 300_000 }, async () => {
-    const kafka = await startKafka()
-    const dynamodb = await startDynamoDb()
-    const env: Env = {
-      TRIBUTARY_DATA: freshFolder(), TRIBUTARY_KAFKA: kafka.brokers.join(','), TRIBUTARY_KAFKA_PARTITIONS: '2', TRIBUTARY_DYNAMODB: dynamodb.endpoint,
-      TRIBUTARY_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64'),
-    }
-    try {
-      const edge = await startServer(env, ['--roles', 'edge'])
-      const processors = [await startServer(env, ['--roles', 'processor']), await startServer(env, ['--roles', 'processor'])]
-      const [token, other] = [await tokenFor(env, 'ann'), await newToken(env, 'bob')]
-      await eat(edge.url, token, 12)
-      expect((await client(edge.url, other).post('/v1/meals', { ...meal(0), mealSummary: 'Bread of Bob', notes: 'b' })).status).toBe(201)
-      const before = await everyRow(dynamodb.endpoint)
-      expect(before).toContain(WORDS[0])
-      expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-      expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--json'], env))).toMatchObject({ was: 'known', items: 13, left: [] })
-      const after = await everyRow(dynamodb.endpoint)
-      for (const word of WORDS) expect(after).not.toContain(word)
-      expect(after).toContain('Bread of Bob')
-      expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-      expect(await client(edge.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
-      expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-      expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
-      expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-      expect(await everyRow(dynamodb.endpoint)).not.toContain(WORDS[0])
-      for (const server of [edge, ...processors]) {
-        expect(await server.stop()).toBe(0)
-        for (const word of WORDS) expect(server.stderr()).not.toContain(word)
-      }
-    } finally {
-      await dynamodb.stop()
-      await kafka.stop()
+    const { kafka, dynamodb } = services
+    const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '2', TRIBUTARY_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') })
+    const edge = await startServer(env, ['--roles', 'edge'])
+    const processors = [await startServer(env, ['--roles', 'processor']), await startServer(env, ['--roles', 'processor'])]
+    const [token, other] = [await tokenFor(env, 'ann'), await newToken(env, 'bob')]
+    await eat(edge.url, token, 12)
+    expect((await client(edge.url, other).post('/v1/meals', { ...meal(0), mealSummary: 'Bread of Bob', notes: 'b' })).status).toBe(201)
+    const before = await everyRow(dynamodb.endpoint)
+    expect(before).toContain(WORDS[0])
+    expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
+    expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--json'], env))).toMatchObject({ was: 'known', items: 13, left: [] })
+    const after = await everyRow(dynamodb.endpoint)
+    for (const word of WORDS) expect(after).not.toContain(word)
+    expect(after).toContain('Bread of Bob')
+    expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
+    expect(await client(edge.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await everyRow(dynamodb.endpoint)).not.toContain(WORDS[0])
+    for (const server of [edge, ...processors]) {
+      expect(await server.stop()).toBe(0)
+      for (const word of WORDS) expect(server.stderr()).not.toContain(word)
     }
   })
 })

@@ -2,22 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeWith } from '../services/available.ts'
-import type { Available } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
-import type { DynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
-import type { KafkaHandle } from '../services/kafka.ts'
+import { expect, test } from 'vitest'
 import { startLoad } from './load.ts'
-import { freshFolder, newToken, run, startServer, tell, until } from './program.ts'
+import { describeOnServices } from './on-services.ts'
+import { newToken, run, startServer, tell, until } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
-const available = (): Available => {
-  const kafka = kafkaAvailable()
-  return kafka.ok ? dynamodbAvailable() : kafka
-}
 
 interface Row {
   readonly generation: number
@@ -26,25 +17,9 @@ interface Row {
 
 const rows = async (env: Env): Promise<readonly Row[]> => (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
-describeWith('generations on Kafka and DynamoDB Local, with two processor processes', available(), () => {
-  let kafka: KafkaHandle
-  let dynamodb: DynamoDb
-  beforeAll(async () => {
-    kafka = await startKafka()
-    dynamodb = await startDynamoDb()
-  }, 300_000)
-  afterAll(async () => {
-    await dynamodb.stop()
-    await kafka.stop()
-  })
-
+describeOnServices('generations on Kafka and DynamoDB Local, with two processor processes', (services) => {
   test('under load: rebuilt, killed while its items are written, gone on with, flipped, flipped back, dropped', async () => {
-    const env: Env = {
-      TRIBUTARY_DATA: freshFolder(),
-      TRIBUTARY_KAFKA: kafka.brokers.join(','),
-      TRIBUTARY_KAFKA_PARTITIONS: '4',
-      TRIBUTARY_DYNAMODB: dynamodb.endpoint,
-    }
+    const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '4' })
     const servers = [await startServer(env, ['--roles', 'edge']), await startServer(env, ['--roles', 'processor,sender']), await startServer(env, ['--roles', 'processor,sender'])] as const
     const [edge] = servers
     const tokens: string[] = []
@@ -59,7 +34,7 @@ describeWith('generations on Kafka and DynamoDB Local, with two processor proces
     // So slow that it is met while it writes to DynamoDB.
     const killed = spawn(process.execPath, [program, 'rebuild', 'meals', '--no-flip', '--yes', '--max-writes-per-second', '20'], { env: { ...process.env, NO_COLOR: '1', ...env }, stdio: 'ignore' })
     const ended = once(killed, 'exit')
-    await until(async () => (await new DynamoDB({ endpoint: dynamodb.endpoint, region: 'local', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } }).listTables({})).TableNames?.includes('chatkcal.g2') === true, () => 'no table is made', 120_000)
+    await until(async () => (await new DynamoDB({ endpoint: services.dynamodb.endpoint, region: 'local', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } }).listTables({})).TableNames?.includes('chatkcal.g2') === true, () => 'no table is made', 120_000)
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
     killed.kill('SIGKILL')
     await ended

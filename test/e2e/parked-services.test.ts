@@ -1,21 +1,10 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeWith } from '../services/available.ts'
-import type { Available } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
-import type { DynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
-import type { KafkaHandle } from '../services/kafka.ts'
-import { client, freshFolder, meal, newToken, run, startServer, until } from './program.ts'
+import { expect, test } from 'vitest'
+import { describeOnServices } from './on-services.ts'
+import { client, deadly, freshFolder, meal, newToken, run, startServer, until } from './program.ts'
 import type { Client, Env, Server } from './program.ts'
 
-const available = (): Available => {
-  const kafka = kafkaAvailable()
-  return kafka.ok ? dynamodbAvailable() : kafka
-}
 const ROLES = ['--roles', 'processor,sender'] as const
-const deadly = (env: Env, how: string): Env => ({ ...env, DEADLY: how, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}` })
 
 const eat = async (who: Client, calories: readonly number[]): Promise<void> => {
   for (const [index, each] of calories.entries()) {
@@ -27,27 +16,9 @@ const day = async (who: Client): Promise<unknown> => ((await who.get('/v1/summar
 const codes = async (env: Env): Promise<readonly string[]> =>
   (await run(['parked', '--json'], env)).stdout.split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { code: string }).code)
 
-describeWith('parked keys on Kafka and DynamoDB Local, with two processors', available(), () => {
-  let kafka: KafkaHandle
-  let dynamodb: DynamoDb
-  beforeAll(async () => {
-    kafka = await startKafka()
-    dynamodb = await startDynamoDb()
-  }, 300_000)
-  afterAll(async () => {
-    await dynamodb.stop()
-    await kafka.stop()
-  })
-  const services = (): Env => ({
-    TRIBUTARY_DATA: freshFolder(),
-    TRIBUTARY_KAFKA: kafka.brokers.join(','),
-    TRIBUTARY_KAFKA_PARTITIONS: '2',
-    TRIBUTARY_KAFKA_SESSION_MS: '6000',
-    TRIBUTARY_DYNAMODB: dynamodb.endpoint,
-  })
-
+describeOnServices('parked keys on Kafka and DynamoDB Local, with two processors', (services) => {
   test('healed once though a processor is killed in the middle; discarded on the record; and a killer is parked by whoever comes after', async () => {
-    const env = services()
+    const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '2', TRIBUTARY_KAFKA_SESSION_MS: '6000' })
     const edge = await startServer(env, ['--roles', 'edge'])
     let processors = [await startServer(deadly(env, 'throw'), ROLES), await startServer(deadly(env, 'throw'), ROLES)]
     const [ann, bob, cyd] = [client(edge.url, await newToken(env, 'ann')), client(edge.url, await newToken(env, 'bob')), client(edge.url, await newToken(env, 'cyd'))]

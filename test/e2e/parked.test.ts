@@ -1,11 +1,7 @@
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until } from './program.ts'
 import type { Client, Env, Ran, Server } from './program.ts'
-
-/** With folds that do this on a meal of 666 calories. */
-const deadly = (env: Env, how: string): Env => ({ ...env, DEADLY: how, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}` })
 
 const eat = async (who: Client, calories: number, minute: number): Promise<number> =>
   (await who.post('/v1/meals', { ...meal(1), eatenAt: `2026-11-16T12:${String(minute).padStart(2, '0')}:00Z`, calories }, { prefer: 'respond-async' })).status

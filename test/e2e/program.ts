@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -25,6 +26,15 @@ export const freshFolder = (): string => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** With what this script changes in the program. */
+const changedBy = (script: string, env: Env): Env => ({ ...env, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, script)).href}` })
+
+/** With folds that do this on a meal of 666 calories. */
+export const deadly = (env: Env, how: string): Env => changedBy('deadly.mjs', { ...env, DEADLY: how })
+
+/** As a later release would be: its day begins at five. */
+export const fiveAm = (env: Env): Env => changedBy('five-am.mjs', env)
 
 const launch = (args: readonly string[], env: Env): ChildProcess => {
   if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) throw new Error('The program is not built: npm run build')

@@ -1,41 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeWith } from '../services/available.ts'
-import type { Available } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
-import type { DynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
-import type { KafkaHandle } from '../services/kafka.ts'
+import { expect, test } from 'vitest'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
-import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
-import type { Env } from './program.ts'
+import { describeOnServices } from './on-services.ts'
+import { client, newToken, run, startServer, tell, until } from './program.ts'
 
-const SESSION_MS = 6_000
-const available = (): Available => {
-  const kafka = kafkaAvailable()
-  return kafka.ok ? dynamodbAvailable() : kafka
-}
+const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
-describeWith('on Kafka and DynamoDB Local, with two processor processes', available(), () => {
-  let kafka: KafkaHandle
-  let dynamodb: DynamoDb
-  beforeAll(async () => {
-    kafka = await startKafka()
-    dynamodb = await startDynamoDb()
-  }, 300_000)
-  afterAll(async () => {
-    await dynamodb.stop()
-    await kafka.stop()
-  })
-  const services = (): Env => ({
-    TRIBUTARY_DATA: freshFolder(),
-    TRIBUTARY_KAFKA: kafka.brokers.join(','),
-    TRIBUTARY_KAFKA_PARTITIONS: '4',
-    TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS),
-    TRIBUTARY_DYNAMODB: dynamodb.endpoint,
-  })
-
+describeOnServices('on Kafka and DynamoDB Local, with two processor processes', (services) => {
   test('one killed and one paused past its session: nothing acknowledged is lost, nothing is doubled, and every item equals its fold', async () => {
-    const env = services()
+    const env = services.env(SETTINGS)
     const edge = await startServer(env, ['--roles', 'edge'])
     const first = await startServer(env, ['--roles', 'processor,sender'])
     const second = await startServer(env, ['--roles', 'processor,sender'])
@@ -70,7 +42,7 @@ describeWith('on Kafka and DynamoDB Local, with two processor processes', availa
   }, 300_000)
 
   test('a rebuild is followed by the running processors, and then served', async () => {
-    const env = services()
+    const env = services.env(SETTINGS)
     const server = await startServer(env)
     const gil = client(server.url, await newToken(env, 'gil'))
     for (let index = 0; index < 5; index += 1) expect((await gil.post('/v1/meals', { mealSummary: `M ${index}`, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: index, protein: 0, carbs: 0, fat: 0 })).status).toBe(201)
@@ -84,14 +56,14 @@ describeWith('on Kafka and DynamoDB Local, with two processor processes', availa
   }, 180_000)
 
   test('Kafka that goes away in the middle is told, and comes back without a restart of ours', async () => {
-    const env = services()
+    const env = services.env(SETTINGS)
     const server = await startServer(env)
     const token = await newToken(env, 'hal')
     const load = startLoad({ url: () => server.url, tokens: [token], lanes: 2 })
     await progress(load, server, 10)
-    await kafka.node(0).kill()
+    await services.kafka.node(0).kill()
     await until(async () => (await fetch(`${server.admin}/readyz`)).status === 503, () => 'it went on being ready without a log')
-    await kafka.node(0).start()
+    await services.kafka.node(0).start()
     await progress(load, server, 20)
     await until(async () => (await fetch(`${server.admin}/readyz`)).ok, () => `not ready again: ${server.stderr()}`)
     await load.stop()
