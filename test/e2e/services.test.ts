@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, newToken, run, startServer, tell, until } from './program.ts'
+import { client, fiveAm, meal, newToken, run, startServer, tell, until } from './program.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
@@ -41,12 +41,24 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
     expect(await Promise.all([edge.stop(), second.stop(), third.stop()])).toEqual([0, 0, 0])
   }, 300_000)
 
-  test('a rebuild is followed by the running processors, and then served', async () => {
+  test('a rebuild is shown beside what serves, followed by the running processors, and then served', async () => {
     const env = services.env(SETTINGS)
     const server = await startServer(env)
     const gil = client(server.url, await newToken(env, 'gil'))
     for (let index = 0; index < 5; index += 1) expect((await gil.post('/v1/meals', { mealSummary: `M ${index}`, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: index, protein: 0, carbs: 0, fat: 0 })).status).toBe(201)
+    expect((await gil.post('/v1/meals', { ...meal(0), eatenAt: '2026-11-16T04:30:00Z' })).status).toBe(201)
     const before = await gil.get('/v1/summaries?from=2026-11-16&to=2026-11-16')
+
+    expect(await run(['rebuild', 'meals', '--diff'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('no item and no decision comes out differently') })
+    await tell(['generations', 'meals', '--drop', '2'], env)
+    const changed = await run(['rebuild', 'meals', '--diff', '--json'], fiveAm(env))
+    expect(changed.code).toBe(3)
+    expect((JSON.parse(changed.stdout) as { kinds: readonly unknown[] }).kinds).toEqual(expect.arrayContaining([
+      expect.objectContaining({ kind: 'meal', changed: 1, same: 5, fields: { userDate: 1 } }),
+      expect.objectContaining({ kind: 'day summary', added: 1, removed: 0, changed: 1 }),
+    ]))
+    await tell(['generations', 'meals', '--drop', '3'], env)
+
     const { generation } = JSON.parse(await tell(['rebuild', 'meals', '--yes', '--json'], env)) as { generation: number }
     await until(async () => ((await (await fetch(`${server.admin}/v1/tables`)).json()) as { meals: { generation: number } }).meals.generation === generation, () => server.stderr())
     expect((await gil.get('/v1/summaries?from=2026-11-16&to=2026-11-16')).body).toEqual(before.body)
