@@ -3,20 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FORGOTTEN, type Event } from '../../schemas/event.ts'
 import { openCodec, withKeys } from '../../schemas/codec.ts'
-import { Fault, isFault } from '../../schemas/fault.ts'
+import { Fault } from '../../schemas/fault.ts'
 import { boundTo, keyIdOf, seal, sealingKey, unseal, type Sealing, type SealingKey } from '../../schemas/sealing.ts'
+import { codeOf } from '../code-of.ts'
 
 const key = sealingKey('00112233aabbccdd', Buffer.alloc(32, 1))
 const bound = boundTo('tributary.meals.MealDeleted', { eventId: 'e1', subjectId: 'ann' })
-const codeOf = (work: () => unknown): string => {
-  try {
-    work()
-  } catch (error) {
-    if (isFault(error)) return error.code
-    throw error
-  }
-  return 'none'
-}
 
 describe('a sealed field', () => {
   test('comes back as it was, whatever it was', () =>

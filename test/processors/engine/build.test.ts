@@ -1,27 +1,13 @@
 import { expect, test } from 'vitest'
 import { advance } from '../../../processors/engine/advance.ts'
 import { build, type Owed } from '../../../processors/engine/build.ts'
-import type { BuildTarget } from '../../../processors/engine/build-target.ts'
 import type { LogRecord } from '../../../processors/engine/log.ts'
-import { keyOf } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { jsonPacking } from './json-packing.ts'
 import { accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid } from './ledger.ts'
-import { memoryStore, type MemoryStore } from './memory-store.ts'
+import { memoryStore, memoryTarget } from './memory-store.ts'
 
 const packing = jsonPacking()
-
-const targetOf = (store: MemoryStore): BuildTarget => ({
-  ...store,
-  packing,
-  peek: (key) => store.items.get(keyOf(key)),
-  count: async () => store.items.size,
-  write: async (puts, removes, checkpoints) => {
-    for (const item of puts) store.items.set(keyOf(item), packing.opened(item))
-    for (const key of removes) store.items.delete(keyOf(key))
-    for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
-  },
-})
 
 const recordsOf = (events: readonly Event[]): readonly LogRecord[] =>
   events.map((event, offset) => ({ partition: 0, offset, timestamp: 0, key: event.meta.key, value: jsonCodec.encode(event) }))
@@ -32,7 +18,7 @@ const buildOf = async (events: readonly Event[], workingSet = 2, owed: readonly 
   const read = async function* (_: number, from: number, to = records.length) {
     for (let at = from; at < to; at += 3) yield records.slice(at, Math.min(at + 3, to))
   }
-  const built = await build({ domain: ledger, log: { read }, codec: jsonCodec, target: targetOf(store), ends: new Map([[0, events.length]]), workingSet, owed })
+  const built = await build({ domain: ledger, log: { read }, codec: jsonCodec, target: memoryTarget(store, packing), ends: new Map([[0, events.length]]), workingSet, owed })
   return { store, built }
 }
 

@@ -3,6 +3,7 @@ import { createKeyring, KEY_AGE_MS } from '../../../processors/engine/keyring.ts
 import { openKnownKeys, type DataKey, type KeyStore, type Person, type Place } from '../../../processors/engine/key-store.ts'
 import { FORGOTTEN } from '../../../schemas/event.ts'
 import { isFault } from '../../../schemas/fault.ts'
+import { codeOf } from '../../code-of.ts'
 import { memoryStore } from './memory-store.ts'
 
 const key = (digit: number): DataKey => ({ id: String(digit).repeat(16), bytes: Buffer.alloc(32, digit) })
@@ -26,15 +27,6 @@ const memoryKeys = (people: Map<string, Person>, plainBefore: KeyStore['founding
   }
 }
 const person = (given: Partial<Person> = {}): Person => ({ key: key(1), destroyed: [], places: [], forgetting: false, ...given })
-const codeOf = (work: () => unknown): string => {
-  try {
-    work()
-  } catch (error) {
-    if (isFault(error)) return error.code
-    throw error
-  }
-  return 'none'
-}
 
 describe('the keyring', () => {
   test('asks the store once for a person, until the key is too old to be trusted', async () => {

@@ -1,4 +1,5 @@
 import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { BuildTarget, Packed, Packing } from '../../../processors/engine/build-target.ts'
 import type { Chunk, Store, Write } from '../../../processors/engine/store.ts'
 
 /** The store port at its plainest, for tests of what stands on it: no peek, so that loads are exercised. */
@@ -79,3 +80,16 @@ export const memoryStore = (): MemoryStore => {
     close: async () => undefined,
   }
 }
+
+/** The same for a build to write to, with a packing of its own if it has one. */
+export const memoryTarget = (store: MemoryStore, packing?: Packing & { readonly opened: (put: Stored | Packed) => Stored }): BuildTarget => ({
+  ...store,
+  ...(packing && { packing }),
+  peek: (key) => store.items.get(keyOf(key)),
+  count: async () => store.items.size,
+  write: async (puts, removes, checkpoints) => {
+    for (const item of puts) store.items.set(keyOf(item), packing?.opened(item) ?? (item as Stored))
+    for (const key of removes) store.items.delete(keyOf(key))
+    for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
+  },
+})

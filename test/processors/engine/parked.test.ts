@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { build } from '../../../processors/engine/build.ts'
-import type { BuildTarget } from '../../../processors/engine/build-target.ts'
 import type { Generation } from '../../../processors/engine/control.ts'
 import { askRetry, discard, type DiscardParts } from '../../../processors/engine/discard.ts'
 import { historyOf } from '../../../processors/engine/history.ts'
@@ -8,12 +7,12 @@ import { createMarks, withMarks, type Marks } from '../../../processors/engine/m
 import { parkedOf, type StoredParked } from '../../../processors/engine/parking.ts'
 import { startProcessor } from '../../../processors/engine/processor.ts'
 import type { Store } from '../../../processors/engine/store.ts'
-import { keyOf, type Stored } from '../../../projections/item.ts'
+import { keyOf } from '../../../projections/item.ts'
 import type { Domain, Projection } from '../../../projections/projection.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { accountKey, eventOf, jsonCodec, ledger, paid } from './ledger.ts'
 import { memoryLog, type MemoryLog } from './memory-log.ts'
-import { memoryStore, type MemoryStore } from './memory-store.ts'
+import { memoryStore, memoryTarget, type MemoryStore } from './memory-store.ts'
 import { virtualClock } from './virtual-clock.ts'
 
 const broke = (id: string, key = 'a') => eventOf('Broke', {}, { id, key })
@@ -56,20 +55,9 @@ const why = { reason: 'a test event', by: 'ann' }
 
 const itemsOf = ({ store }: Pick<World, 'store'>): readonly string[] => store.dump().filter((item) => !item.includes('PARKED#'))
 
-const targetOf = (store: MemoryStore): BuildTarget => ({
-  ...store,
-  peek: (key) => store.items.get(keyOf(key)),
-  count: async () => store.items.size,
-  write: async (puts, removes, checkpoints) => {
-    for (const item of puts) store.items.set(keyOf(item), item as Stored)
-    for (const key of removes) store.items.delete(keyOf(key))
-    for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
-  },
-})
-
 const rebuilt = async ({ log, marks }: World): Promise<{ store: MemoryStore }> => {
   const store = memoryStore()
-  await build({ domain: ledger, log: withMarks(log, () => marks.of('ledger')), codec: jsonCodec, target: targetOf(store), ends: new Map([[0, log.records.length]]) })
+  await build({ domain: ledger, log: withMarks(log, () => marks.of('ledger')), codec: jsonCodec, target: memoryTarget(store), ends: new Map([[0, log.records.length]]) })
   return { store }
 }
 

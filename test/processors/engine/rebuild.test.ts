@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { createControl, type Control } from '../../../processors/engine/control.ts'
 import { rebuild, type RebuildParts, type Workshop } from '../../../processors/engine/rebuild.ts'
 import type { LogRecord } from '../../../processors/engine/log.ts'
-import { keyOf, type Stored } from '../../../projections/item.ts'
+import { keyOf } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { jsonCodec, ledger, paid } from './ledger.ts'
-import { memoryStore, type MemoryStore } from './memory-store.ts'
+import { memoryStore, memoryTarget, type MemoryStore } from './memory-store.ts'
 import { systemClock } from '../../../processors/adapters/system-clock.ts'
 
 const events: readonly Event[] = Array.from({ length: 60 }, (_, index) => paid(1 + (index % 5), `p${index}`, { key: `k${index % 7}` }))
@@ -34,16 +34,7 @@ const workshopOf = (place = 'here') => {
     open: async (generation) => {
       const store = stores.get(generation) ?? memoryStore()
       stores.set(generation, store)
-      return {
-        ...store,
-        peek: (key) => store.items.get(keyOf(key)),
-        count: async () => store.items.size,
-        write: async (puts, removes, checkpoints) => {
-          for (const item of puts) store.items.set(keyOf(item), item as Stored)
-          for (const key of removes) store.items.delete(keyOf(key))
-          for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
-        },
-      }
+      return memoryTarget(store)
     },
   }
   return { workshop, stores, locked }
