@@ -1,7 +1,7 @@
 import { invalid } from './service-error.ts'
 
 export type Row = Readonly<{ Data: readonly Readonly<Record<string, unknown>>[] }>
-/** A result that is held until its last page was asked for, or too many came after it. */
+/** A result of more than one page, held for a while: a page can be asked for again. */
 export type Held = Readonly<{ queryId: string; sql: string; columns: readonly unknown[]; rows: readonly Row[]; untilMs: number }>
 export type Page = Readonly<{ held: Held; rows: readonly Row[]; nextToken?: string }>
 
@@ -33,9 +33,7 @@ export const openPages = (): Pages => {
 
   const pageOf = (result: Held, from: number, maxRows: number): Page => {
     const until = from + fitting(result.rows, from, maxRows)
-    const more = until < result.rows.length
-    if (!more) held.delete(result.queryId)
-    return { held: result, rows: result.rows.slice(from, until), ...(more && { nextToken: tokenOf(result.queryId, until) }) }
+    return { held: result, rows: result.rows.slice(from, until), ...(until < result.rows.length && { nextToken: tokenOf(result.queryId, until) }) }
   }
   const hold = (result: Held): void => {
     held.set(result.queryId, result)
@@ -48,10 +46,11 @@ export const openPages = (): Pages => {
   return {
     first: (result, { maxRows, nowMs }) => {
       const kept = { ...result, untilMs: nowMs + HELD_MS }
-      hold(kept)
       // As documented of the service: a result that MaxRows does not hold whole begins with a page that has a token and no rows.
-      if (maxRows !== undefined && result.rows.length > maxRows) return { held: kept, rows: [], nextToken: tokenOf(result.queryId, 0) }
-      return pageOf(kept, 0, result.rows.length)
+      const empty = maxRows !== undefined && result.rows.length > maxRows
+      const page = empty ? { held: kept, rows: [], nextToken: tokenOf(result.queryId, 0) } : pageOf(kept, 0, result.rows.length)
+      if (page.nextToken !== undefined) hold(kept)
+      return page
     },
     next: (token, { sql, maxRows, nowMs }) => {
       const [queryId = '', from = ''] = Buffer.from(token, 'base64url').toString().split(' ')

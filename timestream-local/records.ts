@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { optionalList, optionalText, optionalWhole, type Body } from './body.ts'
+import { optionalBody, optionalList, optionalText, optionalWhole, type Body } from './body.ts'
 import { invalid } from './service-error.ts'
 import type { ColumnType } from './tables.ts'
 
@@ -136,10 +136,10 @@ const pointOf = (record: Body, index: number): Point | Rejection => {
 
 /** What a call of WriteRecords wants stored, and what of it cannot be. A malformed call is refused as a whole. */
 export const pointsOf = (body: Body): { points: readonly Point[]; rejections: readonly Rejection[] } => {
-  const common = body['CommonAttributes'] ?? {}
+  const common = optionalBody(body, 'CommonAttributes') ?? {}
   const records = optionalList(body, 'Records') ?? []
   if (records.length === 0 || records.length > MAX_RECORDS) throw invalid(`A call takes 1 to ${MAX_RECORDS} Records; this one has ${records.length}.`)
-  const read = records.map((record, index) => pointOf(merged(common as Body, record), index))
+  const read = records.map((record, index) => pointOf(merged(common, record), index))
   return {
     points: read.filter((entry) => 'series' in entry),
     rejections: read.filter((entry) => 'Reason' in entry),

@@ -5,19 +5,24 @@ import type { Call, Expression, Frame, Literal, Sort, Window } from './tree.ts'
 
 const MAX_INTEGER = 2n ** 31n
 const MAX_BIGINT = 2n ** 63n
+const MAX_CHAIN = 500
 
-/** OR, AND, NOT, comparison, addition, multiplication, sign, primary: each level binds tighter than the one before. */
-export const expression = (cursor: Cursor): Expression => cursor.nested(() => {
-  let left = conjunction(cursor)
-  while (cursor.isWord('OR')) left = { kind: 'binary', at: cursor.take().at, operator: 'OR', left, right: conjunction(cursor) }
-  return left
-})
-
-const conjunction = (cursor: Cursor): Expression => {
-  let left = negation(cursor)
-  while (cursor.isWord('AND')) left = { kind: 'binary', at: cursor.take().at, operator: 'AND', left, right: negation(cursor) }
+/** Operators of one level, from left to right. A chain becomes a tree as deep as it is long, so it has an end. */
+const chain = (cursor: Cursor, next: (cursor: Cursor) => Expression, isOperator: () => boolean): Expression => {
+  let left = next(cursor)
+  for (let links = 0; isOperator(); links += 1) {
+    const { text, at } = cursor.take()
+    if (links === MAX_CHAIN) throw refuse(at, `more than ${MAX_CHAIN} operators in a row are not understood here.`)
+    left = { kind: 'binary', at, operator: text.toUpperCase(), left, right: next(cursor) }
+  }
   return left
 }
+
+/** OR, AND, NOT, comparison, addition, multiplication, sign, primary: each level binds tighter than the one before. */
+export const expression = (cursor: Cursor): Expression => cursor.nested(() => chain(cursor, conjunction, () => cursor.isWord('OR')))
+const conjunction = (cursor: Cursor): Expression => chain(cursor, negation, () => cursor.isWord('AND'))
+const sum = (cursor: Cursor): Expression => chain(cursor, product, () => cursor.isSymbol('+', '-', '||'))
+const product = (cursor: Cursor): Expression => chain(cursor, signed, () => cursor.isSymbol('*', '/', '%'))
 
 const negation = (cursor: Cursor): Expression =>
   cursor.isWord('NOT') ? cursor.nested(() => ({ kind: 'not', at: cursor.take().at, value: negation(cursor) })) : comparison(cursor)
@@ -51,24 +56,6 @@ const comparison = (cursor: Cursor): Expression => {
   }
   if (not) throw refuse(cursor.peek().at, `expected BETWEEN, IN or LIKE instead of '${cursor.peek().text}'.`)
   return value
-}
-
-const sum = (cursor: Cursor): Expression => {
-  let left = product(cursor)
-  while (cursor.isSymbol('+', '-', '||')) {
-    const { text: operator, at } = cursor.take()
-    left = { kind: 'binary', at, operator, left, right: product(cursor) }
-  }
-  return left
-}
-
-const product = (cursor: Cursor): Expression => {
-  let left = signed(cursor)
-  while (cursor.isSymbol('*', '/', '%')) {
-    const { text: operator, at } = cursor.take()
-    left = { kind: 'binary', at, operator, left, right: signed(cursor) }
-  }
-  return left
 }
 
 const signed = (cursor: Cursor): Expression => {
@@ -113,6 +100,7 @@ const keyword = (cursor: Cursor, word: string, at: At): Expression | undefined =
     case 'CAST': case 'TRY_CAST': if (following.text !== '(') return undefined; cursor.take(); return cast(cursor, at, word === 'TRY_CAST')
     case 'EXTRACT': if (following.text !== '(') return undefined; cursor.take(); return extract(cursor, at)
     case 'TIMESTAMP': if (following.kind !== 'string') return undefined; cursor.take(); return { kind: 'literal', at, type: 'timestamp', value: parsedTimestamp(cursor.take().text, at) }
+    case 'DATE': case 'TIME': if (following.kind !== 'string') return undefined; throw refuse(at, `${word} '…' is not understood here: write TIMESTAMP '…'.`)
     case 'INTERVAL': if (following.kind !== 'string') return undefined; cursor.take(); return interval(cursor, at)
     default: return undefined
   }

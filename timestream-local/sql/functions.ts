@@ -76,6 +76,9 @@ const fromIso: Rule = ([text], { at }) => {
 const numeric = (sql: (argument: string) => string, result?: Type): Rule => ([value]) =>
   value !== undefined && isNumber(value.type) ? { sql: sql(value.sql), type: result ?? value.type } : undefined
 
+/** Whole numbers are already what they would be rounded to; DuckDB would make doubles of them. */
+const towards = (name: 'ceil' | 'floor'): Rule => ([value]) => (value && isWhole(value.type) ? value : value && value.type === 'double' ? { sql: `${name}(${value.sql})`, type: 'double' } : undefined)
+
 const words = (sql: (...args: string[]) => string, { count, result = 'varchar' }: { count: number; result?: Type }): Rule => (args) =>
   args.length === count && args.every(({ type }) => isA(type, 'varchar')) ? { sql: sql(...args.map((value) => value.sql)), type: result } : undefined
 
@@ -124,10 +127,10 @@ const RULES: Readonly<Record<string, readonly [fewest: number, most: number, Rul
   greatest: [1, 100, extreme('greatest')],
   least: [1, 100, extreme('least')],
   abs: [1, 1, numeric((value) => `abs(${value})`)],
-  sign: [1, 1, numeric((value) => `sign(${value})`)],
-  ceil: [1, 1, numeric((value) => `ceil(${value})`)],
-  ceiling: [1, 1, numeric((value) => `ceil(${value})`)],
-  floor: [1, 1, numeric((value) => `floor(${value})`)],
+  sign: [1, 1, ([value]) => value && isNumber(value.type) ? { sql: `CAST(sign(${value.sql}) AS ${value.type === 'unknown' ? 'BIGINT' : value.type})`, type: value.type } : undefined],
+  ceil: [1, 1, towards('ceil')],
+  ceiling: [1, 1, towards('ceil')],
+  floor: [1, 1, towards('floor')],
   sqrt: [1, 1, numeric((value) => `sqrt(${value})`, 'double')],
   exp: [1, 1, numeric((value) => `exp(${value})`, 'double')],
   ln: [1, 1, numeric((value) => `ln(${value})`, 'double')],

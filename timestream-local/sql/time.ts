@@ -13,7 +13,7 @@ export const NS_OF_UNIT: Readonly<Record<string, bigint>> = {
 export const nanosecondsOf = (text: string, at: At): bigint => {
   const [, amount = '', unit = ''] = /^(\d+)([a-z]+)$/i.exec(text) ?? []
   const ns = NS_OF_UNIT[unit.toLowerCase()]
-  if (ns === undefined || unit === 'week') throw refuse(at, `an interval of ${unit || text} is not understood here: nanosecond to day are.`)
+  if (ns === undefined) throw refuse(at, `an interval of ${unit || text} is not understood here: nanosecond to week are.`)
   const total = BigInt(amount) * ns
   if (total >= MAX_NS) throw refuse(at, `the interval ${text} is too long.`)
   return total
