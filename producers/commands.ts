@@ -21,6 +21,8 @@ export interface ExecuteOptions {
 /** Appends an event and, if asked to, waits until the fold has decided on it. */
 export interface Commands {
   execute(event: Event, options: ExecuteOptions): Promise<Receipt>
+  /** All of them in one append, in order; nobody waits for their fold. */
+  append(events: readonly Event[]): Promise<readonly Position[]>
 }
 
 /** How outcomes are heard: in one process by notification, across processes by checkpoint and marker. */
@@ -34,18 +36,24 @@ export interface CommandParts {
   readonly outcomes: Outcomes
 }
 
-export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => ({
-  async execute(event, { wait, timeoutMs, signal, outcomes: own = outcomes }) {
-    const { eventId, key } = event.meta
-    const keys = codec.keysFor?.([event])
+export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
+  const append: Commands['append'] = async (events) => {
+    const keys = codec.keysFor?.(events)
     if (keys !== undefined) await keys
-    const [position] = await log.append([{ key, value: codec.encode(event), headers: cloudEvent(event) }])
-    if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
-    if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
-    const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
-    return { position, eventId, outcome }
-  },
-})
+    return log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })))
+  }
+  return {
+    append,
+    async execute(event, { wait, timeoutMs, signal, outcomes: own = outcomes }) {
+      const { eventId, key } = event.meta
+      const [position] = await append([event])
+      if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
+      if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
+      const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
+      return { position, eventId, outcome }
+    },
+  }
+}
 
 /** The binary mode of the CloudEvents Kafka binding. */
 const cloudEvent = ({ type, meta }: Event): Readonly<Record<string, string>> => ({

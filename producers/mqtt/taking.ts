@@ -1,0 +1,89 @@
+import type { Event } from '../../schemas/event.ts'
+import { messageOf } from '../../schemas/fault.ts'
+import type { ClaimItem } from '../../projections/scales/items.ts'
+import { claimKey } from '../../projections/scales/keys.ts'
+import type { Reader } from '../../projections/table.ts'
+import type { Commands } from '../commands.ts'
+import { MOST_BY_MQTT } from '../scales/envelope.ts'
+import { takeEnvelope, takeStatus, takeUnreadable, type Holder, type Sender, type Taken } from '../scales/intake.ts'
+import { parsePayload } from '../scales/payload.ts'
+import type { Kind, Topic } from './topic.ts'
+
+/** What the way in tells whoever keeps metrics. */
+export interface DeviceReport {
+  appended(source: string, type: string): void
+  message(kind: Kind): void
+  quarantined(reason: string): void
+  refused(reason: string): void
+  delayed(): void
+  connections(count: number): void
+}
+
+export interface Message extends Topic {
+  readonly payload: Buffer
+}
+
+export interface TakingParts {
+  readonly commands: Pick<Commands, 'append'>
+  readonly reader: () => Promise<Reader>
+  readonly clock: { now(): number }
+  readonly report?: DeviceReport
+  /** Asked before a device's messages are taken, at most once a second; throwing refuses them. */
+  readonly confirm?: (device: string) => Promise<void>
+  /** Asked for each message; throwing refuses it. */
+  readonly admit?: (message: Message, holder: Holder | undefined) => void
+}
+
+/** Resolves when the log has what the messages of one device say, in one append. */
+export type Take = (device: string, messages: readonly Message[]) => Promise<void>
+
+const SOURCE = 'mqtt'
+/** A claim that was given up meanwhile is no harm: the fold knows the epoch. */
+const KNOWN_MS = 1_000
+const MOST_KNOWN = 10_000
+
+export const createTaking = ({ commands, reader, clock, report, confirm, admit }: TakingParts): Take => {
+  const known = new Map<string, { readonly holder: Holder | undefined; readonly at: number }>()
+  const holderOf = async (device: string): Promise<Holder | undefined> => {
+    const now = clock.now()
+    const found = known.get(device)
+    if (found !== undefined && now - found.at < KNOWN_MS) return found.holder
+    const holder = await readHolder(await reader(), device)
+    await confirm?.(device)
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(device, { holder, at: now })
+    return holder
+  }
+  return async (device, messages) => {
+    const holder = await holderOf(device)
+    for (const message of messages) admit?.(message, holder)
+    const received = clock.now()
+    const taken = messages.map((message) => takeMessage(message, { device, holder, loc: message.loc, actor: device, source: SOURCE, correlationId: null, received }))
+    const events = taken.flatMap((each) => each.events)
+    await commands.append(events)
+    if (report) tell(report, { messages, events, taken })
+  }
+}
+
+export const readHolder = async (reader: Reader, device: string): Promise<Holder | undefined> => {
+  const claim = (await reader.get(claimKey(device))) as ClaimItem | undefined
+  return claim === undefined || claim.loc_id === null ? undefined : { loc: claim.loc_id, epoch: claim.epoch }
+}
+
+const RAW_BYTES = 8_000
+
+const takeMessage = ({ kind, payload }: Message, sender: Sender): Taken => {
+  let value: unknown
+  try {
+    value = parsePayload(payload)
+  } catch (error) {
+    return takeUnreadable({ reason: 'malformed', detail: messageOf(error) }, payload.subarray(0, RAW_BYTES).toString('utf8'), sender)
+  }
+  return kind === 'status' ? takeStatus(value, sender) : takeEnvelope(value, sender, MOST_BY_MQTT)
+}
+
+const tell = (report: DeviceReport, { messages, events, taken }: { messages: readonly Message[]; events: readonly Event[]; taken: readonly Taken[] }): void => {
+  for (const { kind } of messages) report.message(kind)
+  for (const { meta, type } of events) report.appended(meta.source, type)
+  for (const { refused } of taken) for (const { reason } of refused) report.quarantined(reason)
+}

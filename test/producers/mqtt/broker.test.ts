@@ -1,0 +1,215 @@
+import { expect, test } from 'vitest'
+import { Fault } from '../../../schemas/fault.ts'
+import { closed, connected, deviceAt, envelope, openBar, serve } from './bar.ts'
+
+const TOPIC = 'scale-sense/loc-001/SCALE-0042/reading'
+const DEVICE = 'SCALE-0042'
+
+const openScale = async (options: object = {}, more: object = {}) => {
+  const bar = openBar()
+  bar.claim(DEVICE, 'loc-001')
+  const password = bar.token(DEVICE)
+  const broker = await serve(bar, more)
+  const client = deviceAt(broker.address, DEVICE, { password, ...options })
+  await connected(client)
+  return { bar, broker, client, password }
+}
+
+test('a reading of a device is an event of the location that holds it, with the natural key of the device', async () => {
+  const { bar, client } = await openScale()
+  await client.publishAsync(TOPIC, envelope(7), { qos: 1 })
+  const [event] = bar.heard()
+  expect(event).toMatchObject({ type: 'ReadingReported', meta: { key: 'loc-001', actorId: DEVICE, source: 'mqtt' }, data: { device_id: DEVICE, epoch: 1, boot: 'b1', seq: 7, weight_lbs: 107 } })
+})
+
+test('PUBACK comes only after the log has the events', async () => {
+  const { bar, client } = await openScale()
+  bar.hold()
+  const before = bar.appends()
+  let acknowledged = false
+  const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 }).then(() => (acknowledged = true))
+  await expect.poll(() => bar.appends()).toBeGreaterThan(before)
+  // A ping goes round the whole broker and back meanwhile.
+  await new Promise<void>((done) => {
+    client.once('packetreceive', () => done())
+    client.sendPing()
+  })
+  expect(acknowledged).toBe(false)
+  expect(bar.heard()).toEqual([])
+  bar.release()
+  await published
+  expect(bar.heard()).toHaveLength(1)
+})
+
+test('a log that takes nothing gives no PUBACK and ends the connection; sent again, it is the same event', async () => {
+  const { bar, client, broker, password } = await openScale()
+  bar.fail(new Fault('log-unavailable', 'the log is away', { retriable: true }))
+  let acknowledged = false
+  client.publish(TOPIC, envelope(1), { qos: 1 }, (error) => (acknowledged = !error))
+  await closed(client)
+  expect(acknowledged).toBe(false)
+  expect(bar.counts['refused:log']).toBe(1)
+  bar.fail(undefined)
+  const again = deviceAt(broker.address, DEVICE, { password })
+  await connected(again)
+  await again.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  await again.publishAsync(TOPIC, envelope(1), { qos: 1, dup: true })
+  const ids = bar.heard().map(({ meta }) => meta.eventId)
+  expect(ids).toHaveLength(2)
+  expect(new Set(ids).size).toBe(1)
+})
+
+test('messages of one device come in the order they were sent, many in one append', async () => {
+  const { bar, client } = await openScale()
+  await Promise.all(Array.from({ length: 300 }, (_, seq) => client.publishAsync(TOPIC, envelope(seq), { qos: 1 })))
+  expect(bar.heard().map(({ data }) => (data as { seq: number }).seq)).toEqual(Array.from({ length: 300 }, (_, seq) => seq))
+  expect(bar.appends()).toBeLessThan(150)
+})
+
+test.each([
+  ['the topic of another device', 'scale-sense/loc-001/SCALE-0043/reading', {}, 'topic'],
+  ['another location', 'scale-sense/loc-002/SCALE-0042/reading', {}, 'topic'],
+  ['a topic outside', 'weather/today', {}, 'topic'],
+  ['a reserved topic', '$SYS/broker/log', {}, 'topic'],
+  ['a kind that is none', 'scale-sense/loc-001/SCALE-0042/cmd', {}, 'topic'],
+  ['a retained reading', TOPIC, { retain: true }, 'retained'],
+])('publishing to %s ends the connection, and nothing is said', async (_, topic, options, reason) => {
+  const { bar, client } = await openScale()
+  client.publish(topic, envelope(1), { qos: 1, ...options })
+  await closed(client)
+  expect(bar.heard()).toEqual([])
+  expect(bar.counts[`refused:${reason}`]).toBe(1)
+  expect(bar.said.some(({ message }) => message.startsWith('a device is refused'))).toBe(true)
+})
+
+test.each(['#', 'scale-sense/#', 'scale-sense/+/+/reading', '$SYS/#', 'scale-sense/loc-001/SCALE-0043/status', '$share/g/scale-sense/#'])('subscribing to %s is refused', async (filter) => {
+  const { bar, client } = await openScale()
+  client.subscribe(filter, () => {})
+  await closed(client)
+  expect(bar.counts['refused:subscription']).toBe(1)
+})
+
+test('a device may watch its own status', async () => {
+  const { client } = await openScale()
+  await expect(client.subscribeAsync('scale-sense/loc-001/SCALE-0042/status')).resolves.toHaveLength(1)
+})
+
+test.each([
+  ['a token of another device', (bar: ReturnType<typeof openBar>) => ({ password: bar.token('SCALE-0043') })],
+  ["a person's token", (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE, ['read', 'write']) })],
+  ['no token', () => ({})],
+  ['a made-up token', () => ({ password: 'trib_scales_nonsense' })],
+  ['another client id', (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE), clientId: 'SCALE-0043' })],
+  ['a will for another device', (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE), will: { topic: 'scale-sense/loc-001/SCALE-0043/status', payload: '{"online":false}' } })],
+  ['a will at another location', (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE), will: { topic: 'scale-sense/loc-002/SCALE-0042/status', payload: '{"online":false}' } })],
+  ['a will that is a reading', (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE), will: { topic: TOPIC, payload: envelope(1) } })],
+  ['no keepalive', (bar: ReturnType<typeof openBar>) => ({ password: bar.token(DEVICE), keepalive: 0 })],
+])('a device with %s is not let in', async (_, options) => {
+  const bar = openBar()
+  bar.claim(DEVICE, 'loc-001')
+  const { address } = await serve(bar)
+  await expect(connected(deviceAt(address, DEVICE, options(bar)))).rejects.toThrow()
+  expect(bar.heard()).toEqual([])
+})
+
+test('who fails to log in under the name of a device does not disturb it', async () => {
+  const { bar, client, broker } = await openScale()
+  await expect(connected(deviceAt(broker.address, DEVICE, { password: bar.token('SCALE-0043') }))).rejects.toThrow()
+  await client.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  expect(bar.heard()).toHaveLength(1)
+})
+
+test('an address that guesses is turned away without a look at the store', async () => {
+  const bar = openBar()
+  const { address } = await serve(bar)
+  for (let guess = 0; guess < 60; guess += 1) await connected(deviceAt(address, DEVICE, { password: `guess-${guess}` })).catch(() => {})
+  await expect.poll(() => bar.counts['refused:guessing'] ?? 0).toBeGreaterThan(0)
+})
+
+test('a token that is revoked ends its connection with the next message', async () => {
+  let now = Date.now()
+  const { bar, client } = await openScale({}, { clock: { now: () => now, sleep: async () => {} } })
+  await client.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  bar.revoke(DEVICE)
+  now += 1_001
+  client.publish(TOPIC, envelope(2), { qos: 1 })
+  await closed(client)
+  expect(bar.heard()).toHaveLength(1)
+})
+
+test('a device that nobody holds is heard, and quarantined under its own name', async () => {
+  const bar = openBar()
+  const { address } = await serve(bar)
+  const stranger = deviceAt(address, 'SCALE-0099', { password: bar.token('SCALE-0099') })
+  await connected(stranger)
+  await stranger.publishAsync('scale-sense/loc-001/SCALE-0099/reading', envelope(3), { qos: 1 })
+  expect(bar.heard()).toMatchObject([{ type: 'ReadingQuarantined', meta: { key: 'SCALE-0099' }, data: { reason: 'unknown-device', boot: 'b1', seq: 3 } }])
+  expect(bar.counts['quarantined:unknown-device']).toBe(1)
+})
+
+test('birth and last will say whether the device is there', async () => {
+  const status = 'scale-sense/loc-001/SCALE-0042/status'
+  const { bar, client } = await openScale({ will: { topic: status, payload: '{"online":false}', qos: 1, retain: true } })
+  await client.publishAsync(status, JSON.stringify({ v: 1, online: true, boot: 'b1', fw: '1.4.2', dropped: 3, tare_empty_offset: 1.5, tare_full_lbs: 161.5 }), { qos: 1, retain: true })
+  client.stream.destroy()
+  await expect.poll(() => bar.heard().length).toBe(2)
+  expect(bar.heard()).toMatchObject([
+    { type: 'DeviceStatusReported', data: { online: true, boot: 'b1', fw: '1.4.2', dropped: 3, tare_empty_offset: 1.5, tare_full_lbs: 161.5 } },
+    { type: 'DeviceStatusReported', data: { online: false, boot: null } },
+  ])
+})
+
+test('a device that says goodbye has no last will', async () => {
+  const status = 'scale-sense/loc-001/SCALE-0042/status'
+  const { bar, client } = await openScale({ will: { topic: status, payload: '{"online":false}', qos: 1 } })
+  await client.endAsync()
+  await expect.poll(() => bar.counts['connections']).toBe(0)
+  expect(bar.heard()).toEqual([])
+})
+
+test('a packet of 1 MB ends the connection before it is collected', async () => {
+  const { bar, client } = await openScale()
+  client.publish(TOPIC, Buffer.alloc(1_000_000, 'x'), { qos: 1 })
+  await closed(client)
+  expect(bar.counts['refused:packet-too-large']).toBe(1)
+  expect(bar.heard()).toEqual([])
+})
+
+test('a half-open connection ends by its keepalive', async () => {
+  const { bar, client } = await openScale({ keepalive: 1, reschedulePings: false })
+  client.stream.pause()
+  client.sendPing = () => {}
+  const status = new Promise<void>((done) => client.stream.once('close', () => done()))
+  await expect.poll(() => bar.counts['connections'], { timeout: 10_000 }).toBe(0)
+  client.stream.resume()
+  await status
+})
+
+test('10,000 messages in a second from one device are taken at its rate, and others do not wait', async () => {
+  const waits: (() => void)[] = []
+  const { bar, client, broker } = await openScale({}, { rate: { perSecond: 10, burst: 20 }, clock: { now: () => 1_800_000_000_000, sleep: () => new Promise<void>((done) => waits.push(done)) } })
+  for (let seq = 0; seq < 10_000; seq += 1) client.publish(TOPIC, envelope(seq), { qos: 1 })
+  await expect.poll(() => bar.counts['delayed'] ?? 0).toBeGreaterThan(0)
+  bar.claim('SCALE-0043', 'loc-001')
+  const other = deviceAt(broker.address, 'SCALE-0043', { password: bar.token('SCALE-0043') })
+  await connected(other)
+  await other.publishAsync('scale-sense/loc-001/SCALE-0043/reading', envelope(1), { qos: 1 })
+  expect(bar.heard().filter(({ data }) => (data as { device_id: string }).device_id === DEVICE).length).toBeLessThan(1_000)
+  const drain = setInterval(() => waits.splice(0).forEach((done) => done()), 5)
+  client.end(true)
+  await expect.poll(() => bar.counts['connections']).toBe(1)
+  await broker.stop()
+  clearInterval(drain)
+})
+
+test('stopping finishes what is under way, and says nothing of the devices that are let go', async () => {
+  const { bar, broker, client } = await openScale({ will: { topic: 'scale-sense/loc-001/SCALE-0042/status', payload: '{"online":false}', qos: 1 } })
+  bar.hold()
+  const before = bar.appends()
+  const published = client.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  await expect.poll(() => bar.appends()).toBeGreaterThan(before)
+  const stopped = broker.stop()
+  bar.release()
+  await Promise.all([stopped, published])
+  expect(bar.heard().map(({ type }) => type)).toEqual(['ReadingReported'])
+})
