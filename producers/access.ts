@@ -3,6 +3,7 @@ import { tokenHash, usageKey, userPartition } from '../projections/access/keys.t
 import { accessQueries } from '../projections/access/queries.ts'
 import type { Item } from '../projections/item.ts'
 import type { Access, Pat } from './http/auth.ts'
+import { text, textOrNull } from './http/schemas.ts'
 import { SCOPES, type Scope } from './pat.ts'
 
 const PARTITION = userPartition('')
@@ -32,12 +33,12 @@ export const tokenSchema = {
   type: 'object',
   required: ['id', 'name', 'scopes', 'createdAt'],
   properties: {
-    id: { type: 'string' },
-    name: { type: ['string', 'null'] },
-    scopes: { type: 'array', items: { type: 'string' } },
-    createdAt: { type: 'string' },
-    lastUsedAt: { type: 'string' },
-    token: { type: 'string', description: 'The secret: shown once, in the answer to the request that made it.' },
+    id: text,
+    name: textOrNull,
+    scopes: { type: 'array', items: text },
+    createdAt: text,
+    lastUsedAt: text,
+    token: { ...text, description: 'The secret: shown once, in the answer to the request that made it.' },
   },
 } as const
 

@@ -4,7 +4,7 @@ import { createCommands } from '../../producers/commands.ts'
 import { envelope } from '../../producers/http/envelope.ts'
 import { mintToken, SCOPES } from '../../producers/pat.ts'
 import type { Scope } from '../../producers/pat.ts'
-import { TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { isUser, TOKENS, userPartition } from '../../projections/access/keys.ts'
 import { isTrace, type Item } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -31,12 +31,11 @@ export interface TokenRow {
 }
 
 const VISIBLE_MS = 10_000
-const USER = /^[A-Za-z0-9_.:@-]{1,64}$/
 const SOURCE = 'command-line'
 
 export const createToken: Operation<{ user: string; domain: string; scopes: string; name: string }> = async (runtime, { user, domain, scopes: asked, name }): Promise<NewToken> => {
   const pipeline = runtime.pipeline(domain)
-  if (!USER.test(user)) throw new Fault('bad-usage', `"${user}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
+  if (!isUser(user)) throw new Fault('bad-usage', `"${user}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
   const scopes = parseScopes(asked)
   if (name.length < 1 || name.length > 100) throw new Fault('bad-usage', 'A token\'s name has 1 to 100 characters.')
   const { token, hash } = mintToken(domain, randomBytes)

@@ -1,10 +1,8 @@
 import type { MealItem, NutrientRegistry, TargetsItem } from '../../projections/meals/items.ts'
 import { eatenOf } from '../../projections/meals/keys.ts'
 import type { SummaryOfDay } from '../../projections/meals/queries.ts'
+import { integer, number, text } from '../http/schemas.ts'
 
-const text = { type: 'string' } as const
-const number = { type: 'number' } as const
-const integer = { type: 'integer' } as const
 const amounts = { type: 'object', additionalProperties: number } as const
 const macros = { calories: number, protein: number, carbs: number, fat: number } as const
 

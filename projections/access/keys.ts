@@ -28,4 +28,6 @@ export const TOKEN_METADATA = 'METADATA'
 
 /** Ids that others chose, of tokens and imports. */
 export const isName = (id: string): boolean => /^[A-Za-z0-9_.:-]{1,128}$/.test(id)
+/** Ids of people, as tokens are made for them. */
+export const isUser = (id: string): boolean => /^[A-Za-z0-9_.:@-]{1,64}$/.test(id)
 export const isHash = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash)

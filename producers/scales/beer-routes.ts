@@ -1,0 +1,221 @@
+import type { BeerChangedData, BeerDefinedData, BeerKegWeightsSetData, BeerRemovedData } from '../../schemas/generated/scales.ts'
+import type { BeerItem, BeerKegItem, LibraryItem } from '../../projections/scales/items.ts'
+import { DEFAULT_GRAVITY } from '../../projections/scales/keg-types.ts'
+import { slugOf } from '../../projections/scales/names.ts'
+import { scalesQueries } from '../../projections/scales/queries.ts'
+import type { Page } from '../../projections/table.ts'
+import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
+import { mistake } from '../http/problem.ts'
+import { command, question, type Call, type Route } from '../http/route.ts'
+import { bool, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
+import { demandWeights } from './keg-bodies.ts'
+import { beerOf, idSchema, kegTypeOf, noBeer } from './params.ts'
+import { checkedLoc, demandMember, openOrDemandMember } from './rights.ts'
+
+const name = { type: 'string', minLength: 1, maxLength: 200 } as const
+const style = { type: 'string', minLength: 1, maxLength: 100 } as const
+const gravity = { type: 'number', minimum: 0.5, maximum: 2 } as const
+const loc = { type: 'string', maxLength: 64, description: 'The location whose own beers are meant, too.' } as const
+const locQuery = { type: 'object', additionalProperties: false, properties: { loc: { ...loc, description: 'The location whose own beer it is; without it, a beer of the global library.' } } } as const
+
+const pointerSchema = { type: 'object', required: ['id', 'name'], properties: { id: text, loc_id: textOrNull, name: text, style: textOrNull } } as const
+
+const kegWeightsSchema = {
+  type: 'object',
+  required: ['keg_type', 'gallons', 'full_lbs', 'empty_lbs', 'badge'],
+  properties: {
+    keg_type: text,
+    gallons: number,
+    full_lbs: number,
+    empty_lbs: number,
+    measured_at: text,
+    measured_count: number,
+    badge: { type: 'string', enum: ['default', 'set', 'calculated'], description: 'Reference data, measured once, or the average of several measurements.' },
+  },
+} as const
+
+const beerSchema = {
+  type: 'object',
+  required: ['id', 'loc_id', 'name', 'style', 'specific_gravity', 'kegs'],
+  properties: { id: text, loc_id: textOrNull, name: text, style: textOrNull, specific_gravity: numberOrNull, kegs: { type: 'array', items: kegWeightsSchema } },
+} as const
+
+const pointerView = ({ beer_id, loc_id, name: called, style: of }: LibraryItem) => ({ id: beer_id, loc_id, name: called, style: of })
+
+/** Where the weights come from (S42). */
+const badgeOf = ({ measured_at, measured_count = 0 }: BeerKegItem): 'default' | 'set' | 'calculated' =>
+  measured_at === undefined ? 'default' : measured_count > 1 ? 'calculated' : 'set'
+
+const kegWeightsView = (weights: BeerKegItem) => ({
+  keg_type: weights.keg_type,
+  gallons: weights.gallons,
+  full_lbs: weights.full_lbs,
+  empty_lbs: weights.empty_lbs,
+  measured_at: weights.measured_at,
+  measured_count: weights.measured_count,
+  badge: badgeOf(weights),
+})
+
+const TYPES = 100
+
+const beerView = async ({ reader }: Call['caller'], beer: BeerItem) => {
+  const { items } = await scalesQueries(reader).beerKegs(beer.loc_id, beer.beer_id, { limit: TYPES })
+  return { id: beer.beer_id, loc_id: beer.loc_id, name: beer.name, style: beer.style, specific_gravity: beer.specific_gravity, kegs: items.map(kegWeightsView) }
+}
+
+const placeIn = (said: string | undefined): string | null => (said === undefined ? null : checkedLoc(said))
+
+type Asked = Pick<Call<unknown, { readonly loc?: string }>, 'caller' | 'params' | 'query'>
+
+const stored = async (call: Asked, beer: string) => {
+  const found = await scalesQueries(call.caller.reader).beer(placeIn(call.query.loc), beer)
+  return found && beerView(call.caller, found)
+}
+
+/** The early look: what is not there cannot be changed. */
+const heardOf = async (call: Asked): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
+  const [beer_id, loc_id] = [beerOf(call), placeIn(call.query.loc)]
+  if ((await scalesQueries(call.caller.reader).beer(loc_id, beer_id)) === undefined) throw noBeer(beer_id)
+  return { key: loc_id ?? beer_id, beer_id, loc_id }
+}
+
+const reads = async (call: Call): Promise<undefined> => {
+  const { loc: said } = call.query as { readonly loc?: string }
+  if (said !== undefined) await demandMember(call, checkedLoc(said))
+}
+
+const searchBeers = question({
+  method: 'GET',
+  url: '/v1/beers',
+  summary: 'Beers whose names begin so: of the global library, and before them those of a location.',
+  query: { type: 'object', additionalProperties: false, properties: { search: { type: 'string', maxLength: 100 }, loc, ...pagingSchema } },
+  result: listOf(pointerSchema),
+  admit: reads,
+  answer: async (call) => {
+    const { search = '', loc: place } = call.query
+    const { items, ...rest } = await searched(call, { search, place: placeIn(place), ...call.query })
+    return { items: items.map(pointerView), ...rest }
+  },
+})
+
+/** One library after the other; a cursor says in which one it lies. */
+const searched = async ({ caller: { reader } }: Pick<Call, 'caller'>, { search, place, ...paged }: Paged & { readonly search: string; readonly place: string | null }): Promise<Page<LibraryItem>> => {
+  const queries = scalesQueries(reader)
+  const { limit, cursor = '' } = pagingOf(paged)
+  const [own, within] = [place !== null && !cursor.startsWith(GLOBAL), cursor.slice(1)]
+  const page = await queries.beersNamed(own ? place : null, search, { limit, ...(within === '' ? {} : { cursor: within }) })
+  if (page.cursor !== undefined) return { items: page.items, cursor: (own ? OWN : GLOBAL) + page.cursor }
+  if (!own || page.items.length === limit) return own ? { items: page.items, cursor: GLOBAL } : { items: page.items }
+  const global = await queries.beersNamed(null, search, { limit: limit - page.items.length })
+  return { items: [...page.items, ...global.items], ...(global.cursor === undefined ? {} : { cursor: GLOBAL + global.cursor }) }
+}
+
+const [OWN, GLOBAL] = ['l', 'g']
+
+const defineBeer = command({
+  method: 'POST',
+  url: '/v1/beers',
+  summary: 'Add a beer to the global library, or to a location\'s own.',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: {
+      beer_id: { ...idSchema, description: 'Made of the name unless told.' },
+      loc_id: { ...idSchema, description: 'For a location\'s own beer.' },
+      name,
+      style,
+      specific_gravity: { ...gravity, description: '1.0 unless told.' },
+    },
+  },
+  status: 201,
+  result: beerSchema,
+  admit: async (call) => {
+    const { loc_id } = call.body as { readonly loc_id?: string }
+    return loc_id === undefined ? undefined : openOrDemandMember(call, checkedLoc(loc_id))
+  },
+  decide: ({ body }) => {
+    const beer_id = body.beer_id ?? slugOf(body.name)
+    if (beer_id === '') throw mistake(400, { pointer: '/beer_id', code: 'missing-field', detail: '/beer_id: no id can be made of the name: say one.' })
+    const loc_id = body.loc_id ?? null
+    const data: BeerDefinedData = { beer_id, loc_id, name: body.name, style: body.style ?? null, specific_gravity: body.specific_gravity ?? DEFAULT_GRAVITY }
+    return { key: loc_id ?? beer_id, id: beer_id, draft: { type: 'BeerDefined', data, personal: null } }
+  },
+  answer: ({ caller, params, body }, { id = '' }) => stored({ caller, params, query: body.loc_id === undefined ? {} : { loc: body.loc_id } }, id),
+})
+
+const oneBeer = question({
+  method: 'GET',
+  url: '/v1/beers/:beer',
+  summary: 'A beer with its keg weights and where they come from.',
+  query: locQuery,
+  result: beerSchema,
+  admit: reads,
+  answer: async (call) => {
+    const beer = beerOf(call)
+    const found = await stored(call, beer)
+    if (found === undefined) throw noBeer(beer)
+    return found
+  },
+})
+
+const changeBeer = command({
+  method: 'PATCH',
+  url: '/v1/beers/:beer',
+  summary: 'Change a beer; kegs that are tapped keep what they took from it.',
+  query: locQuery,
+  body: { type: 'object', additionalProperties: false, minProperties: 1, properties: { name, style, specific_gravity: gravity } },
+  status: 200,
+  result: beerSchema,
+  admit: reads,
+  decide: async (call) => {
+    const { key, ...beer } = await heardOf(call)
+    const { name: called = null, style: of = null, specific_gravity = null } = call.body
+    const data: BeerChangedData = { ...beer, name: called, style: of, specific_gravity }
+    return { key, id: beer.beer_id, draft: { type: 'BeerChanged', data, personal: null } }
+  },
+  answer: (call) => stored(call, beerOf(call)),
+})
+
+const removeBeer = command({
+  method: 'DELETE',
+  url: '/v1/beers/:beer',
+  summary: 'Remove a beer from its library. Kegs keep what they took from it.',
+  query: locQuery,
+  status: 200,
+  result: { type: 'object', required: ['id', 'removed'], properties: { id: text, removed: bool } },
+  admit: reads,
+  decide: async (call) => {
+    const { key, ...beer } = await heardOf(call)
+    return { key, id: beer.beer_id, draft: { type: 'BeerRemoved', data: beer satisfies BeerRemovedData, personal: null } }
+  },
+  answer: async (call) => ({ id: beerOf(call), removed: true }),
+})
+
+const weight = { type: 'number', minimum: 0, maximum: 1_000 } as const
+
+const setWeights = command({
+  method: 'PUT',
+  url: '/v1/beers/:beer/kegs/:type',
+  summary: 'Set the reference weights of a beer in a type of keg.',
+  query: locQuery,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['gallons', 'full_lbs', 'empty_lbs'],
+    properties: { gallons: { type: 'number', minimum: 0.01, maximum: 200 }, full_lbs: weight, empty_lbs: weight },
+  },
+  status: 200,
+  result: beerSchema,
+  admit: reads,
+  decide: async (call) => {
+    const keg_type = kegTypeOf(call)
+    demandWeights(call.body)
+    const { key, ...beer } = await heardOf(call)
+    const data: BeerKegWeightsSetData = { ...beer, keg_type, ...call.body }
+    return { key, id: beer.beer_id, draft: { type: 'BeerKegWeightsSet', data, personal: null } }
+  },
+  answer: (call) => stored(call, beerOf(call)),
+})
+
+export const beerRoutes: readonly Route[] = [searchBeers, defineBeer, oneBeer, changeBeer, removeBeer, setWeights]

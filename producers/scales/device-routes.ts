@@ -1,0 +1,85 @@
+import type { DeviceClaimedData, DeviceReleasedData } from '../../schemas/generated/scales.ts'
+import { scalesQueries } from '../../projections/scales/queries.ts'
+import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { mistake } from '../http/problem.ts'
+import { command, question, type Call, type Route } from '../http/route.ts'
+import { deviceSchema, deviceView } from './device-views.ts'
+import { heldDevice } from './devices.ts'
+import { deviceOf, idSchema } from './params.ts'
+import { atLocation, locOf } from './rights.ts'
+
+const devicesQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    low_battery: { type: 'string', pattern: '^(true|[0-9]{1,3})$', description: 'Only devices whose battery is below so many percent; true: below the location\'s own threshold.' },
+    ...pagingSchema,
+  },
+} as const
+
+const listDevices = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/devices',
+  summary: 'The devices of a location.',
+  query: devicesQuery,
+  result: listOf(deviceSchema),
+  answer: async (call) => {
+    const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
+    const below = await belowOf(call, call.query.low_battery)
+    const { items, ...rest } = await queries.devices(loc, pagingOf(call.query))
+    const devices = await Promise.all(items.map(async ({ device_id, epoch }) => deviceView(device_id, loc, await queries.device(device_id, epoch))))
+    return { items: below === undefined ? devices : devices.filter(({ telemetry }) => (telemetry?.battery_pct ?? 100) < below), ...rest }
+  },
+})
+
+const belowOf = async (call: Pick<Call, 'caller' | 'params'>, asked: string | undefined): Promise<number | undefined> => {
+  if (asked === undefined) return undefined
+  if (asked === 'true') return (await scalesQueries(call.caller.reader).settings(locOf(call))).low_battery_pct
+  if (Number(asked) <= 100) return Number(asked)
+  throw mistake(400, { pointer: 'querystring/low_battery', code: 'out-of-range', detail: 'querystring/low_battery must be true or from 0 to 100.' })
+}
+
+const oneDevice = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/devices/:device',
+  summary: 'One device: its status, telemetry and calibration.',
+  result: deviceSchema,
+  answer: async (call) => {
+    const { device, loc, ...found } = await heldDevice(call, deviceOf(call))
+    return deviceView(device, loc, found)
+  },
+})
+
+const claimDevice = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/devices',
+  summary: 'Claim a device for the location. The first to claim it has it until they release it.',
+  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema } },
+  status: 201,
+  result: deviceSchema,
+  decide: (call) => {
+    const { device_id } = call.body
+    const data: DeviceClaimedData = { device_id, loc_id: locOf(call) }
+    return { key: device_id, id: device_id, draft: { type: 'DeviceClaimed', data, personal: null } }
+  },
+  answer: async (call) => {
+    const [queries, loc, { device_id }] = [scalesQueries(call.caller.reader), locOf(call), call.body]
+    const claim = await queries.claim(device_id)
+    return claim?.loc_id === loc ? deviceView(device_id, loc, await queries.device(device_id, claim.epoch)) : undefined
+  },
+})
+
+const releaseDevice = command({
+  method: 'DELETE',
+  url: '/v1/locations/:loc/devices/:device',
+  summary: 'Give a device up, so that another location can claim it.',
+  status: 200,
+  result: { type: 'object', required: ['id', 'released'], properties: { id: { type: 'string' }, released: { type: 'boolean' } } },
+  decide: async (call) => {
+    const { loc, device } = await heldDevice(call, deviceOf(call))
+    return { key: loc, id: device, draft: { type: 'DeviceReleased', data: { device_id: device } satisfies DeviceReleasedData, personal: null } }
+  },
+  answer: async (call) => ({ id: deviceOf(call), released: true }),
+})
+
+export const deviceRoutes: readonly Route[] = atLocation([listDevices, oneDevice, claimDevice, releaseDevice])

@@ -1,0 +1,79 @@
+import { dateOf, dayNumberOf, utcDateOf } from '../../projections/instant.ts'
+import { referenceWeights } from '../../projections/scales/keg-types.ts'
+import { scalesQueries } from '../../projections/scales/queries.ts'
+import { mistake } from '../http/problem.ts'
+import type { Call } from '../http/route.ts'
+import { derivedId } from '../ids.ts'
+import { idSchema, instantSchema, kegTypePattern, noBeer } from './params.ts'
+
+const weight = { type: 'number', minimum: 0, maximum: 1_000 } as const
+const contents = {
+  beer_id: idSchema,
+  keg_type: { type: 'string', pattern: kegTypePattern },
+  full_lbs: { ...weight, description: 'Without it, what is known of the beer in such a keg.' },
+  empty_lbs: { ...weight, description: 'Without it, what is known of the beer in such a keg.' },
+} as const
+
+export const newKegSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['beer_id', 'keg_type'],
+  properties: { ...contents, tapped_at: instantSchema },
+} as const
+
+export const correctionSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    keg_id: { ...idSchema, description: 'The keg that was said; the one on the tap unless told.' },
+    from: { ...instantSchema, description: 'Since when it was another; since it was tapped unless told.' },
+    new_keg_id: { ...idSchema, description: 'The keg that it was, where it is known already; else name its beer and type.' },
+    ...contents,
+  },
+} as const
+
+export interface Contents {
+  readonly beer_id: string
+  readonly keg_type: string
+  readonly full_lbs: number
+  readonly empty_lbs: number
+  readonly sg: number
+}
+
+type Said = Pick<Contents, 'beer_id' | 'keg_type'> & { readonly full_lbs?: number; readonly empty_lbs?: number }
+
+/** What the beer's gravity and weights are now: they go into the event, so that a beer changed later changes no keg (S56). */
+export const contentsOf = async ({ caller: { reader } }: Pick<Call, 'caller'>, loc: string, said: Said): Promise<Contents> => {
+  const queries = scalesQueries(reader)
+  const { beer_id, keg_type } = said
+  const beer = await queries.beerFor(loc, beer_id)
+  if (beer === undefined) throw noBeer(beer_id)
+  const known = (await queries.beerKeg(beer.loc_id, beer_id, keg_type)) ?? referenceWeights(keg_type)
+  const [full_lbs, empty_lbs] = [said.full_lbs ?? known?.full_lbs, said.empty_lbs ?? known?.empty_lbs]
+  if (full_lbs === undefined || empty_lbs === undefined) {
+    throw mistake(400, { pointer: '/keg_type', code: 'keg-type-unknown', detail: `Nothing is known of ${beer_id} in a ${keg_type}: say full_lbs and empty_lbs, or PUT them to /v1/beers/${beer_id}/kegs/${keg_type}.` })
+  }
+  demandWeights({ full_lbs, empty_lbs })
+  return { beer_id, keg_type, full_lbs, empty_lbs, sg: beer.specific_gravity }
+}
+
+export const demandWeights = ({ full_lbs, empty_lbs }: { readonly full_lbs: number; readonly empty_lbs: number }): void => {
+  if (full_lbs <= empty_lbs) throw mistake(400, { pointer: '/full_lbs', code: 'out-of-range', detail: '/full_lbs must be more than /empty_lbs.' })
+}
+
+const DIGITS = 10
+const CHOICES = 36n ** BigInt(DIGITS)
+
+/** `keg-20261116-4f0k2m9x1z`: the day, and 51 bits of the request's own id, so that the same request gives the same keg (S-l). */
+export const mintKeg = ({ newId, now }: Pick<Call, 'newId' | 'now'>): string => {
+  const number = BigInt(`0x${derivedId('keg', newId()).replaceAll('-', '')}`) % CHOICES
+  return `keg-${compact(utcDateOf(now))}-${number.toString(36).padStart(DIGITS, '0')}`
+}
+
+/** The name that the same request gave the day before. */
+export const mintedDayBefore = (keg: string): string => {
+  const [, year = '', month = '', day = '', rest = ''] = /^keg-(\d{4})(\d\d)(\d\d)-(\w+)$/.exec(keg) ?? []
+  return `keg-${compact(dateOf((dayNumberOf(`${year}-${month}-${day}`) ?? 0) - 1))}-${rest}`
+}
+
+const compact = (date: string): string => date.replaceAll('-', '')

@@ -1,0 +1,115 @@
+import type { KegAssignmentCorrectedData, KegFinishedData, KegTappedData } from '../../schemas/generated/scales.ts'
+import { msOf } from '../../projections/instant.ts'
+import type { KegItem } from '../../projections/scales/items.ts'
+import { isId, kegPartition } from '../../projections/scales/keys.ts'
+import { scalesQueries } from '../../projections/scales/queries.ts'
+import { mistake } from '../http/problem.ts'
+import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
+import { contentsOf, correctionSchema, mintedDayBefore, mintKeg, newKegSchema, type Contents } from './keg-bodies.ts'
+import { instantSchema, noKeg, pastOf, tapOf } from './params.ts'
+import { atLocation, locOf } from './rights.ts'
+import { tapThere, withoutKeg } from './tap-routes.ts'
+import { kegSchema, kegView } from './tap-views.ts'
+
+type Asked = Pick<Call, 'caller' | 'params'>
+
+/** A keg of this location; those of others are not there. */
+export const kegHere = async (call: Asked, keg: string): Promise<KegItem> => {
+  const found = isId(keg) ? await scalesQueries(call.caller.reader).keg(keg) : undefined
+  if (found?.loc_id !== locOf(call)) throw noKeg(keg)
+  return found
+}
+
+const storedKeg = async ({ caller: { reader } }: Asked, { id = '' }: Pick<Decision, 'id'>) => {
+  const queries = scalesQueries(reader)
+  const keg = (await queries.keg(id)) ?? (await queries.keg(mintedDayBefore(id)))
+  return keg && kegView(keg, await queries.tare(keg.PK.slice(kegPartition('').length)))
+}
+
+const tapKeg = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/taps/:tap/keg',
+  summary: 'Put a keg of a beer on the tap. The keg before it ends.',
+  body: newKegSchema,
+  status: 201,
+  result: kegSchema,
+  decide: async (call) => {
+    const [loc, tap] = [locOf(call), tapOf(call)]
+    const keg_id = mintKeg(call)
+    const tapped_at = pastOf(call.body.tapped_at, '/tapped_at', call.now)
+    const data: KegTappedData = { tap, keg_id, ...(await contentsOf(call, loc, call.body)), tapped_at }
+    return { key: loc, id: keg_id, draft: { type: 'KegTapped', data, personal: null } }
+  },
+  answer: storedKeg,
+})
+
+const finishKeg = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/taps/:tap/keg/finish',
+  summary: 'Take the keg off the tap.',
+  body: { type: ['object', 'null'], additionalProperties: false, properties: { at: instantSchema } },
+  status: 200,
+  result: kegSchema,
+  decide: async (call) => {
+    const { loc, tap, config: { keg_id } } = await tapThere(call)
+    if (keg_id === null) throw withoutKeg(tap)
+    const data: KegFinishedData = { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }
+    return { key: loc, id: keg_id, draft: { type: 'KegFinished', data, personal: null } }
+  },
+  answer: storedKeg,
+})
+
+const correctKeg = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/taps/:tap/keg/correct',
+  summary: 'It was another keg than was said: what was attributed to the one goes to the other.',
+  body: correctionSchema,
+  status: 200,
+  result: kegSchema,
+  decide: async (call) => {
+    const { loc, tap, config } = await tapThere(call)
+    const keg_id = call.body.keg_id ?? config.keg_id
+    if (keg_id === null) throw withoutKeg(tap)
+    const said = await kegHere(call, keg_id)
+    if (said.tap !== tap) throw noKeg(keg_id)
+    const from = call.body.from === undefined ? msOf(said.tapped_at) : pastOf(call.body.from, '/from', call.now)
+    const right = await rightKeg(call, loc)
+    const data: KegAssignmentCorrectedData = { tap, keg_id, from, ...right }
+    return { key: loc, id: right.new_keg_id, draft: { type: 'KegAssignmentCorrected', data, personal: null } }
+  },
+  answer: storedKeg,
+})
+
+interface Said {
+  readonly new_keg_id?: string
+  readonly beer_id?: string
+  readonly keg_type?: string
+  readonly full_lbs?: number
+  readonly empty_lbs?: number
+}
+
+/** One that is known already, or one that gets its name now. */
+const rightKeg = async (call: Call<Said>, loc: string): Promise<Contents & { readonly new_keg_id: string }> => {
+  const { new_keg_id, beer_id, keg_type, ...weights } = call.body
+  if (new_keg_id !== undefined) {
+    const known = await kegHere(call, new_keg_id)
+    return { new_keg_id, beer_id: known.beer_id, keg_type: known.keg_type, full_lbs: known.full_lbs, empty_lbs: known.empty_lbs, sg: known.sg }
+  }
+  if (beer_id === undefined || keg_type === undefined) {
+    throw mistake(400, { pointer: beer_id === undefined ? '/beer_id' : '/keg_type', code: 'missing-field', detail: 'Name the right keg by /new_keg_id, or by /beer_id and /keg_type.' })
+  }
+  return { new_keg_id: mintKeg(call), ...(await contentsOf(call, loc, { beer_id, keg_type, ...weights })) }
+}
+
+const oneKeg = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/kegs/:keg',
+  summary: 'A keg of the location, from its tapping to its end, with its tare.',
+  result: kegSchema,
+  answer: async (call) => {
+    const id = call.params['keg'] ?? ''
+    return kegView(await kegHere(call, id), await scalesQueries(call.caller.reader).tare(id))
+  },
+})
+
+export const kegRoutes: readonly Route[] = atLocation([tapKeg, finishKeg, correctKeg, oneKeg])

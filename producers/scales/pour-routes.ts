@@ -1,0 +1,59 @@
+import type { PourVoidedData } from '../../schemas/generated/scales.ts'
+import { scalesQueries, type Span } from '../../projections/scales/queries.ts'
+import { instantOf } from '../http/instants.ts'
+import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { mistake } from '../http/problem.ts'
+import { command, question, type Route } from '../http/route.ts'
+import { text, textOrNull } from '../http/schemas.ts'
+import { kegHere } from './keg-routes.ts'
+import { idSchema } from './params.ts'
+import { atLocation, locOf } from './rights.ts'
+import { pourSchema, pourView } from './tap-views.ts'
+
+const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
+
+export const instantsQuery = { from: instant, to: instant } as const
+
+/** Two instants, both inclusive; open where one is not named. */
+export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?: string }, now: number): Span => {
+  const span = { from: from === undefined ? 0 : instantOf(from, 'querystring/from'), to: to === undefined ? now : instantOf(to, 'querystring/to') }
+  if (span.from > span.to) throw mistake(400, { pointer: 'querystring/to', code: 'bad-range', detail: 'querystring/to lies before querystring/from: swap them.' })
+  return span
+}
+
+const listPours = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/pours',
+  summary: 'What was poured, the newest first.',
+  query: { type: 'object', additionalProperties: false, properties: { ...instantsQuery, ...pagingSchema } },
+  result: listOf(pourSchema),
+  answer: async (call) => {
+    const { items, ...rest } = await scalesQueries(call.caller.reader).pours(locOf(call), instantsOf(call.query, call.now), pagingOf(call.query))
+    return { items: items.map(pourView), ...rest }
+  },
+})
+
+const voidPours = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/pours/void',
+  summary: 'What was detected as pours of a keg between two instants was none.',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['keg_id', 'from', 'to'],
+    properties: { keg_id: idSchema, from: instant, to: instant, reason: { type: 'string', minLength: 1, maxLength: 500 } },
+  },
+  status: 200,
+  result: { type: 'object', required: ['keg_id', 'from', 'to', 'voided'], properties: { keg_id: text, from: text, to: text, reason: textOrNull, voided: { type: 'boolean' } } },
+  decide: async (call) => {
+    const { keg_id, reason } = call.body
+    await kegHere(call, keg_id)
+    const [from, to] = [instantOf(call.body.from, '/from'), instantOf(call.body.to, '/to')]
+    if (from > to) throw mistake(400, { pointer: '/to', code: 'bad-range', detail: '/to lies before /from: swap them.' })
+    const data: PourVoidedData = { keg_id, from, to, reason: reason ?? null }
+    return { key: locOf(call), draft: { type: 'PourVoided', data, personal: null } }
+  },
+  answer: async ({ body: { keg_id, from, to, reason = null } }) => ({ keg_id, from, to, reason, voided: true }),
+})
+
+export const pourRoutes: readonly Route[] = atLocation([listPours, voidPours])

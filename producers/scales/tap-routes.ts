@@ -1,0 +1,124 @@
+import type { DeviceAssignedData, DeviceUnassignedData, TapRemovedData, TareRecordedData } from '../../schemas/generated/scales.ts'
+import { scalesQueries, type Tap } from '../../projections/scales/queries.ts'
+import { listOf } from '../http/lists.ts'
+import { Problem } from '../http/problem.ts'
+import { command, question, type Call, type Route } from '../http/route.ts'
+import { heldDevice } from './devices.ts'
+import { idSchema, instantSchema, noTap, pastOf, tapOf } from './params.ts'
+import { atLocation, locOf } from './rights.ts'
+import { discrepancyView, kegView, oneTapSchema, tapSchema, tapView } from './tap-views.ts'
+
+type Asked = Pick<Call, 'caller' | 'params'>
+
+export const tapThere = async (call: Asked): Promise<Tap & { readonly loc: string; readonly tap: string }> => {
+  const [loc, tap] = [locOf(call), tapOf(call)]
+  const found = await scalesQueries(call.caller.reader).tap(loc, tap)
+  if (found === undefined) throw noTap(tap)
+  return { loc, tap, ...found }
+}
+
+/** The tap with its keg, that keg's tare, and where scale and weight disagree. */
+const wholeTap = async (call: Asked) => {
+  const queries = scalesQueries(call.caller.reader)
+  const [loc, tap] = [locOf(call), tapOf(call)]
+  const [found, discrepancy] = await Promise.all([queries.tap(loc, tap), queries.discrepancy(loc, tap)])
+  if (found === undefined) return undefined
+  const id = found.config.keg_id
+  const [keg, tare] = id === null ? [] : await Promise.all([queries.keg(id), queries.tare(id)])
+  return { ...tapView(found), keg: keg === undefined ? null : kegView(keg, tare), ...(discrepancy === undefined ? {} : { discrepancy: discrepancyView(discrepancy) }) }
+}
+
+const listTaps = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/taps',
+  summary: 'All taps of a location with their state.',
+  result: listOf(tapSchema),
+  answer: async (call) => ({ items: (await scalesQueries(call.caller.reader).taps(locOf(call))).map(tapView) }),
+})
+
+const oneTap = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/taps/:tap',
+  summary: 'One tap: its configuration, state, keg and tare.',
+  result: oneTapSchema,
+  answer: async (call) => {
+    const tap = await wholeTap(call)
+    if (tap === undefined) throw noTap(tapOf(call))
+    return tap
+  },
+})
+
+const removeTap = command({
+  method: 'DELETE',
+  url: '/v1/locations/:loc/taps/:tap',
+  summary: 'Remove a tap: its keg ends, its device is free.',
+  status: 200,
+  result: { type: 'object', required: ['tap', 'removed'], properties: { tap: { type: 'string' }, removed: { type: 'boolean' } } },
+  decide: async (call) => {
+    const { loc, tap } = await tapThere(call)
+    return { key: loc, draft: { type: 'TapRemoved', data: { tap } satisfies TapRemovedData, personal: null } }
+  },
+  answer: async (call) => ({ tap: tapOf(call), removed: true }),
+})
+
+const assignDevice = command({
+  method: 'PUT',
+  url: '/v1/locations/:loc/taps/:tap/device',
+  summary: 'Put a device of the location under the tap. A device has one tap and a tap one device.',
+  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema } },
+  status: 200,
+  result: oneTapSchema,
+  decide: async (call) => {
+    const { loc, device } = await heldDevice(call, call.body.device_id)
+    const data: DeviceAssignedData = { tap: tapOf(call), device_id: device }
+    return { key: loc, draft: { type: 'DeviceAssigned', data, personal: null } }
+  },
+  answer: wholeTap,
+})
+
+const unassignDevice = command({
+  method: 'DELETE',
+  url: '/v1/locations/:loc/taps/:tap/device',
+  summary: 'Take the device away from the tap.',
+  status: 200,
+  result: oneTapSchema,
+  decide: async (call) => {
+    const { loc, tap, config } = await tapThere(call)
+    if (config.device_id === undefined) throw new Problem(409, 'tap-without-device', `No device stands under tap ${tap}.`)
+    const data: DeviceUnassignedData = { tap, device_id: config.device_id }
+    return { key: loc, draft: { type: 'DeviceUnassigned', data, personal: null } }
+  },
+  answer: wholeTap,
+})
+
+const tareBody = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['kind', 'value_lbs'],
+  properties: {
+    kind: { type: 'string', enum: ['empty', 'full'] },
+    value_lbs: { type: 'number', minimum: -50, maximum: 1_000, description: 'What the scale said with an empty or a full keg.' },
+    at: instantSchema,
+  },
+} as const
+
+const recordTare = command({
+  method: 'POST',
+  url: '/v1/locations/:loc/taps/:tap/tare',
+  summary: 'Record a tare of the keg on the tap. A full one is kept with its beer, too.',
+  body: tareBody,
+  status: 200,
+  result: oneTapSchema,
+  decide: async (call) => {
+    const { loc, tap, config } = await tapThere(call)
+    if (config.keg_id === null) throw withoutKeg(tap)
+    const { kind, value_lbs, at } = call.body
+    const data: TareRecordedData = { kind, tap, device_id: config.device_id ?? null, value_lbs, at: pastOf(at, '/at', call.now) }
+    return { key: loc, draft: { type: 'TareRecorded', data, personal: null } }
+  },
+  answer: wholeTap,
+})
+
+export const withoutKeg = (tap: string): Problem => new Problem(409, 'tap-without-keg', `No keg is on tap ${tap}: POST one to …/taps/${tap}/keg first.`)
+
+export const tapRoutes: readonly Route[] = atLocation([listTaps, oneTap, removeTap, assignDevice, unassignDevice, recordTare])
