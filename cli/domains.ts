@@ -2,7 +2,9 @@ import { meals } from '../processors/meals/domain.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
+import type { Item } from '../projections/item.ts'
 import type { Domain } from '../projections/projection.ts'
+import { logKeyOf as scalesLogKeyOf } from '../projections/scales/keys.ts'
 import { Fault } from '../schemas/fault.ts'
 
 /** Every domain of the program, in one place. */
@@ -20,12 +22,25 @@ export const unknownDomain = (name: string, known: readonly string[]): Fault =>
 
 export const EDGES: Readonly<Record<string, Pick<DomainEdge, 'name' | 'routes' | 'access'>>> = { meals: mealsEdge }
 
-const PARTITIONS: Readonly<Record<string, { readonly of: (key: string) => string; readonly keyIn: (pk: string) => string | undefined }>> = {
-  meals: { of: userPartition, keyIn: userIn },
+interface Places {
+  /** Every partition that holds items of one log key; absent where only an item itself tells whose it is. */
+  readonly of?: (key: string) => readonly string[]
+  readonly keyIn: (pk: string, item?: Item) => string | undefined
+  readonly example: string
 }
 
-/** The partition whose items are derived from one key of a domain's log. */
-export const partitionFor = (domain: string, key: string): string => PARTITIONS[domain]?.of(key) ?? key
+const PLACES: Readonly<Record<string, Places>> = {
+  meals: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
+  scales: { keyIn: scalesLogKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' },
+}
 
-/** The log key from which the items of a partition are derived; undefined where the name is none of the domain's. */
-export const logKeyOf = (domain: string, pk: string): string | undefined => PARTITIONS[domain]?.keyIn(pk)
+/** The partitions with the items that are derived from these keys of a domain's log; undefined where all must be looked at. */
+export const partitionsFor = (domain: string, keys: readonly string[]): readonly string[] | undefined => {
+  const of = PLACES[domain]?.of
+  return of && keys.flatMap(of)
+}
+
+/** The log key from which an item, or every item of a partition, is derived; undefined where that cannot be told. */
+export const logKeyOf = (domain: string, pk: string, item?: Item): string | undefined => PLACES[domain]?.keyIn(pk, item)
+
+export const partitionExample = (domain: string): string => PLACES[domain]?.example ?? 'USER#ada'

@@ -50,7 +50,7 @@ const serving = (program: Command, run: Run): void => {
   token.command('create').description('make a token; the secret is shown once')
     .requiredOption('--user <id>', 'whose data it opens')
     .option('--domain <domain>', 'which domain', 'meals')
-    .option('--scopes <scopes>', 'comma separated: read, write', 'read,write')
+    .option('--scopes <scopes>', 'comma separated: read, write, device', 'read,write')
     .option('--name <name>', 'what people call it', 'command line').addOption(json())
     .action(run(async () => (await import('./commands/token.ts')).create))
   token.command('list').description('all tokens, or those of one user').option('--user <id>').addOption(json())

@@ -35,7 +35,7 @@ export interface Imported {
 /** Rows of an older table as events. Ids are made of the rows, and what was said before is harmless to say again. */
 export const importLines: Operation<ImportArgs> = async (runtime, { domain, importId, lines }): Promise<Imported> => {
   const pipeline = runtime.pipeline(domain)
-  if (domain !== 'meals') throw new Fault('import-unknown', `Nothing is known of older tables of ${domain}.`)
+  if (domain !== 'meals') throw new Fault('import-unknown', `Nothing is known of older tables of ${domain}: there is an import of meals.`)
   const unreadable: { line: number; reason: string }[] = []
   const meals: Record<string, number> = {}
   const events: Event[] = []

@@ -28,8 +28,8 @@ export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends' | 'log'>
   /** A local store to fold into: empty, or folded up to its checkpoints. */
   readonly scratch: BuildTarget
   readonly clock: Clock
-  /** Only this log key's items, when the log given reads only that key. */
-  readonly belongs?: (key: Key) => boolean
+  /** Only some log keys' items, when the log given reads only those keys. */
+  readonly belongs?: (item: Stored) => boolean
 }
 
 const ROUNDS = 20

@@ -1,5 +1,5 @@
 import type { BeerChangedData, BeerDefinedData, BeerKegWeightsSetData, BeerRemovedData } from '../../schemas/generated/scales.ts'
-import type { BeerItem, BeerKegItem, LibraryItem } from '../../projections/scales/items.ts'
+import type { LibraryItem } from '../../projections/scales/items.ts'
 import { DEFAULT_GRAVITY } from '../../projections/scales/keg-types.ts'
 import { slugOf } from '../../projections/scales/names.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
@@ -7,7 +7,8 @@ import type { Page } from '../../projections/table.ts'
 import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
-import { bool, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
+import { bool, text } from '../http/schemas.ts'
+import { beerSchema, beerView, pointerSchema, pointerView } from './beer-views.ts'
 import { demandWeights } from './keg-bodies.ts'
 import { beerOf, idSchema, kegTypeOf, noBeer } from './params.ts'
 import { checkedLoc, demandMember, openOrDemandMember } from './rights.ts'
@@ -17,51 +18,6 @@ const style = { type: 'string', minLength: 1, maxLength: 100 } as const
 const gravity = { type: 'number', minimum: 0.5, maximum: 2 } as const
 const loc = { type: 'string', maxLength: 64, description: 'The location whose own beers are meant, too.' } as const
 const locQuery = { type: 'object', additionalProperties: false, properties: { loc: { ...loc, description: 'The location whose own beer it is; without it, a beer of the global library.' } } } as const
-
-const pointerSchema = { type: 'object', required: ['id', 'name'], properties: { id: text, loc_id: textOrNull, name: text, style: textOrNull } } as const
-
-const kegWeightsSchema = {
-  type: 'object',
-  required: ['keg_type', 'gallons', 'full_lbs', 'empty_lbs', 'badge'],
-  properties: {
-    keg_type: text,
-    gallons: number,
-    full_lbs: number,
-    empty_lbs: number,
-    measured_at: text,
-    measured_count: number,
-    badge: { type: 'string', enum: ['default', 'set', 'calculated'], description: 'Reference data, measured once, or the average of several measurements.' },
-  },
-} as const
-
-const beerSchema = {
-  type: 'object',
-  required: ['id', 'loc_id', 'name', 'style', 'specific_gravity', 'kegs'],
-  properties: { id: text, loc_id: textOrNull, name: text, style: textOrNull, specific_gravity: numberOrNull, kegs: { type: 'array', items: kegWeightsSchema } },
-} as const
-
-const pointerView = ({ beer_id, loc_id, name: called, style: of }: LibraryItem) => ({ id: beer_id, loc_id, name: called, style: of })
-
-/** Where the weights come from (S42). */
-const badgeOf = ({ measured_at, measured_count = 0 }: BeerKegItem): 'default' | 'set' | 'calculated' =>
-  measured_at === undefined ? 'default' : measured_count > 1 ? 'calculated' : 'set'
-
-const kegWeightsView = (weights: BeerKegItem) => ({
-  keg_type: weights.keg_type,
-  gallons: weights.gallons,
-  full_lbs: weights.full_lbs,
-  empty_lbs: weights.empty_lbs,
-  measured_at: weights.measured_at,
-  measured_count: weights.measured_count,
-  badge: badgeOf(weights),
-})
-
-const TYPES = 100
-
-const beerView = async ({ reader }: Call['caller'], beer: BeerItem) => {
-  const { items } = await scalesQueries(reader).beerKegs(beer.loc_id, beer.beer_id, { limit: TYPES })
-  return { id: beer.beer_id, loc_id: beer.loc_id, name: beer.name, style: beer.style, specific_gravity: beer.specific_gravity, kegs: items.map(kegWeightsView) }
-}
 
 const placeIn = (said: string | undefined): string | null => (said === undefined ? null : checkedLoc(said))
 

@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import type { DeviceClaimedData, DeviceReleasedData } from '../../schemas/generated/scales.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
+import { scalesQueries, type Device, type ScalesQueries } from '../../projections/scales/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
@@ -65,9 +66,21 @@ const claimDevice = command({
   answer: async (call) => {
     const [queries, loc, { device_id }] = [scalesQueries(call.caller.reader), locOf(call), call.body]
     const claim = await queries.claim(device_id)
-    return claim?.loc_id === loc ? deviceView(device_id, loc, await queries.device(device_id, claim.epoch)) : undefined
+    return claim?.loc_id === loc ? deviceView(device_id, loc, await registered(queries, device_id, claim.epoch)) : undefined
   },
 })
+
+const [LOOKS, PAUSE_MS] = [40, 25]
+
+/** Its registration is an event of the location's, which follows the claim at once: worth a moment, so that the device can be used. */
+const registered = async (queries: ScalesQueries, device: string, epoch: number): Promise<Device> => {
+  let found = await queries.device(device, epoch)
+  for (let looks = 1; looks < LOOKS && found.meta === undefined; looks += 1) {
+    await setTimeout(PAUSE_MS)
+    found = await queries.device(device, epoch)
+  }
+  return found
+}
 
 const releaseDevice = command({
   method: 'DELETE',

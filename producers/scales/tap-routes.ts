@@ -69,7 +69,8 @@ const assignDevice = command({
   status: 200,
   result: oneTapSchema,
   decide: async (call) => {
-    const { loc, device } = await heldDevice(call, call.body.device_id)
+    const { loc, device, meta } = await heldDevice(call, call.body.device_id)
+    if (meta === undefined) throw new Problem(503, 'not-yet-visible', `${device} was claimed a moment ago and is being registered: send it again.`, { retryAfter: 1 })
     const data: DeviceAssignedData = { tap: tapOf(call), device_id: device }
     return { key: loc, draft: { type: 'DeviceAssigned', data, personal: null } }
   },
