@@ -9,12 +9,13 @@ import { hashToken, mintToken } from '../../../producers/pat.ts'
 import { tokenHash, tokenKey } from '../../../projections/access/keys.ts'
 import { keyOf } from '../../../projections/item.ts'
 import { claimKey } from '../../../projections/scales/keys.ts'
+import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { codec, createMemoryTable } from '../memory-edge.ts'
 
 /** A log that takes events when it is let, and a table with the claims and tokens that a test wants. */
 export const openBar = () => {
-  const { items, reader } = createMemoryTable(() => Date.now())
+  const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []
   const state: { held: Promise<void> | undefined; release: () => void; fault: Error | undefined; appends: number } = { held: undefined, release: () => {}, fault: undefined, appends: 0 }
   const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
