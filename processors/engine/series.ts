@@ -20,7 +20,7 @@ export interface Series {
    */
   write(points: readonly Versioned[]): Promise<readonly Rejected[]>
   /** Every point, by measure, dimensions (as the spec orders them) and instant. */
-  list(): AsyncIterable<readonly Versioned[]>
+  list(): AsyncIterable<readonly Point[]>
   readonly reader: SeriesReader
   close(): Promise<void>
 }
