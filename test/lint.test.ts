@@ -33,6 +33,7 @@ describe('the import law', () => {
     [firstFileOf('producers'), '../processors/engine/store.ts', 'producers see the log port only'],
     [firstFileOf('producers'), '../cli/config.ts', 'nobody below sees the command line'],
     [firstFileOf('processors/adapters/lmdb'), '../../../cli/config.ts', 'adapters see no entry point'],
+    ['timestream-local/wire.ts', '../processors/engine/log.ts', 'timestream-local stands alone'],
   ])('%s importing %s is refused: %s', async (file, target) => {
     expect(await rulesFor(file, `import * as seen from '${target}'\nexport const kept = seen\n`)).toContain('import-x/no-restricted-paths')
   })

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { optionalBody, optionalList, optionalText, optionalWhole, type Body } from './body.ts'
 import { invalid } from './service-error.ts'
 import type { ColumnType } from './tables.ts'
@@ -31,7 +31,7 @@ const RESERVED = /^(time|measure_name|measure_value(::.*)?|ts_non_existent_col)$
 const MAX_BIGINT = 2n ** 63n
 
 const bytes = (text: string): number => Buffer.byteLength(text)
-const shortHash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 24)
+const shortHash = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64url').slice(0, 24)
 
 const wholeOf = (text: string, what: string): bigint => {
   if (!/^[+-]?\d{1,19}$/.test(text)) throw invalid(`${what} is not a whole number: ${text}`)
@@ -62,9 +62,11 @@ const valueOf = (type: string, text: string, { what, unit }: { what: string; uni
 
 /** The record with what it leaves open taken from CommonAttributes; dimensions of both are joined. */
 const merged = (common: Body, record: Body): Body => {
-  const dimensions = [...(optionalList(common, 'Dimensions') ?? []), ...(optionalList(record, 'Dimensions') ?? [])]
-  const said = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null))
-  return { ...common, ...said, Dimensions: dimensions }
+  const whole: Record<string, unknown> = { ...common }
+  for (const [field, value] of Object.entries(record)) if (value !== null) whole[field] = value
+  const [shared, own] = [optionalList(common, 'Dimensions'), optionalList(record, 'Dimensions')]
+  if (shared !== undefined && own !== undefined) whole['Dimensions'] = [...shared, ...own]
+  return whole
 }
 
 const dimensionsOf = (record: Body, where: string): Point['dimensions'] => {

@@ -1,3 +1,4 @@
+import { QueryCommand, TimestreamQueryClient } from '@aws-sdk/client-timestream-query'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,7 @@ import { freePort } from './kafka-node.ts'
 import { keepsItems, keepsRecords } from './smoke.ts'
 
 const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url))
-const IMAGES = [...readFileSync(FILE, 'utf8').matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image)
+const IMAGES = [...readFileSync(FILE, 'utf8').matchAll(/^ +(?:image:|FROM) (\S+)$/gm)].map(([, image = '']) => image)
 const TIMEOUT_MS = 240_000
 
 describeWith('docker-compose.yml', await composeAvailable(...IMAGES), () => {
@@ -21,20 +22,28 @@ describeWith('docker-compose.yml', await composeAvailable(...IMAGES), () => {
 
   beforeAll(async () => {
     // Ports of our own, so that a stack somebody is using beside the tests stays untouched.
-    const [kafka, dynamodb] = [await freePort(), await freePort()]
-    env = { ...process.env, TRIBUTARY_KAFKA_PORT: `${kafka}`, TRIBUTARY_DYNAMODB_PORT: `${dynamodb}` }
+    const [kafka, dynamodb, timestream] = [await freePort(), await freePort(), await freePort()]
+    env = { ...process.env, TRIBUTARY_KAFKA_PORT: `${kafka}`, TRIBUTARY_DYNAMODB_PORT: `${dynamodb}`, TRIBUTARY_TIMESTREAM_PORT: `${timestream}` }
     await compose('up', '--detach', '--wait', '--wait-timeout', `${TIMEOUT_MS / 1000}`)
   }, TIMEOUT_MS)
   afterAll(() => compose('down', '--volumes', '--timeout', '5'), TIMEOUT_MS)
 
   test('comes up with every service healthy', async () => {
     const { stdout } = await compose('ps', '--format', '{{.Service}} {{.Health}}')
-    expect(stdout.trim().split('\n').sort()).toEqual(['dynamodb healthy', 'kafka healthy'])
+    expect(stdout.trim().split('\n').sort()).toEqual(['dynamodb healthy', 'kafka healthy', 'timestream healthy'])
   })
 
   test('its Kafka keeps what was appended, and a group reads it in order', { timeout: TIMEOUT_MS }, async () => {
     const logs = kafkaLogs({ brokers: [`127.0.0.1:${env['TRIBUTARY_KAFKA_PORT']}`], partitions: 3 })
     await keepsRecords(logs).finally(() => logs.close())
+  })
+
+  test('its timestream-local answers the SDK', { timeout: TIMEOUT_MS }, async () => {
+    const client = new TimestreamQueryClient({
+      endpoint: `http://127.0.0.1:${env['TRIBUTARY_TIMESTREAM_PORT']}`, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    })
+    const { Rows } = await client.send(new QueryCommand({ QueryString: 'SELECT 1' })).finally(() => client.destroy())
+    expect(Rows).toEqual([{ Data: [{ ScalarValue: '1' }] }])
   })
 
   test('its DynamoDB keeps what was committed, once, also across a restart', { timeout: TIMEOUT_MS }, async () => {

@@ -84,7 +84,7 @@ describe('the queries of the source document', () => {
   afterAll(() => service.close())
 
   for (const [kind, form] of [['single-measure', (sql: string) => sql], ['multi-measure', multi]] as const) {
-    test(`history bins the level by hour (${kind})`, async () => {
+    test(`S57: history bins the level by hour (${kind})`, async () => {
       const { rows, types } = await service.query(form(HISTORY))
       expect(types).toEqual({ t: 'TIMESTAMP', level_pct: 'DOUBLE' })
       expect(rows).toEqual([
@@ -95,38 +95,38 @@ describe('the queries of the source document', () => {
       ])
     })
 
-    test(`pour rate and hours remaining (${kind})`, async () => {
+    test(`S58: pour rate and hours remaining (${kind})`, async () => {
       const { rows } = await service.query(form(POUR_RATE))
       expect(rows.map((row) => Number(row['gallons_per_hour']))).toEqual([(12.4 - 8.4) / 6])
       expect(rows.map((row) => Number(row['hours_remaining']))).toEqual([8.4 / ((12.4 - 8.4) / 6)])
     })
 
-    test(`keg lifespan, once its bounds are timestamps (${kind})`, async () => {
+    test(`S59, S-h: keg lifespan, once its bounds are timestamps (${kind})`, async () => {
       const bounds = ["from_iso8601_timestamp('2026-03-18T00:00:00Z')", "from_iso8601_timestamp('2026-03-18T13:00:00+01:00')"] as const
       expect((await service.query(form(LIFESPAN(...bounds)))).rows).toEqual([{
         tap_id: TAP, tapped_at: '2026-03-18 06:30:00.000000000', last_reading: '2026-03-18 11:45:00.000000000', total_poured_gallons: '4.0', lifespan_hours: '5',
       }])
     })
 
-    test(`keg lifespan as it is written compares a timestamp with a varchar and is refused (${kind})`, async () => {
+    test(`S-h: keg lifespan as it is written compares a timestamp with a varchar and is refused (${kind})`, async () => {
       expect(await service.refusal(form(LIFESPAN("'2026-03-18T00:00:00Z'", "'2026-03-18T12:00:00Z'"))))
         .toBe('ValidationException: line 10:12: Cannot check if timestamp is BETWEEN varchar and varchar')
     })
 
-    test(`pour volume by hour of day (${kind})`, async () => {
+    test(`S60: pour volume by hour of day (${kind})`, async () => {
       const { rows, types } = await service.query(form(BY_HOUR))
       expect(types).toEqual({ hour_of_day: 'BIGINT', avg_gallons_poured: 'DOUBLE' })
       expect(rows).toEqual([['6', '12.4'], ['7', '12.2'], ['9', '9.8'], ['11', '8.4']].map(([hour_of_day, avg_gallons_poured]) => ({ hour_of_day, avg_gallons_poured })))
     })
 
-    test(`device battery trend by day (${kind})`, async () => {
+    test(`S61: device battery trend by day (${kind})`, async () => {
       expect((await service.query(form(BATTERY))).rows).toEqual([
         { day: '2026-03-18 00:00:00.000000000', device_id: 'SCALE-0042', avg_battery_pct: '86.625', min_battery_pct: '84.5' },
       ])
     })
   }
 
-  test('single-measure SQL over multi-measure records finds nothing, as measure_name differs', async () => {
+  test('S-e: single-measure SQL over multi-measure records finds nothing, as measure_name differs', async () => {
     expect((await service.query(`SELECT time FROM "scale-sense"."keg-readings" WHERE measure_name = 'reading' AND measure_value::double IS NOT NULL`)).rows).toEqual([])
   })
 })

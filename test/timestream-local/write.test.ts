@@ -28,7 +28,7 @@ describe('WriteRecords', () => {
     ])
   })
 
-  test('every type comes back as it was sent', async () => {
+  test('S18, S66: every type comes back as it was sent', async () => {
     const values = [['d', 'DOUBLE', '1.5E-4'], ['b', 'BIGINT', '-9223372036854775808'], ['v', 'VARCHAR', "it's"], ['f', 'BOOLEAN', 'true'], ['t', 'TIMESTAMP', String(NOW)]] as const
     await service.write([{ ...reading(at(0), {}), MeasureValues: values.map(([Name, Type, Value]) => ({ Name, Type, Value })) }])
     const { rows, types } = await service.query('SELECT d, b, v, f, t FROM "scale-sense"."keg-readings"')
@@ -103,7 +103,7 @@ describe('WriteRecords', () => {
     expect((await levels()).toSorted()).toEqual(['1.0', '2.0', '3.0', '4.0'])
   })
 
-  test('outside the memory store nothing is taken without magnetic writes', async () => {
+  test('S63: outside the memory store nothing is taken without magnetic writes', async () => {
     await service.write([reading(at(24), { level_pct: 1 })])
     expect(await rejections(service.write([reading(at(24.01), { level_pct: 1 })]))).toMatchObject([
       { RecordIndex: 0, Reason: 'The record timestamp is outside the time range [2026-03-17T12:00:00.000Z, 2026-03-18T12:15:00.000Z) of the data ingestion window.' }])
@@ -154,7 +154,7 @@ describe('WriteRecords with magnetic writes', () => {
   })
   afterEach(() => service.close())
 
-  test('older records go to the magnetic store, and are told apart', async () => {
+  test('S63: older records go to the magnetic store, and are told apart', async () => {
     expect(await service.write([reading(at(1), { level_pct: 1 }), reading(at(25), { level_pct: 2 }), reading(at(365 * 24), { level_pct: 3 })])).toEqual({ Total: 3, MemoryStore: 1, MagneticStore: 2 })
   })
 
