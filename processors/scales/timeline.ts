@@ -1,21 +1,7 @@
-/** When something held: from an instant on (epoch milliseconds), until another one or still. */
-export type Span = { readonly from: number; readonly to: number | null }
-
-export type KegOnTap = {
-  readonly keg_id: string
-  readonly beer_id: string
-  readonly keg_type: string
-  readonly full_lbs: number
-  readonly empty_lbs: number
-  readonly sg: number
-}
-export type KegSpan = KegOnTap & Span
+import { covers, type KegOnTap, type KegSpan, type Place, type Span } from '../../projections/scales/spans.ts'
 
 /** The kegs a tap had, in the order of time. One that was replaced in the instant it came keeps a span of no length: it was heard of. */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
-
-/** Under which tap a device stood, in the order of time; null is under none. */
-export type Place = Span & { readonly tap: string | null }
 
 export const NO_KEGS: Timeline = { kegs: [] }
 
@@ -82,7 +68,6 @@ const inserted = <S extends Span>(spans: readonly S[], { from, ...rest }: Omit<S
 }
 
 const endOf = ({ to }: Span): number => to ?? Infinity
-const covers = (span: Span, at: number): boolean => span.from <= at && at < endOf(span)
 const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
 
 /** What lies before all that is kept was dropped: it cannot be told from what was heard before. */

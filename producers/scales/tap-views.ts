@@ -1,4 +1,5 @@
-import type { DiscrepancyItem, KegItem, PourItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
+import type { DiscrepancyItem, KegItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
+import type { Pour } from '../../projections/scales/pours.ts'
 import { kegPartition, TAPS } from '../../projections/scales/keys.ts'
 import type { Tap } from '../../projections/scales/queries.ts'
 import { bool, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
@@ -121,4 +122,4 @@ export const pourSchema = {
   properties: { tap: text, keg_id: textOrNull, start: text, end: text, gallons: number, voided: bool },
 } as const
 
-export const pourView = ({ tap, keg_id, start, end, gallons, voided }: PourItem) => ({ tap, keg_id, start, end, gallons, voided: voided === true })
+export const pourView = ({ tap, keg_id, start, end, gallons, voided }: Pour) => ({ tap, keg_id, start, end, gallons, voided: voided === true })

@@ -1,5 +1,6 @@
 import type { Key } from '../item.ts'
 import type { AlertType } from './keys.ts'
+import type { KegSpan, Place } from './spans.ts'
 
 /** Instants are ISO text with milliseconds; absent numbers are null. */
 export type TapItem = Key & {
@@ -15,20 +16,35 @@ export type TapItem = Key & {
   readonly device_id?: string
 }
 
-/** Written by every reading, so it is kept small: one write unit. */
+/** The newest reading, as it was attributed. Written by every reading, so it is kept small: one write unit. */
 export type TapStateItem = Key & {
   readonly level_pct: number | null
   readonly gallons: number | null
   readonly weight_lbs: number | null
+  /** null until the first reading. */
   readonly updated_at: string | null
   readonly tare_status: string | null
+  /** The keg that was on the tap when it was read: another than the tap's until the first reading of a new one. */
   readonly keg_id: string | null
   /** A pour goes on. */
   readonly pouring: boolean
-  /** The readings last heard, so that one that comes again is known: `device`, `boot`, and the last sequences with a hash of what they said. */
+  readonly _device?: string
+  /** The readings last heard, so that one that comes again is known. */
   readonly _heard?: string
-  /** The state of the pour detector and of the breach of the low-keg threshold. */
-  readonly _pour?: string
+  /** What the pour detector knows. */
+  readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number }
+  /** When the battery was last told apart from a reading. */
+  readonly _battery_at?: number
+  /** There is a low-keg alert; a discrepancy. */
+  readonly _low?: true
+  readonly _off?: true
+}
+
+export type TimelineItem = Key & {
+  readonly kegs: readonly KegSpan[]
+  /** Since when there is such a tap, in epoch milliseconds: 0 from the first, null while it is removed. */
+  readonly since: number | null
+  readonly _heard?: readonly string[]
 }
 
 export type KegItem = Key & {
@@ -43,6 +59,8 @@ export type KegItem = Key & {
   readonly full_lbs: number
   readonly empty_lbs: number
   readonly sg: number
+  /** What was detected as pours of this keg in these times was none. Epoch milliseconds, both inclusive. */
+  readonly voids?: readonly { readonly from: number; readonly to: number; readonly reason: string | null }[]
 }
 
 export type TareItem = Key & {
@@ -50,7 +68,10 @@ export type TareItem = Key & {
   readonly empty_offset: number | null
   readonly full_ref: number | null
   readonly tared_at: string
+  /** `empty` or `full` where only that was measured, else `complete`. */
   readonly tare_status: string
+  readonly _empty_at?: string
+  readonly _full_at?: string
 }
 
 export type PourItem = Key & {
@@ -59,10 +80,14 @@ export type PourItem = Key & {
   readonly start: string
   readonly end: string
   readonly gallons: number
-  readonly voided?: true
+  /** The gravity that the gallons were reckoned by. */
+  readonly sg: number
 }
 
-export type SettingsItem = Key & {
+/** What was said of the settings; the rest is as by default. */
+export type SettingsItem = Key & Partial<Settings> & { readonly _heard?: readonly string[] }
+
+export type Settings = {
   readonly grace_period_secs: number
   readonly pour_window_hours: number
   readonly low_keg_pct: number
@@ -78,6 +103,7 @@ export type ClaimItem = Key & {
   readonly loc_id: string | null
   readonly epoch: number
   readonly claimed_at: string
+  readonly _heard?: readonly string[]
 }
 
 export type DeviceItem = Key & {
@@ -91,6 +117,11 @@ export type DeviceItem = Key & {
   readonly boot?: string
   readonly fw?: string
   readonly dropped?: number
+  /** Under which tap it stood, and when, in epoch milliseconds: what a late reading is attributed by. */
+  readonly _places: readonly Place[]
+  /** There is an alert of its silence; of its battery. */
+  readonly _silent?: true
+  readonly _low_battery?: true
 }
 
 export type TelemetryItem = Key & {
@@ -104,7 +135,14 @@ export type TelemetryItem = Key & {
   readonly dropped?: number
   /** In `location-battery-index`. */
   readonly battery_loc_id?: string
+  /** When the copy of each tare was measured, in epoch milliseconds. */
+  readonly _empty_at?: number
+  readonly _full_at?: number
+  readonly _released?: true
 }
+
+/** The device's epoch at this location, as the telemetry knows it. */
+export type TelemetryPointerItem = Key & { readonly epoch: number }
 
 export type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
 
@@ -134,7 +172,10 @@ export type BeerItem = Key & {
   readonly name: string
   readonly style: string | null
   readonly specific_gravity: number
+  readonly _heard?: readonly string[]
 }
+
+export type GoneBeerItem = Key & { readonly removed_at: string; readonly _heard: readonly string[] }
 
 export type BeerKegItem = Key & {
   readonly keg_type: string
@@ -143,16 +184,19 @@ export type BeerKegItem = Key & {
   readonly empty_lbs: number
   readonly measured_at?: string
   readonly measured_count?: number
+  /** What lies in the mean. */
+  readonly _measured?: readonly { readonly keg_id: string; readonly full_lbs: number; readonly at: number }[]
+  readonly _heard?: readonly string[]
 }
 
 export type LibraryItem = Key & { readonly beer_id: string; readonly loc_id: string | null; readonly name: string; readonly style: string | null }
 
-export type OwnerItem = Key & { readonly user_id: string; readonly opened_at: string }
+export type OwnerItem = Key & { readonly user_id: string; readonly opened_at: string; readonly _heard?: readonly string[] }
 
 export type MemberItem = Key & { readonly user_id: string; readonly added_at: string; readonly added_by: string | null }
 
-/** Where a device's items lie. */
-export type DevicePointerItem = Key & { readonly device_id: string; readonly epoch: number }
+/** Where a device's items lie. Its id is in the key alone: in an attribute it would be in `device-index` (S-d). */
+export type DevicePointerItem = Key & { readonly epoch: number; readonly released_at?: string; readonly _heard?: readonly string[] }
 
 export type CalibrationItem = Key & {
   readonly loc_id: string
@@ -170,7 +214,6 @@ export type DiscrepancyItem = Key & {
 }
 
 export type QuarantinedItem = Key & {
-  readonly device_id: string
   readonly boot: string | null
   readonly seq: number | null
   readonly at: string

@@ -21,6 +21,8 @@ export const ownerKey = (loc: string): Key => ({ PK: locationPartition(loc), SK:
 /** The devices of a location, to list them: where each one's items lie. */
 export const DEVICE_POINTERS = 'DEVICE#'
 export const devicePointerKey = (loc: string, device: string): Key => ({ PK: locationPartition(loc), SK: `DEVICE#${device}` })
+export const deviceIn = ({ SK }: Key): string => SK.slice(DEVICE_POINTERS.length)
+export const telemetryPointerKey = (loc: string, device: string): Key => ({ PK: locationPartition(loc), SK: `TELEMETRY#${device}` })
 export const POURS = 'POUR#'
 /** The pours of a location in the order of time. */
 export const pourKey = (loc: string, start: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `POUR#${start}#${tap}` })
@@ -37,6 +39,7 @@ export const tareKey = (keg: string): Key => ({ PK: kegPartition(keg), SK: 'TARE
 /** A location's own beers carry its id. */
 export const beerPartition = (loc: string | null, beer: string): string => (loc === null ? `BEER#${beer}` : `BEER#${loc}#${beer}`)
 export const beerKey = (loc: string | null, beer: string): Key => ({ PK: beerPartition(loc, beer), SK: 'META' })
+export const goneBeerKey = (loc: string | null, beer: string): Key => ({ PK: beerPartition(loc, beer), SK: 'GONE' })
 export const BEER_KEGS = 'KEG#'
 export const beerKegKey = (loc: string | null, beer: string, type: string): Key => ({ PK: beerPartition(loc, beer), SK: `KEG#${type}` })
 /** Pointers by name, so that the library is searched without a scan; each is its beer's own. */

@@ -4,15 +4,16 @@ import type { Item, Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
 import { everyItem } from '../table.ts'
 import type {
-  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, KegItem, LibraryItem, MemberItem, OwnerItem, PourItem,
+  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, KegItem, LibraryItem, MemberItem, OwnerItem,
   QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem,
 } from './items.ts'
 import {
-  ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceKey, devicePartition, devicePointerKey,
+  ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, devicePartition, devicePointerKey,
   DEVICE_POINTERS, discrepancyKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
   quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tareKey, telemetryKey, type AlertType,
 } from './keys.ts'
 import { normalName } from './names.ts'
+import { poursOf, type Pour } from './pours.ts'
 import { settingsOf } from './settings.ts'
 import { DEVICE_INDEX } from './table.ts'
 
@@ -74,8 +75,8 @@ const tapQueries = (reader: Reader) => ({
   keg: (keg: string) => find<KegItem>(reader, kegKey(keg)),
   tare: (keg: string) => find<TareItem>(reader, tareKey(keg)),
   /** The newest first. */
-  pours: (loc: string, { from, to }: Span, paging: Paging): Promise<Page<PourItem>> =>
-    list<PourItem>(reader, { pk: locationPartition(loc), from: POURS + isoOf(from), to: `${POURS}${isoOf(to)}#99`, reverse: true, ...paging }),
+  pours: (loc: string, { from, to }: Span, paging: Paging): Promise<Page<Pour>> =>
+    poursOf(reader, loc, { pk: locationPartition(loc), from: POURS + isoOf(from), to: `${POURS}${isoOf(to)}#99`, reverse: true, ...paging }),
   /** Which tap a device stands under (S36); by an index, which may be late. */
   tapOfDevice: async (device: string): Promise<TapItem | undefined> => {
     const { items: [tap] } = await reader.query({ index: DEVICE_INDEX, pk: device, prefix: locationPartition(''), limit: 1 })
@@ -85,7 +86,11 @@ const tapQueries = (reader: Reader) => ({
 
 const deviceQueries = (reader: Reader) => ({
   claim: (device: string) => find<ClaimItem>(reader, claimKey(device)),
-  devices: (loc: string, paging: Paging) => list<DevicePointerItem>(reader, { pk: locationPartition(loc), prefix: DEVICE_POINTERS, ...paging }),
+  /** Those that it holds; one that it gave up leaves a gap in its page. */
+  devices: async (loc: string, paging: Paging): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
+    const { items, ...rest } = await list<DevicePointerItem>(reader, { pk: locationPartition(loc), prefix: DEVICE_POINTERS, ...paging })
+    return { items: items.filter(({ released_at }) => released_at === undefined).map((pointer) => ({ device_id: deviceIn(pointer), epoch: pointer.epoch })), ...rest }
+  },
   devicePointer: (loc: string, device: string) => find<DevicePointerItem>(reader, devicePointerKey(loc, device)),
   device: async (device: string, epoch: number): Promise<Device> => {
     const [meta, telemetry, calibration] = await reader.getMany([deviceKey(device, epoch), telemetryKey(device, epoch), calibrationKey(device, epoch)])

@@ -1,6 +1,4 @@
-import type { SettingsItem } from './items.ts'
-
-export type Settings = Omit<SettingsItem, 'PK' | 'SK'>
+import type { Settings, SettingsItem } from './items.ts'
 
 /** What holds at a location that never said otherwise. */
 export const DEFAULT_SETTINGS: Settings = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
+import type { KegOnTap, Place } from '../../../projections/scales/spans.ts'
 import { describe, expect, test } from 'vitest'
-import { corrected, finished, kegAt, kegNow, NO_KEGS, placed, tapAt, tapNow, tapped, type KegOnTap, type Place, type Timeline } from '../../../processors/scales/timeline.ts'
+import { corrected, finished, kegAt, kegNow, NO_KEGS, placed, tapAt, tapNow, tapped, type Timeline } from '../../../processors/scales/timeline.ts'
 
 const keg = (keg_id: string): KegOnTap => ({ keg_id, beer_id: 'guinness', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1.014 })
 const at = (timeline: Timeline, time: number) => kegAt(timeline, time)?.keg_id

@@ -1,0 +1,85 @@
+import type { BeerChanged, BeerDefined, BeerRemoved } from '../../schemas/generated/scales.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { BeerItem, GoneBeerItem, LibraryItem } from '../../projections/scales/items.ts'
+import { beerKegKey, beerKey, goneBeerKey, isId, libraryKey } from '../../projections/scales/keys.ts'
+import { SEEDED_TYPE, referenceWeights } from '../../projections/scales/keg-types.ts'
+import { normalName } from '../../projections/scales/names.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { isGravity } from './fit.ts'
+import { refuse } from './refusal.ts'
+import { startWork, type Work } from './work.ts'
+
+/** Where a beer lies: in the global library, keyed by itself, or in a location's, keyed by that. */
+export interface BeerName {
+  readonly beer_id: string
+  readonly loc_id: string | null
+}
+
+export const isAt = ({ beer_id, loc_id }: BeerName, key: string): boolean => isId(beer_id) && (loc_id ?? beer_id) === key
+
+/** With its name in the library (S-p) and weights of the usual keg (S48). */
+export const beerDefined = (event: BeerDefined, get: Get): Result => {
+  const { data, meta } = event
+  const { beer_id, loc_id, name, style, specific_gravity } = data
+  if (!isAt(data, meta.key) || !isName(name) || !isGravity(specific_gravity)) return invalid
+  const known = get<BeerItem>(beerKey(loc_id, beer_id))
+  const gone = get<GoneBeerItem>(goneBeerKey(loc_id, beer_id))
+  if (heardBefore(known?._heard ?? gone?._heard, event)) return DUPLICATE
+  if (known !== undefined) return refuse('beer-exists', `There is a beer ${beer_id} already; change it, or choose another id.`)
+  const work = startWork(get)
+  const beer: BeerItem = { ...beerKey(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, _heard: hearing(gone?._heard, event) }
+  work.put(beer)
+  work.put(entryOf(beer))
+  if (gone !== undefined) work.remove(gone)
+  const seeded = beerKegKey(loc_id, beer_id, SEEDED_TYPE)
+  if (get(seeded) === undefined) work.put({ ...seeded, keg_type: SEEDED_TYPE, ...referenceWeights(SEEDED_TYPE) })
+  return work.result()
+}
+
+/** Kegs keep what they took from it. */
+export const beerChanged = (event: BeerChanged, get: Get): Result => {
+  const { data, meta } = event
+  const before = isAt(data, meta.key) ? get<BeerItem>(beerKey(data.loc_id, data.beer_id)) : undefined
+  if (before === undefined) return unknown(data)
+  if (heardBefore(before._heard, event)) return DUPLICATE
+  const after: BeerItem = {
+    ...before,
+    name: data.name ?? before.name,
+    style: data.style ?? before.style,
+    specific_gravity: data.specific_gravity ?? before.specific_gravity,
+    _heard: hearing(before._heard, event),
+  }
+  if (!isName(after.name) || !isGravity(after.specific_gravity)) return invalid
+  const work = startWork(get)
+  rename(work, before, after)
+  return work.result()
+}
+
+const rename = (work: Work, before: BeerItem, after: BeerItem): void => {
+  const [was, is] = [entryOf(before), entryOf(after)]
+  work.put(after)
+  if (was.SK !== is.SK) work.remove(was)
+  work.put(is)
+}
+
+export const beerRemoved = (event: BeerRemoved, get: Get): Result => {
+  const { data, meta } = event
+  const before = isAt(data, meta.key) ? get<BeerItem>(beerKey(data.loc_id, data.beer_id)) : undefined
+  const gone = isAt(data, meta.key) ? get<GoneBeerItem>(goneBeerKey(data.loc_id, data.beer_id)) : undefined
+  if (heardBefore(before?._heard ?? gone?._heard, event)) return DUPLICATE
+  if (before === undefined) return unknown(data)
+  const work = startWork(get)
+  work.remove(before)
+  work.remove(entryOf(before))
+  work.put({ ...goneBeerKey(data.loc_id, data.beer_id), removed_at: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies GoneBeerItem)
+  return work.result()
+}
+
+const entryOf = ({ beer_id, loc_id, name, style }: BeerItem): LibraryItem => ({ ...libraryKey(loc_id, normalName(name), beer_id), beer_id, loc_id, name, style })
+
+const isName = (name: string): boolean => name.length <= 200 && normalName(name) !== ''
+
+const invalid = refuse('beer-invalid', 'A beer has an id, a name of 1 to 200 characters with a letter or digit in it, and a specific gravity from 0.5 to 2.')
+
+export const unknown = ({ beer_id }: BeerName): Result => refuse('beer-not-found', `There is no beer ${beer_id} in this library.`)

@@ -1,0 +1,78 @@
+import { projection, type Domain } from '../../projections/projection.ts'
+import { scalesTable } from '../../projections/scales/table.ts'
+import type { CommonEvent } from '../../schemas/generated/common.ts'
+import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
+import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
+import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
+import { apiUsageSampled } from '../access/usage.ts'
+import { alertAcknowledged, graceElapsed } from './alerts.ts'
+import { beerKegWeightMeasured, beerKegWeightsSet } from './beer-weights.ts'
+import { beerChanged, beerDefined, beerRemoved } from './beers.ts'
+import { deviceClaimed, deviceClaimReleased } from './claims.ts'
+import { deviceRegistered, deviceReleased, deviceStatusReported } from './devices.ts'
+import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './kegs.ts'
+import { locationOpened, memberAdded, memberRemoved } from './members.ts'
+import { readingQuarantined } from './quarantine.ts'
+import { readingReported, telemetryReported } from './readings.ts'
+import { locationSettingsChanged } from './settings.ts'
+import { silenceDue } from './silence.ts'
+import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
+import { deviceCalibrated, tareRecorded } from './tares.ts'
+import { readingTold, registrationTold, releaseTold, statusTold, tareTold, telemetryTold } from './telemetry.ts'
+
+/** What the telemetry hears too: nothing of it is ever refused. */
+type Told = ReadingReported | TelemetryReported | DeviceStatusReported | TareRecorded | DeviceRegistered | DeviceReleased
+
+export const scales: Domain = {
+  name: 'scales',
+  topic: 'scales.events',
+  table: scalesTable,
+  foldVersion: 1,
+  personal: tokenItems,
+  projections: [
+    projection<ScalesEvent | CommonEvent>('scales', {
+      LocationOpened: locationOpened,
+      MemberAdded: memberAdded,
+      MemberRemoved: memberRemoved,
+      LocationSettingsChanged: locationSettingsChanged,
+      DeviceClaimed: deviceClaimed,
+      DeviceClaimReleased: deviceClaimReleased,
+      DeviceRegistered: deviceRegistered,
+      DeviceReleased: deviceReleased,
+      DeviceStatusReported: deviceStatusReported,
+      DeviceAssigned: deviceAssigned,
+      DeviceUnassigned: deviceUnassigned,
+      DeviceCalibrated: deviceCalibrated,
+      TapRemoved: tapRemoved,
+      KegTapped: kegTapped,
+      KegFinished: kegFinished,
+      KegAssignmentCorrected: kegAssignmentCorrected,
+      PourVoided: pourVoided,
+      TareRecorded: tareRecorded,
+      ReadingReported: readingReported,
+      TelemetryReported: telemetryReported,
+      ReadingQuarantined: readingQuarantined,
+      SilenceDue: silenceDue,
+      GraceElapsed: graceElapsed,
+      AlertAcknowledged: alertAcknowledged,
+      BeerDefined: beerDefined,
+      BeerChanged: beerChanged,
+      BeerRemoved: beerRemoved,
+      BeerKegWeightsSet: beerKegWeightsSet,
+      BeerKegWeightMeasured: beerKegWeightMeasured,
+      PatIssued: patIssued,
+      PatRevoked: patRevoked,
+      PatUsed: patUsed,
+      ApiUsageSampled: apiUsageSampled,
+      PersonForgotten: tokensForgotten,
+    }),
+    projection<Told>('telemetry', {
+      ReadingReported: readingTold,
+      TelemetryReported: telemetryTold,
+      DeviceStatusReported: statusTold,
+      TareRecorded: tareTold,
+      DeviceRegistered: registrationTold,
+      DeviceReleased: releaseTold,
+    }),
+  ],
+}

@@ -1,0 +1,82 @@
+import type { KegAssignmentCorrected, KegFinished, KegTapped, PourVoided } from '../../schemas/generated/scales.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import type { KegItem, TimelineItem } from '../../projections/scales/items.ts'
+import { isId, isTap, kegKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import type { KegOnTap } from '../../projections/scales/spans.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { areWeights, isGravity, isTime } from './fit.ts'
+import { retell } from './retell.ts'
+import { openTap } from './taps.ts'
+import { corrected, finished, tapped } from './timeline.ts'
+import { startWork, type Work } from './work.ts'
+
+/** A keg comes to a tap; what was on the tap ends, and so does the keg's time on another. */
+export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
+  const { tap, tapped_at, ...keg } = data
+  const loc = meta.key
+  if (!isTap(tap) || !isTime(tapped_at) || !isTime(meta.occurredAt) || !isKeg(keg)) return NOTHING
+  const known = get<KegItem>(kegKey(keg.keg_id))
+  if (known !== undefined && known.loc_id !== loc) return NOTHING
+  const work = startWork(get)
+  const before = openTap(work, { loc, tap, at: meta.occurredAt })
+  const after = tapped(before, keg, tapped_at)
+  if (after === before) return NOTHING
+  if (known !== undefined && known.tap !== tap) takeOff(work, { loc, tap: known.tap, keg: keg.keg_id, at: tapped_at })
+  retell(work, { loc, tap, at: tapped_at, before, after: { ...before, ...after } })
+  return work.result()
+}
+
+const isKeg = (keg: KegOnTap): boolean => isId(keg.keg_id) && isId(keg.beer_id) && isType(keg.keg_type) && areWeights(keg) && isGravity(keg.sg)
+
+export const isType = (type: string): boolean => /^[a-z0-9][a-z0-9_-]{0,39}$/.test(type)
+
+interface OnTap {
+  readonly loc: string
+  readonly tap: string
+  readonly keg: string
+  readonly at: number
+}
+
+const takeOff = (work: Work, { loc, tap, keg, at }: OnTap): void => {
+  const before = work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  if (before === undefined) return
+  const after = finished(before, keg, at)
+  if (after !== before) retell(work, { loc, tap, at, before, after: { ...before, ...after } })
+}
+
+export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
+  if (!isTap(data.tap) || !isTime(data.at)) return NOTHING
+  const work = startWork(get)
+  takeOff(work, { loc: meta.key, tap: data.tap, keg: data.keg_id, at: data.at })
+  return work.result()
+}
+
+/** S-m: what was attributed to the one keg from an instant on is the other's. */
+export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
+  const { data: { tap, keg_id, from, new_keg_id, ...rest }, meta } = event
+  const keg: KegOnTap = { keg_id: new_keg_id, ...rest }
+  const before = isTap(tap) && isTime(from) && isKeg(keg) ? get<TimelineItem>(tapTimelineKey(meta.key, tap)) : undefined
+  const known = before && get<KegItem>(kegKey(new_keg_id))
+  if (before === undefined || heardBefore(before._heard, event) || (known !== undefined && known.loc_id !== meta.key)) return NOTHING
+  const after = corrected(before, { keg_id, from, keg })
+  if (after === before) return NOTHING
+  const work = startWork(get)
+  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...after, _heard: hearing(before._heard, event) }, corrects: true })
+  const wrong = work.get<KegItem>(kegKey(keg_id))
+  const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
+  if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)
+  return work.result()
+}
+
+const KEPT_VOIDS = 64
+
+/** A void names a keg and a time, not what was detected in it: a rule that detects anew is bound by it, too. */
+export const pourVoided = ({ data, meta }: PourVoided, get: Get): Result => {
+  const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get<KegItem>(kegKey(data.keg_id)) : undefined
+  if (keg === undefined || keg.loc_id !== meta.key || data.from > data.to) return NOTHING
+  const voids = keg.voids ?? []
+  if (voids.some(({ from, to }) => from <= data.from && to >= data.to)) return NOTHING
+  const work = startWork(get)
+  work.put({ ...keg, voids: [...voids.slice(1 - KEPT_VOIDS), { from: data.from, to: data.to, reason: data.reason }] } satisfies KegItem)
+  return work.result()
+}

@@ -1,0 +1,52 @@
+import type { ReadingQuarantined, ReadingReported } from '../../schemas/generated/scales.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { QuarantineCountItem, QuarantinedItem } from '../../projections/scales/items.ts'
+import { isId, quarantineCountKey, quarantinedKey } from '../../projections/scales/keys.ts'
+import { isTime } from './fit.ts'
+import { valueOf } from './recent.ts'
+import { startWork, type Work } from './work.ts'
+
+export interface Doubt {
+  readonly reason: string
+  readonly detail: string
+}
+
+const KEPT_SECONDS = 30 * 86_400
+const LONGEST = 2000
+
+/** Found out here: what it takes to know it is state. */
+export const quarantine = (work: Work, { data, meta }: ReadingReported, doubt: Doubt): Result => {
+  const { device_id, boot, seq, at } = data
+  put(work, meta.key, { device_id, boot, seq, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `${nameOf(boot, seq)}:${valueOf(data)}` })
+  return work.result()
+}
+
+/** Found out at the edge. */
+export const readingQuarantined = ({ data, meta }: ReadingQuarantined, get: Get): Result => {
+  if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
+  const work = startWork(get)
+  put(work, meta.key, { ...data, reading: data.reading.slice(0, LONGEST), name: `${nameOf(data.boot, data.seq)}:${meta.eventId.slice(-12)}` })
+  return work.result()
+}
+
+const nameOf = (boot: string | null, seq: number | null): string => (boot !== null && isId(boot) && seq !== null ? `${boot}:${seq}` : '-')
+
+type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & Doubt & { readonly name: string }
+
+/** The row tells what lies in the count, so that what comes again is not counted twice. */
+const put = (work: Work, key: string, { device_id, name, boot, seq, at, reason, detail, reading }: Quarantined): void => {
+  const row: QuarantinedItem = {
+    ...quarantinedKey(key, device_id, { iso: isoOf(at), name }), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
+  }
+  if (work.get({ PK: row.PK, SK: row.SK }) !== undefined) return
+  const before = work.get<QuarantineCountItem>(quarantineCountKey(key, device_id))
+  const known = before?.reasons ?? {}
+  const counted = Object.hasOwn(known, reason) ? (known[reason] ?? 0) : 0
+  work.put(row)
+  work.put({
+    ...quarantineCountKey(key, device_id),
+    total: (before?.total ?? 0) + 1,
+    reasons: { ...known, [reason]: counted + 1 },
+  } satisfies QuarantineCountItem)
+}

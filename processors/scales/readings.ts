@@ -1,0 +1,169 @@
+import type { ReadingReported, ReadingReportedData, TelemetryReported } from '../../schemas/generated/scales.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { DeviceItem, DiscrepancyItem, Settings, SettingsItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { discrepancyKey, isId, settingsKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
+import type { KegSpan } from '../../projections/scales/spans.ts'
+import { watch } from './alerts.ts'
+import { isTime, numberOf } from './fit.ts'
+import { gallonsOf, levelOf } from './gallons.ts'
+import { deviceSeen } from './held.ts'
+import { ended, step, type Poured } from './pours.ts'
+import { quarantine } from './quarantine.ts'
+import { standingOf, withReading } from './recent.ts'
+import { putPour } from './retell.ts'
+import { awaitReading, broken } from './silence.ts'
+import { kegAt, kegNow, tapAt } from './timeline.ts'
+import { startWork, type Work } from './work.ts'
+
+/** A reading of a tap, with what it is judged by. */
+interface Read {
+  readonly loc: string
+  readonly tap: string
+  readonly at: number
+  readonly data: ReadingReportedData
+  /** The keg that was on the tap when it was measured. */
+  readonly keg: KegSpan | undefined
+  /** Whether it is on the tap still. */
+  readonly isNow: boolean
+  readonly state: TapStateItem | undefined
+  readonly settings: Settings
+}
+
+/** The newest reading is the tap's state; one that came before it changes nothing here (S-i), and one that came already, never. */
+export const readingReported = (event: ReadingReported, get: Get): Result => {
+  const { data, meta: { key: loc } } = event
+  if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
+  const work = startWork(get)
+  const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
+  if (device === undefined) return quarantine(work, event, UNKNOWN)
+  const tap = tapAt(device._places, data.at)
+  if (tap === null) return quarantine(work, event, NO_TAP)
+  const timeline = work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  if (timeline === undefined || timeline.since === null || data.at <= timeline.since) return work.result()
+  const state = work.get<TapStateItem>(tapStateKey(loc, tap))
+  const standing = standingOf(state?._heard, data)
+  if (standing === 'reused') return quarantine(work, event, REUSED)
+  if (standing === 'again' || isOld(state, data.at)) return work.result()
+  const keg = kegAt(timeline, data.at)
+  const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+  const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, state, settings }
+  work.put(stateAfter(work, read, timeline))
+  deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
+  return work.result()
+}
+
+const UNKNOWN = { reason: 'unknown-device', detail: 'The device was not registered here when it said so.' } as const
+const NO_TAP = { reason: 'no-tap', detail: 'The device stood under no tap when it measured this. Assign it to one.' } as const
+const REUSED = { reason: 'sequence-reused', detail: 'The device said something else under the same boot and sequence.' } as const
+
+const isOld = (state: TapStateItem | undefined, at: number): boolean => state !== undefined && state.updated_at !== null && isoOf(at) <= state.updated_at
+
+const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateItem => {
+  const { loc, tap, at, data, keg, state } = read
+  const weight_lbs = numberOf(data.weight_lbs)
+  const gallons = keg === undefined ? null : gallonsOf({ weight_lbs, ...keg })
+  const { detector, pouring } = pour(work, { ...read, gallons, timeline })
+  const low = watchLevel(work, read)
+  const off = compareLevels(work, read)
+  return {
+    ...tapStateKey(loc, tap),
+    level_pct: numberOf(data.level_pct),
+    gallons,
+    weight_lbs,
+    updated_at: isoOf(at),
+    tare_status: data.tare_status ?? state?.tare_status ?? null,
+    keg_id: keg?.keg_id ?? null,
+    pouring,
+    _device: data.device_id,
+    _heard: withReading(state?._heard, data),
+    ...(detector !== undefined && { _pour: detector }),
+    ...(state?._battery_at !== undefined && { _battery_at: state._battery_at }),
+    ...(low && { _low: true }),
+    ...(off && { _off: true }),
+  }
+}
+
+/** What was poured is the keg's that was on the tap; another keg begins anew. */
+const pour = (work: Work, { state, keg, at, gallons, settings, timeline, loc, tap }: Read & { readonly gallons: number | null; readonly timeline: TimelineItem }) => {
+  const tell = (of: KegSpan | undefined, poured: Poured | undefined): void => {
+    if (of !== undefined && poured !== undefined) putPour(work, { loc, tap }, { keg_id: of.keg_id, sg: of.sg, poured })
+  }
+  const isSame = (state?.keg_id ?? null) === (keg?.keg_id ?? null)
+  if (!isSame) tell(timeline.kegs.findLast(({ keg_id }) => keg_id === state?.keg_id), ended(state?._pour, settings).poured)
+  const before = isSame ? state?._pour : undefined
+  if (gallons === null) return { detector: before, pouring: false }
+  const { detector, poured, pouring } = step(before, { at, gallons }, settings)
+  tell(keg, poured)
+  return { detector, pouring }
+}
+
+/** A tap without a keg, and a keg that is gone, are not low (S12). */
+const watchLevel = (work: Work, { loc, tap, at, data, keg, isNow, state, settings }: Read): boolean => {
+  const value = numberOf(data.level_pct) ?? levelOf(numberOf(data.weight_lbs), keg)
+  const alarmed = state?._low === true
+  if (!isNow || value === null) return alarmed
+  return watch(work, { loc, type: 'low_keg', entity: `TAP#${tap}`, value, threshold: settings.low_keg_pct, at, grace_secs: settings.grace_period_secs }, alarmed)
+}
+
+/** Points apart at which the scale's level and the weight's are said to differ, and at which they agree again. */
+const APART = 2
+const AGREED = 1
+
+/** S-j: the scale reckons its level by the tare that it has. */
+const compareLevels = (work: Work, { loc, tap, at, data, keg, isNow, state }: Read): boolean => {
+  const [device, weight] = [numberOf(data.level_pct), levelOf(numberOf(data.weight_lbs), keg)]
+  const differs = state?._off === true
+  if (!isNow || device === null || weight === null) return differs
+  const apart = Math.abs(device - weight)
+  if (!differs && apart > APART) {
+    work.put({ ...discrepancyKey(loc, tap), since: isoOf(at), device_level_pct: device, weight_level_pct: weight } satisfies DiscrepancyItem)
+    return true
+  }
+  if (differs && apart <= AGREED) work.remove(discrepancyKey(loc, tap))
+  return differs && apart > AGREED
+}
+
+/** The device is written only when something about it changed. */
+const deviceAfter = (work: Work, device: DeviceItem, { read, recordedAt }: { readonly read: Read; readonly recordedAt: number }): void => {
+  const { loc, at, data, state, settings } = read
+  if (device._silent) awaitReading(work, loc, device.device_id, isTime(recordedAt) ? Math.max(at, recordedAt) : at)
+  const heard = broken(work, device, at)
+  const isOlder = at <= (state?._battery_at ?? -1)
+  const charged = isOlder ? heard : watchBattery(work, heard, { value: numberOf(data.battery_pct), at, settings })
+  const iso = isoOf(at)
+  const after: DeviceItem = charged.status === 'online' || iso <= charged.status_at ? charged : { ...charged, status: 'online', status_at: iso }
+  if (after !== device) work.put(after)
+}
+
+interface Charge {
+  readonly value: number | null
+  readonly at: number
+  readonly settings: Settings
+}
+
+const watchBattery = (work: Work, device: DeviceItem, { value, at, settings }: Charge): DeviceItem => {
+  if (value === null) return device
+  const { loc_id: loc, device_id, _low_battery, ...rest } = device
+  const alarmed = _low_battery === true
+  const entity = `DEVICE#${device_id}`
+  const low = watch(work, { loc, type: 'low_battery', entity, value, threshold: settings.low_battery_pct, at, grace_secs: settings.grace_period_secs }, alarmed)
+  return low === alarmed ? device : { loc_id: loc, device_id, ...rest, ...(low && { _low_battery: true }) }
+}
+
+/** What a device says apart from its readings about its battery is watched as well; in the order of time. */
+export const telemetryReported = ({ data, meta: { key: loc } }: TelemetryReported, get: Get): Result => {
+  if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
+  const work = startWork(get)
+  const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
+  const tap = device && tapAt(device._places, data.at)
+  const value = numberOf(data.battery_pct)
+  const state = typeof tap === 'string' ? work.get<TapStateItem>(tapStateKey(loc, tap)) : undefined
+  if (device === undefined || state === undefined || value === null) return work.result()
+  if (isOld(state, data.at) || data.at <= (state._battery_at ?? -1)) return work.result()
+  const after = watchBattery(work, device, { value, at: data.at, settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
+  if (after !== device) work.put(after)
+  work.put({ ...state, _battery_at: data.at } satisfies TapStateItem)
+  return work.result()
+}

@@ -1,0 +1,84 @@
+import { isoOf, msOf } from '../../projections/instant.ts'
+import type { KegItem, PourItem, SettingsItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey } from '../../projections/scales/keys.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
+import type { KegSpan } from '../../projections/scales/spans.ts'
+import { resolve } from './alerts.ts'
+import { gallonsOf } from './gallons.ts'
+import { ended, type Poured } from './pours.ts'
+import { kegAt, kegNow, type Timeline } from './timeline.ts'
+import type { Work } from './work.ts'
+
+export interface Retelling {
+  readonly loc: string
+  readonly tap: string
+  readonly at: number
+  readonly before: Timeline
+  readonly after: TimelineItem
+  /** It was another keg than was said: nothing was moved, and nothing has to be tared. */
+  readonly corrects?: true
+}
+
+/** The kegs of a tap are told anew: with its timeline change what is on it, whose the newest reading is, and when each keg ended. */
+export const retell = (work: Work, telling: Retelling): void => {
+  const { loc, tap, before, after } = telling
+  work.put(after)
+  for (const span of lastSpans(after)) if (!before.kegs.includes(span)) work.put(kegItem(work, { loc, tap, span }))
+  const config = work.get<TapItem>(tapKey(loc, tap))
+  if (config !== undefined) work.put(withKeg(config, kegNow(after)))
+  const swapped = kegNow(before)?.keg_id !== kegNow(after)?.keg_id
+  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? { ...tapStateKey(loc, tap), ...UNREAD } : undefined)
+  if (state === undefined) return
+  const attributed = attribute(state, after)
+  const settled = swapped || attributed.keg_id !== state.keg_id ? closePour(work, attributed, { ...telling, keg_id: state.keg_id }) : attributed
+  work.put(swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled)
+}
+
+const UNREAD = { level_pct: null, gallons: null, weight_lbs: null, updated_at: null, tare_status: null, keg_id: null, pouring: false } as const
+
+/** Of each keg, where it was last on this tap. */
+const lastSpans = ({ kegs }: Timeline): readonly KegSpan[] => kegs.filter((span, index) => !kegs.some((other, later) => later > index && other.keg_id === span.keg_id))
+
+const kegItem = (work: Work, { loc, tap, span }: { readonly loc: string; readonly tap: string; readonly span: KegSpan }): KegItem => {
+  const { keg_id, from, to, ...keg } = span
+  const known = work.get<KegItem>(kegKey(keg_id))
+  const { finished_at, ...item } = known ?? { ...kegKey(keg_id), loc_id: loc, tap, tapped_at: isoOf(from), ...keg }
+  if (to === null) return { ...item, tap }
+  // It may stand on another tap by now.
+  return item.tap === tap ? { ...item, finished_at: isoOf(to) } : { ...item, ...(finished_at !== undefined && { finished_at }) }
+}
+
+const withKeg = (config: TapItem, keg: KegSpan | undefined): TapItem => ({
+  ...config,
+  beer_id: keg?.beer_id ?? null,
+  keg_id: keg?.keg_id ?? null,
+  keg_type: keg?.keg_type ?? null,
+  full_lbs: keg?.full_lbs ?? null,
+  empty_lbs: keg?.empty_lbs ?? null,
+  sg: keg?.sg ?? null,
+})
+
+/** The newest reading belongs to the keg that was on the tap when it was measured (S-i). */
+const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
+  const keg = state.updated_at === null ? undefined : kegAt(timeline, msOf(state.updated_at))
+  return { ...state, keg_id: keg?.keg_id ?? null, gallons: keg === undefined ? null : gallonsOf({ weight_lbs: state.weight_lbs, ...keg }) }
+}
+
+/** A pour that the keg leaves in the middle of was the keg's (bad input: a swap in the middle of a pour). */
+const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling & { readonly keg_id: string | null }): TapStateItem => {
+  const { poured } = ended(_pour, settingsOf(work.get<SettingsItem>(settingsKey(of.loc))))
+  if (poured !== undefined) putPour(work, of, { ...of.before.kegs.findLast(({ keg_id }) => keg_id === of.keg_id), poured })
+  return { ...state, pouring: false }
+}
+
+export const putPour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, { keg_id = null, sg = 1, poured }: Partial<Pick<KegSpan, 'sg'>> & { readonly keg_id?: string | null; readonly poured: Poured }): void => {
+  const start = isoOf(poured.start)
+  work.put({ ...pourKey(loc, start, tap), keg_id, tap, start, end: isoOf(poured.end), gallons: poured.gallons, sg } satisfies PourItem)
+}
+
+/** S56: a keg that was just put on has no tare, and what was low was the other. */
+const forNewKeg = (work: Work, { _low, _off, ...state }: TapStateItem, { loc, tap, at, after }: Retelling): TapStateItem => {
+  if (_low) resolve(work, { loc, type: 'low_keg', entity: `TAP#${tap}` }, at)
+  if (_off) work.remove(discrepancyKey(loc, tap))
+  return { ...state, tare_status: kegNow(after) === undefined ? null : 'pending' }
+}

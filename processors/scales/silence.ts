@@ -1,0 +1,59 @@
+import type { SilenceDue } from '../../schemas/generated/scales.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
+import type { DeviceItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
+import { activeAlertKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
+import { fire, resolve, type Subject } from './alerts.ts'
+import { deviceHeld } from './held.ts'
+import { tapNow } from './timeline.ts'
+import { startWork, type Work } from './work.ts'
+
+/** A device under a tap is waited for; the timer is set anew when it fires, not by every reading. */
+export const awaitReading = (work: Work, loc: string, device: string, since: number): void => {
+  const at = since + settingsOf(work.get<SettingsItem>(settingsKey(loc))).silent_after_secs * 1000
+  work.arm({ name: timerOf(device), at, event: { type: 'SilenceDue', key: loc, data: { device_id: device } } })
+}
+
+export const awaitNothing = (work: Work, device: string): void => work.arm({ name: timerOf(device), at: null })
+
+export const silentOf = (loc: string, device: string): Subject => ({ loc, type: 'silent_device', entity: `DEVICE#${device}` })
+
+const timerOf = (device: string): string => `silence:${device}`
+
+export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
+  if (!isId(data.device_id)) return NOTHING
+  const work = startWork(get)
+  const item = deviceHeld(work, meta.key, data.device_id)?.item
+  const last = item && lastHeard(work, item)
+  if (item === undefined || last === undefined || item._silent) awaitNothing(work, data.device_id)
+  else if (last + settingsOf(get<SettingsItem>(settingsKey(meta.key))).silent_after_secs * 1000 > meta.occurredAt) awaitReading(work, meta.key, data.device_id, last)
+  else raise(work, item, { last, at: meta.occurredAt })
+  return work.result()
+}
+
+/** When its tap was last read by it, or else since when it stands there; undefined where it stands nowhere. */
+const lastHeard = (work: Work, { loc_id, device_id, _places }: DeviceItem): number | undefined => {
+  const tap = tapNow(_places)
+  if (tap === null) return undefined
+  const state = work.get<TapStateItem>(tapStateKey(loc_id, tap))
+  const since = _places.at(-1)?.from ?? 0
+  return state?._device === device_id && state.updated_at !== null ? Math.max(since, msOf(state.updated_at)) : since
+}
+
+const raise = (work: Work, item: DeviceItem, { last, at }: { readonly last: number; readonly at: number }): void => {
+  const subject = silentOf(item.loc_id, item.device_id)
+  const { type, entity } = subject
+  const threshold = settingsOf(work.get<SettingsItem>(settingsKey(item.loc_id))).silent_after_secs
+  awaitNothing(work, item.device_id)
+  work.put({ ...item, _silent: true })
+  fire(work, subject, { ...activeAlertKey(item.loc_id, type, entity), type, entity, state: 'pending', value: Math.floor((at - last) / 1000), threshold, started_at: isoOf(last) }, at)
+}
+
+/** It was heard again: the device without its alert. */
+export const broken = (work: Work, item: DeviceItem, at: number): DeviceItem => {
+  if (!item._silent) return item
+  const { _silent, ...rest } = item
+  resolve(work, silentOf(item.loc_id, item.device_id), at)
+  return rest
+}

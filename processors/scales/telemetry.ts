@@ -1,0 +1,88 @@
+import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
+import { bare } from '../../projections/item.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
+import type { TelemetryItem, TelemetryPointerItem } from '../../projections/scales/items.ts'
+import { isId, telemetryKey, telemetryPointerKey } from '../../projections/scales/keys.ts'
+import { isTime, numberOf } from './fit.ts'
+
+/** What a device says about itself, in whichever message. */
+interface Report {
+  readonly loc: string
+  readonly device_id: string
+  readonly epoch: number
+  readonly at: number
+  readonly battery_v?: number | null
+  readonly battery_pct?: number | null
+  readonly tare_empty_offset?: number | null
+  readonly tare_full_lbs?: number | null
+  readonly fw: string | null
+  readonly dropped: number | null
+}
+
+/** S38: a device's row is written no more often, but for a tare. */
+const SPACING_MS = 300_000
+
+export const readingTold = ({ data, meta }: ReadingReported, get: Get): Result => told({ ...data, loc: meta.key }, get)
+export const telemetryTold = ({ data, meta }: TelemetryReported, get: Get): Result => told({ ...data, loc: meta.key }, get)
+export const statusTold = ({ data, meta }: DeviceStatusReported, get: Get): Result => told({ ...data, loc: meta.key, at: meta.occurredAt }, get)
+
+const told = (report: Report, get: Get): Result => {
+  const { loc, device_id, epoch, at } = report
+  if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
+  const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
+  if (before !== undefined && (before._released || before.loc_id !== loc)) return NOTHING
+  const isSpaced = before === undefined || at >= msOf(before.updated_at) + SPACING_MS
+  const tared = withTares(before ?? { ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, battery_pct: null, updated_at: isoOf(at) }, report)
+  if (!isSpaced) return tared === before ? NOTHING : { items: [bare(tared)] }
+  return { items: [bare(charged(tared, report))] }
+}
+
+/** In the index of batteries as soon as it has one (S37). */
+const charged = (item: TelemetryItem, { loc, at, battery_v = null, battery_pct = null, fw, dropped }: Report): TelemetryItem => {
+  const percent = numberOf(battery_pct) ?? item.battery_pct
+  return {
+    ...item,
+    battery_v: numberOf(battery_v) ?? item.battery_v,
+    battery_pct: percent,
+    updated_at: isoOf(at),
+    ...(fw !== null && { fw }),
+    ...(dropped !== null && { dropped }),
+    ...(percent !== null && { battery_loc_id: loc }),
+  }
+}
+
+/** As they lie in the scale, by the time they were told: the same item where nothing is new. */
+const withTares = (item: TelemetryItem, { at, tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'at' | 'tare_empty_offset' | 'tare_full_lbs'>): TelemetryItem => {
+  const [empty, full] = [numberOf(tare_empty_offset), numberOf(tare_full_lbs)]
+  const after = empty === null || empty === item.tare_empty_offset || at <= (item._empty_at ?? -1) ? item : { ...item, tare_empty_offset: empty, _empty_at: at }
+  return full === null || full === item.tare_full_lbs || at <= (item._full_at ?? -1) ? after : { ...after, tare_full_lbs: full, _full_at: at }
+}
+
+/** S40: the diagnostic copy of a tare. */
+export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
+  if (data.device_id === null || !isId(data.device_id) || !isTime(data.at)) return NOTHING
+  const pointer = get<TelemetryPointerItem>(telemetryPointerKey(meta.key, data.device_id))
+  if (pointer === undefined) return NOTHING
+  const key = telemetryKey(data.device_id, pointer.epoch)
+  const before = get<TelemetryItem>(key) ?? { ...key, loc_id: meta.key, battery_v: null, battery_pct: null, updated_at: isoOf(data.at) }
+  const value = data.kind === 'empty' ? { tare_empty_offset: data.value_lbs } : { tare_full_lbs: data.value_lbs }
+  const after = before._released ? before : withTares(before, { at: data.at, ...value })
+  return after === before ? NOTHING : { items: [bare(after)] }
+}
+
+export const registrationTold = ({ data, meta }: DeviceRegistered, get: Get): Result => {
+  if (!isId(data.device_id) || !Number.isInteger(data.epoch) || data.epoch < 1) return NOTHING
+  const key = telemetryPointerKey(meta.key, data.device_id)
+  if ((get<TelemetryPointerItem>(key)?.epoch ?? 0) >= data.epoch) return NOTHING
+  return { items: [{ ...key, epoch: data.epoch } satisfies TelemetryPointerItem] }
+}
+
+/** It leaves the index of batteries, and what it still says is not heard. */
+export const releaseTold = ({ data, meta }: DeviceReleased, get: Get): Result => {
+  const pointer = isId(data.device_id) ? get<TelemetryPointerItem>(telemetryPointerKey(meta.key, data.device_id)) : undefined
+  const before = pointer && get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch))
+  if (before === undefined || before._released) return NOTHING
+  const { battery_loc_id, ...rest } = bare(before)
+  return { items: [{ ...rest, _released: true } satisfies TelemetryItem] }
+}

@@ -1,0 +1,41 @@
+import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
+import { removed, type Change, type Derived, type Get, type Result, type Timer } from '../../projections/projection.ts'
+
+/** What one event does, while it is being decided: what was written before is read again, and what stays as it was is not written. */
+export interface Work {
+  readonly get: Get
+  put(item: Item): void
+  remove(key: Key): void
+  arm(timer: Timer): void
+  derive(derived: Derived): void
+  result(): Result
+}
+
+export const startWork = (get: Get): Work => {
+  const changes = new Map<string, Change>()
+  const timers = new Map<string, Timer>()
+  const derived: Derived[] = []
+  const read: Get = <I extends Item>(key: Key) => {
+    const change = changes.get(keyOf(key))
+    if (change === undefined) return get<I>({ PK: key.PK, SK: key.SK })
+    return '_removed' in change ? undefined : (change as I)
+  }
+  return {
+    get: read,
+    put: (item) => void changes.set(keyOf(item), bare(item)),
+    remove: (key) => void changes.set(keyOf(key), removed(key)),
+    arm: (timer) => void timers.set(timer.name, timer),
+    derive: (event) => void derived.push(event),
+    result: () => ({
+      ...(changes.size > 0 && { items: [...changes.values()].filter((change) => differs(change, get)) }),
+      ...(timers.size > 0 && { timers: [...timers.values()] }),
+      ...(derived.length > 0 && { derived }),
+    }),
+  }
+}
+
+const differs = (change: Change, get: Get): boolean => {
+  const before = get({ PK: change.PK, SK: change.SK })
+  if ('_removed' in change) return before !== undefined
+  return before === undefined || !sameItem(bare(before), change)
+}

@@ -1,0 +1,38 @@
+import { msOf } from '../instant.ts'
+import type { Page, Query, Reader } from '../table.ts'
+import type { KegItem, PourItem, TimelineItem } from './items.ts'
+import { kegKey, tapTimelineKey } from './keys.ts'
+import { covers } from './spans.ts'
+
+/** What was poured, and whether it was said to be none. */
+export interface Pour {
+  readonly tap: string
+  readonly keg_id: string | null
+  readonly start: string
+  readonly end: string
+  readonly gallons: number
+  readonly voided?: true
+}
+
+/** Corrections and voids name a keg and a time, and a fold lists nothing: a pour is told by what is known of its keg by now. */
+export const poursOf = async (reader: Reader, loc: string, query: Query): Promise<Page<Pour>> => {
+  const { items, ...rest } = await reader.query(query)
+  const found = items as readonly PourItem[]
+  const taps = [...new Set(found.map(({ tap }) => tap))]
+  const timelines = (await reader.getMany(taps.map((tap) => tapTimelineKey(loc, tap)))) as readonly (TimelineItem | undefined)[]
+  const attributed = found.map((pour) => attribute(pour, timelines[taps.indexOf(pour.tap)]))
+  const ids = [...new Set(attributed.flatMap(({ keg_id }) => keg_id ?? []))]
+  const kegs = (await reader.getMany(ids.map(kegKey))) as readonly (KegItem | undefined)[]
+  return { items: attributed.map((pour) => withVoid(pour, kegs[ids.indexOf(pour.keg_id ?? '')])), ...rest }
+}
+
+/** A keg that the timeline no longer holds is the one that was said. */
+const attribute = ({ tap, keg_id, start, end, gallons, sg }: PourItem, timeline: TimelineItem | undefined): Pour => {
+  const keg = timeline?.kegs.findLast((span) => covers(span, msOf(start)))
+  return keg === undefined ? { tap, keg_id, start, end, gallons } : { tap, keg_id: keg.keg_id, start, end, gallons: (gallons * sg) / keg.sg }
+}
+
+const withVoid = (pour: Pour, keg: KegItem | undefined): Pour => {
+  const at = msOf(pour.start)
+  return keg?.voids?.some(({ from, to }) => from <= at && at <= to) ? { ...pour, voided: true } : pour
+}

@@ -1,0 +1,97 @@
+import { expect } from 'vitest'
+import { scales } from '../../../processors/scales/domain.ts'
+import { isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { Domain, Get, Result } from '../../../projections/projection.ts'
+import { logKeyOf } from '../../../projections/scales/keys.ts'
+import type { Event } from '../../../schemas/event.ts'
+
+/** A table in memory, written the plain way: every item whole, positions counted per event, nothing batched. */
+export type Table = Map<string, Stored>
+
+/** Who wrote an item: nobody else may read or write it (law 4). */
+const writers = new WeakMap<Table, Map<string, string>>()
+
+const LAST = Date.UTC(9999, 11, 31)
+
+/** Folds one event at a position by every projection that hears it. Everything a fold sees is frozen, so one that mutates fails. */
+export const foldInto = (table: Table, event: Event, position: number, domain: Domain = scales): readonly Result[] =>
+  domain.projections.filter(({ folds }) => folds[event.type] !== undefined).map((projection) => {
+    const written = writers.get(table) ?? new Map<string, string>()
+    writers.set(table, written)
+    const owns = (key: Key): boolean => (written.get(keyOf(key)) ?? projection.name) === projection.name
+    const get: Get = <I extends Item>(key: Key) => {
+      if (Object.keys(key).length !== 2) throw new Error(`a key is a key and nothing else: ${JSON.stringify(key)}`)
+      if (!owns(key)) throw new Error(`${projection.name} reads what is another's: ${JSON.stringify(key)}`)
+      const item = table.get(keyOf(key))
+      return item === undefined || isExpired(item, domain.table.ttl, event.meta.occurredAt) ? undefined : (item as Item as I)
+    }
+    const result = projection.folds[event.type]?.(event, get) ?? {}
+    const items = result.items ?? []
+    expect(new Set(items.map(keyOf)).size, 'a result names each key once').toBe(items.length)
+    expect(new Set((result.timers ?? []).map(({ name }) => name)).size, 'a result names each timer once').toBe((result.timers ?? []).length)
+    for (const { at } of result.timers ?? []) expect(at === null || (at >= 0 && at <= LAST), `timer at ${at}`).toBe(true)
+    if (result.refusal !== undefined || result.duplicate) expect(items, 'a refusal or a duplicate changes nothing').toEqual([])
+    for (const change of items) {
+      const { PK, SK } = change
+      if (!owns({ PK, SK })) throw new Error(`${projection.name} writes what is another's: ${PK} ${SK}`)
+      if (JSON.stringify(change).includes('"_pos"')) throw new Error(`positions are not for folds to write: ${JSON.stringify(change)}`)
+      written.set(keyOf(change), projection.name)
+      if ('_removed' in change) table.delete(keyOf(change))
+      else {
+        expect(logKeyOf(PK, change), `whose is ${PK} ${SK}`).toBe(event.meta.key)
+        table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
+      }
+    }
+    return result
+  })
+
+export const tableOf = (events: readonly Event[], domain: Domain = scales): Table => {
+  const table: Table = new Map()
+  events.forEach((event, position) => foldInto(table, event, position, domain))
+  return table
+}
+
+/** Items without positions, by `PK / SK`. */
+export const contents = (table: Table): Record<string, Item> =>
+  Object.fromEntries([...table.values()].map(({ _pos, ...item }) => [`${item.PK} / ${item.SK}`, item as Item]).sort())
+
+export const given = (...events: readonly Event[]) => ({
+  when: (...then: readonly Event[]) => {
+    const table = tableOf(events)
+    const before = contents(table)
+    const results = then.map((event, index) => foldInto(table, event, events.length + index))
+    const after = contents(table)
+    const [result = {}] = results.at(-1) ?? []
+    return {
+      result,
+      table,
+      before,
+      items: after,
+      timers: results.flat().flatMap(({ timers = [] }) => timers),
+      /** By `PK / SK`, attributes that must be as said; null for an item that must not be there. */
+      then: (expected: Record<string, object | null>) => {
+        expect(result.refusal).toBeUndefined()
+        for (const [name, attributes] of Object.entries(expected)) {
+          if (attributes === null) expect(after, name).not.toHaveProperty([name])
+          else expect(after[name], name).toMatchObject(attributes)
+        }
+      },
+      thenWrites: (...names: readonly string[]) => expect((result.items ?? []).map(({ PK, SK }) => `${PK} / ${SK}`).sort()).toEqual([...names].sort()),
+      thenUnchanged: () => expect(after).toEqual(before),
+      thenDuplicate: () => {
+        expect(result).toEqual({ duplicate: true })
+        expect(after).toEqual(before)
+      },
+      thenRefused: (code: string, detail: string | RegExp = '') => {
+        expect(result.refusal?.code).toBe(code)
+        expect(result.refusal?.detail).toMatch(detail)
+        expect(after).toEqual(before)
+      },
+    }
+  },
+})
+
+const deepFreeze = <T>(value: T): T => {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(deepFreeze)
+  return value
+}

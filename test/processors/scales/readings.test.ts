@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { writeUnits } from '../../../processors/adapters/dynamodb/units.ts'
+import { scalesTable } from '../../../projections/scales/table.ts'
+import { contents, given, tableOf } from './given.ts'
+import { assigned, bar, DEVICE, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, STATE, status, TAP, tapped, tapRemoved, unassigned } from './said.ts'
+
+const QUARANTINE = `QUARANTINE#${LOC} / COUNT#DEVICE#${SCALE}`
+
+describe('ReadingReported', () => {
+  test('S3 S21 S46: the newest reading is the state of the tap, with gallons by the gravity of its keg', () => {
+    const { items } = given(...bar).when(reading({ weight_lbs: 95.25, level_pct: 50, tare_status: 'ok' }))
+    expect(items[STATE]).toMatchObject({ level_pct: 50, weight_lbs: 95.25, updated_at: '2026-11-16T12:01:00.000Z', tare_status: 'ok', keg_id: 'keg-1', pouring: false })
+    expect(items[STATE]?.['gallons']).toBeCloseTo(((66.25 * 0.45359237) / 1.014) * 0.264172, 12)
+  })
+
+  test('S38: a plain reading writes the state and nothing else', () =>
+    given(...bar, status({ meta: { occurredAt: NOW } }), reading()).when(reading({ at: NOW + 2 * MINUTE })).thenWrites(STATE))
+
+  test('S-o: without a keg there is the level of the scale, and no gallons', () =>
+    given(registered(), assigned()).when(reading({ level_pct: 61 })).then({ [STATE]: { level_pct: 61, gallons: null, keg_id: null } }))
+
+  test('S-j: what is stored is not clamped', () => {
+    const { items } = given(...bar).when(reading({ weight_lbs: 20, level_pct: -6.8 }))
+    expect(items[STATE]).toMatchObject({ level_pct: -6.8 })
+    expect(Number(items[STATE]?.['gallons'])).toBeLessThan(-1)
+  })
+
+  test('S-i: ignored when late', () => given(...bar, reading({ at: NOW + 5 * MINUTE })).when(reading({ at: NOW + 4 * MINUTE })).thenUnchanged())
+
+  test('twice is harmless, and writes nothing', () => {
+    const once = reading()
+    expect(given(...bar, once).when(once).result.items ?? []).toEqual([])
+  })
+
+  test('sent again later with its age reckoned anew, it is the same reading', () => {
+    const once = reading({ seq: 9_001 })
+    given(...bar, once).when(reading({ seq: 9_001, at: NOW + 2 * MINUTE })).thenUnchanged()
+  })
+
+  test('the same sequence with another value is not believed', () =>
+    given(...bar, reading({ seq: 9_002 })).when(reading({ seq: 9_002, weight_lbs: 12, at: NOW + 2 * MINUTE }))
+      .then({ [STATE]: { weight_lbs: 95.25 }, [QUARANTINE]: { total: 1, reasons: { 'sequence-reused': 1 } } }))
+
+  test('S-i: one from before the swap belongs to the old keg, though it came after', () => {
+    const swap = tapped({ keg_id: 'keg-2', sg: 1, tapped_at: NOW + 10 * MINUTE, meta: { occurredAt: NOW + 10 * MINUTE } })
+    given(...bar, swap).when(reading({ at: NOW + 9 * MINUTE })).then({ [STATE]: { keg_id: 'keg-1' } })
+    given(...bar, swap).when(reading({ at: NOW + 11 * MINUTE })).then({ [STATE]: { keg_id: 'keg-2' } })
+  })
+
+  test('S-i: a buffered one goes to the tap under which the device stood', () =>
+    given(...bar, assigned({ tap: '08', meta: { occurredAt: NOW + 10 * MINUTE } })).when(reading({ at: NOW + 9 * MINUTE }))
+      .then({ [STATE]: { weight_lbs: 95.25 }, 'LOCATION#loc-001 / TAP#08#STATE': null }))
+
+  test('a device without a tap is not believed, and counted', () =>
+    given(registered()).when(reading()).then({ [STATE]: null, [QUARANTINE]: { total: 1, reasons: { 'no-tap': 1 } } }))
+
+  test('a reading for a removed tap is not believed', () =>
+    given(...bar, tapRemoved({ meta: { occurredAt: NOW + MINUTE } })).when(reading({ at: NOW + 2 * MINUTE })).then({ [STATE]: null, [QUARANTINE]: { total: 1 } }))
+
+  test('one from before the tap was removed does not bring it back', () =>
+    given(...bar, tapRemoved({ meta: { occurredAt: NOW + 5 * MINUTE } })).when(reading({ at: NOW + 2 * MINUTE })).then({ [STATE]: null, [TAP]: null, [QUARANTINE]: null }))
+
+  test('a device that was released is not believed', () =>
+    given(...bar, released({ meta: { occurredAt: NOW + MINUTE } })).when(reading({ at: NOW + 2 * MINUTE })).then({ [QUARANTINE]: { reasons: { 'unknown-device': 1 } } }))
+
+  test('a device whose registration is on its way is registered by its first reading', () =>
+    given().when(reading()).then({ [DEVICE]: { status: 'registered', loc_id: LOC, epoch: 1 } }))
+
+  test('one of an epoch that is over is not believed', () =>
+    given(registered({ epoch: 2 })).when(reading({ epoch: 1 })).then({ [DEVICE]: null, [QUARANTINE]: { reasons: { 'unknown-device': 1 } } }))
+
+  test('a clock in 1970 or 2099 changes nothing that was not measured then', () => {
+    given(...bar).when(reading({ at: 0 })).then({ [STATE]: { updated_at: null } })
+    given(...bar, reading()).when(reading({ at: -5 })).thenUnchanged()
+  })
+
+  test('S38: the state is at most one write unit of 1 KB, with the longest names', () => {
+    const device_id = 'd'.repeat(64)
+    const loc = 'l'.repeat(64)
+    const meta = { key: loc }
+    const keg = tapped({ keg_id: 'k'.repeat(64), meta })
+    const readings = Array.from({ length: 40 }, (_, n) =>
+      reading({ device_id, boot: 'b'.repeat(64), seq: 2 ** 53 - 100 + n, at: NOW + n * 10_000 + 1, weight_lbs: 120.123456789 - n * 0.7654321, level_pct: 10 / 3, tare_status: 's'.repeat(32), meta }))
+    const table = tableOf([registered({ device_id, meta }), assigned({ device_id, meta }), keg, ...readings])
+    const state = contents(table)[`LOCATION#${loc} / TAP#07#STATE`]
+    expect(state).toMatchObject({ pouring: true })
+    expect(writeUnits({ spec: scalesTable, touches: [{ before: state, after: state }], mode: 'single' }).domain).toBe(1)
+  })
+})
+
+describe('what a keg change does to the state', () => {
+  test('S56: a keg that was just put on waits for its tare, and the newest reading stays the old one’s', () =>
+    given(...bar, reading()).when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 2 * MINUTE })).then({ [STATE]: { tare_status: 'pending', keg_id: 'keg-1', weight_lbs: 95.25 } }))
+
+  test('a swap that is told late takes the readings since', () =>
+    given(...bar, reading({ at: NOW + 9 * MINUTE })).when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 8 * MINUTE, ...HALF_BARREL, sg: 1 })).then({ [STATE]: { keg_id: 'keg-2' } }))
+
+  test('a keg that was taken off leaves a tap with a level alone', () =>
+    given(...bar, finished({ at: NOW + MINUTE })).when(reading({ at: NOW + 2 * MINUTE })).then({ [STATE]: { gallons: null, keg_id: null } }))
+
+  test('a device that was taken away leaves the state as it was', () =>
+    given(...bar, reading()).when(unassigned({ meta: { occurredAt: NOW + 2 * MINUTE } })).then({ [STATE]: { weight_lbs: 95.25 } }))
+})
