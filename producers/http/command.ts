@@ -11,10 +11,10 @@ import { Problem } from './problem.ts'
 import type { Call, Command, Decision } from './route.ts'
 import type { EdgeDeps } from './server.ts'
 
-interface Run {
+export interface Run<R = Command> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly route: Command
+  readonly route: R
   readonly call: Call
   readonly domain: DomainEdge
   readonly deps: EdgeDeps

@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Commands } from '../commands.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
+import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
 import { afterOf } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
@@ -94,16 +95,20 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,
     ...(route.method === 'GET' ? {} : { body: route.body }),
-    response: { [route.method === 'GET' ? 200 : route.status]: route.result, ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), default: { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } } },
+    response: { ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), [route.method === 'GET' ? 200 : route.status]: route.result, default: { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } } },
   }
   scope.route({
     method: route.method,
     url: route.url,
     schema,
     ...(route.alsoFor && { config: { alsoFor: route.alsoFor } }),
-    handler: route.method === 'GET'
-      ? (request) => answerQuestion(route, callOf(request, deps))
-      : (request, reply) => runCommand({ request, reply, route, call: callOf(request, deps), domain, deps, source: SOURCE }),
+    ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
+    handler: (request, reply) => {
+      const call = callOf(request, deps)
+      if (route.method === 'GET') return answerQuestion(route, call)
+      const run = { request, reply, call, domain, deps, source: SOURCE }
+      return 'collect' in route ? runBatch({ ...run, route }) : runCommand({ ...run, route })
+    },
   })
 }
 

@@ -41,7 +41,7 @@ const invalid = (error: FastifyError, request: FastifyRequest): Problem => {
 }
 
 const FRAMEWORK: Readonly<Record<string, readonly [status: number, code: string, detail: string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body-too-large', 'The body is larger than 64 KiB: send less at once.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'body-too-large', 'The body is larger than the route takes (64 KiB; readings of devices: 1 MiB): send less at once.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported-media-type', 'Send the body as Content-Type: application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad-content-length', 'The body is not as long as Content-Length says.'],
   FST_ERR_BAD_URL: [400, 'bad-url', 'The path is not a valid URL: check its percent-encoding.'],

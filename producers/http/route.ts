@@ -74,7 +74,23 @@ export interface Command extends Described {
   answer(call: Call, decision: Decision): Promise<unknown>
 }
 
-export type Route = Question | Command
+/** Says many things at once: one durable append, whose fold nobody waits for. */
+export interface Batch extends Described {
+  readonly method: 'POST'
+  readonly body: JsonSchema
+  readonly bodyLimit: number
+  readonly status: 202
+  /** Their ids are natural, so that the same said twice is harmless without an Idempotency-Key. */
+  collect(call: Call, how: { readonly source: string; readonly correlationId: string }): Promise<Collected>
+}
+
+export interface Collected {
+  /** At least one. */
+  readonly events: readonly Event[]
+  readonly answer: Readonly<Record<string, unknown>>
+}
+
+export type Route = Question | Command | Batch
 
 type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer'> & {
   readonly body?: Body

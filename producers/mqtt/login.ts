@@ -5,8 +5,8 @@ import type { Commands } from '../commands.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from '../http/auth.ts'
 import { Problem } from '../http/problem.ts'
 import { createUsage } from '../http/usage.ts'
+import { readHolder } from '../scales/holder.ts'
 import { paidUntil, type Rate } from './pace.ts'
-import { readHolder } from './taking.ts'
 import { topicOf } from './topic.ts'
 
 export interface Says {

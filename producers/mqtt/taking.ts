@@ -1,11 +1,10 @@
 import type { Event } from '../../schemas/event.ts'
 import { messageOf } from '../../schemas/fault.ts'
-import type { ClaimItem } from '../../projections/scales/items.ts'
-import { claimKey } from '../../projections/scales/keys.ts'
 import type { Reader } from '../../projections/table.ts'
 import type { Commands } from '../commands.ts'
 import { MOST_BY_MQTT } from '../scales/envelope.ts'
-import { takeEnvelope, takeStatus, takeUnreadable, type Holder, type Sender, type Taken } from '../scales/intake.ts'
+import { readHolder, type Holder } from '../scales/holder.ts'
+import { takeEnvelope, takeStatus, takeUnreadable, type Sender, type Taken } from '../scales/intake.ts'
 import { parsePayload } from '../scales/payload.ts'
 import type { Kind, Topic } from './topic.ts'
 
@@ -63,11 +62,6 @@ export const createTaking = ({ commands, reader, clock, report, confirm, admit }
     await commands.append(events)
     if (report) tell(report, { messages, events, taken })
   }
-}
-
-export const readHolder = async (reader: Reader, device: string): Promise<Holder | undefined> => {
-  const claim = (await reader.get(claimKey(device))) as ClaimItem | undefined
-  return claim === undefined || claim.loc_id === null ? undefined : { loc: claim.loc_id, epoch: claim.epoch }
 }
 
 const RAW_BYTES = 8_000

@@ -2,12 +2,7 @@ import type { Event, EventMeta } from '../../schemas/event.ts'
 import { derivedId } from '../ids.ts'
 import { anything, clock, clockOf, doubtOf, isFields, malformed, number, text, whole, yesOrNo, type Doubt, type Fields, type Shape } from './doubts.ts'
 import { EVENT_TYPES, type EventType } from './envelope.ts'
-
-/** Who holds a device, by its claim. */
-export interface Holder {
-  readonly loc: string
-  readonly epoch: number
-}
+import type { Holder } from './holder.ts'
 
 /** One message of one device, and what the edge knows about it. */
 export interface Sender {

@@ -1,0 +1,24 @@
+import { isFault } from '../../schemas/fault.ts'
+import type { Run } from './command.ts'
+import { eventReference } from './headers.ts'
+import type { Batch } from './route.ts'
+
+/** Collect, append all at once, answer. */
+export const runBatch = async ({ request, reply, route, call, domain, deps, source }: Run<Batch>): Promise<unknown> => {
+  await route.admit?.(call)
+  const { events, answer } = await route.collect(call, { source, correlationId: request.id })
+  const last = events.at(-1)
+  if (last === undefined) throw new TypeError(`${route.url} collected no event`)
+  const { type, meta: { eventId } } = last
+  const positions = await domain.commands.append(events).catch((error: unknown) => {
+    if (isFault(error, 'append-unknown')) reply.header('tributary-event', `unknown:${eventId}`)
+    throw error
+  })
+  request.appended = { id: eventId, type }
+  for (const event of events) deps.report?.appended(event.meta.source, event.type)
+  const position = positions.at(-1)
+  if (position === undefined) throw new TypeError(`The log named no position for event ${eventId}`)
+  const event = eventReference(position, eventId)
+  reply.header('tributary-event', event).code(route.status)
+  return { event, ...answer }
+}
