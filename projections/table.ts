@@ -5,6 +5,8 @@ export interface IndexSpec {
   /** Attribute names of the index key. An item without them is not in the index. */
   readonly pk: string
   readonly sk: string
+  /** The sort key is a number, and so are the bounds of queries. */
+  readonly number?: true
   readonly project: 'all' | readonly string[]
 }
 
@@ -14,6 +16,8 @@ export interface TableSpec {
   /** The one TTL attribute, epoch seconds. */
   readonly ttl: string
   readonly indexes: readonly IndexSpec[]
+  /** Somebody follows what changes in it. */
+  readonly watched?: true
   /** What people call the items whose keys begin so; the first that fits. */
   readonly kinds?: readonly KindSpec[]
 }
@@ -32,8 +36,8 @@ export interface Query {
   readonly index?: string
   readonly pk: string
   readonly prefix?: string
-  readonly from?: string
-  readonly to?: string
+  readonly from?: string | number
+  readonly to?: string | number
   readonly reverse?: boolean
   readonly limit: number
   /** Opaque, from the page before; refused with `bad-cursor` when it is not one of this query's. */

@@ -57,6 +57,7 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
 const follow = async ({ parts, log, sent }: Omit<FollowingParts, 'generation'>, { generation, store, series, outcomes }: Followed): Promise<Running> => {
   const { domain, stores, codec, clock, watching, marks, holder } = parts
   await stores.enableTtl?.(domain.table, generation)
+  if (domain.table.watched === true) await stores.enableChanges?.(domain.table, generation)
   const failed = (error: unknown) => watching.failed(domain.name, error)
   return startProcessor({
     domain, generation, log, store, codec, clock, failed,

@@ -1,4 +1,5 @@
 import type { Item, Key, Stored } from '../../projections/item.ts'
+import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
 import type { Pace } from './pace.ts'
 
@@ -51,6 +52,8 @@ export interface Store {
   readonly sorted?: true
   /** Leaves nothing on disk of what was overwritten or removed before the call, where the store's disk is ours. */
   scrub?(): Promise<void>
+  /** What changes in it, for those who watch; only of a table whose spec says that somebody does. */
+  readonly changes?: ChangeFeed
   /** Questions, as of a clock. */
   reader(now: () => number): Reader
   close(): Promise<void>
@@ -65,6 +68,8 @@ export interface Stores {
   measure(spec: TableSpec, generation: number): Promise<Measured | undefined>
   /** The generation follows the log now, so what has expired may be removed for good, where the store does that. */
   enableTtl?(spec: TableSpec, generation: number): Promise<void>
+  /** The generation follows the log now, so what changes in it may be watched, where the store must be told. */
+  enableChanges?(spec: TableSpec, generation: number): Promise<void>
   close(): Promise<void>
 }
 

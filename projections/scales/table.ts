@@ -11,7 +11,9 @@ export const scalesTable: TableSpec = {
   indexes: [
     TOKEN_INDEX,
     { name: DEVICE_INDEX, pk: 'device_id', sk: 'PK', project: 'all' },
+    { name: BATTERY_INDEX, pk: 'battery_loc_id', sk: 'battery_pct', number: true, project: 'all' },
   ],
+  watched: true,
   kinds: [
     { name: 'tap state', pk: 'LOCATION#', sk: 'TAP#' },
     { name: 'keg', pk: 'KEG#', sk: 'META' },

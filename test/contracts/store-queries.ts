@@ -94,6 +94,20 @@ export const queries = (fresh: () => Promise<Store>): void => {
 }
 
 export const indexes = (fresh: () => Promise<Store>): void => {
+  test('a number sorts as one, with bounds and pages, both ways; what has none is not in the index', async () => {
+    const store = await fresh()
+    const levels = [-20.5, -1, 0, 0.25, 9, 18, 100]
+    await store.bulk([...levels.map((level, n) => stored(at('D', `S${n}`), n, { GSI3PK: 'bar', level })), stored(at('D', 'none'), 9, { GSI3PK: 'bar' }), stored(at('D', 'text'), 9, { GSI3PK: 'bar2', level: 1 })])
+    const reader = store.reader(() => NOW)
+    const ask = async (part: Partial<Query>) => (await allPages(reader, { index: 'GSI3', pk: 'bar', limit: 2, ...part })).flatMap(({ items }) => items.map((item) => item['level']))
+    await vi.waitFor(async () => expect(await ask({})).toEqual(levels))
+    expect(await ask({ reverse: true })).toEqual([...levels].reverse())
+    expect(await ask({ to: 18 })).toEqual([-20.5, -1, 0, 0.25, 9, 18])
+    expect(await ask({ from: 0, to: 9 })).toEqual([0, 0.25, 9])
+    expect(await ask({ from: -1 })).toEqual([-1, 0, 0.25, 9, 18, 100])
+    expect(await ask({ from: 10, to: 9 })).toEqual([])
+  })
+
   const indexed = (sk: string, pos: number, rest: Omit<Item, 'PK' | 'SK'>): Stored => stored(at(`USER#${sk}`, sk), pos, rest)
   const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 20 })
   const members = async (reader: Reader, pk: string): Promise<string[]> => sks(await reader.query({ index: 'GSI2', pk, limit: 100 }))

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonical, type Key, type Stored } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Store, Stores } from '../../processors/engine/store.ts'
+import { changes } from './store-changes.ts'
 import { checkpoints, commits } from './store-commits.ts'
 import { NOW, at, create, same, stored } from './store-items.ts'
 import { indexes, queries } from './store-queries.ts'
@@ -26,6 +27,7 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
       indexes: [
         { name: 'GSI1', pk: 'GSI1PK', sk: 'GSI1SK', project: ['scopes', 'lastUsedAt'] },
         { name: 'GSI2', pk: 'GSI2PK', sk: 'GSI2SK', project: 'all' },
+        { name: 'GSI3', pk: 'GSI3PK', sk: 'level', number: true, project: 'all' },
       ],
     })
     const fresh = (): Promise<Store> => stores.open(spec(), 1)
@@ -38,6 +40,7 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
     describe('indexes', () => indexes(fresh))
     describe('whole tables', () => wholeTables(fresh))
     describe('sending', () => sending(fresh))
+    describe('changes', () => changes(() => stores, spec))
     describe('generations', () => generations(() => stores, spec))
   })
 }

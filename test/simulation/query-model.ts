@@ -29,7 +29,7 @@ const indexOf = ({ spec }: Table, { index }: Query): IndexSpec | undefined => {
 const meets = (at: Item[string], { prefix, from, to }: Query): boolean => {
   if (typeof at !== 'string') return false
   if (prefix !== undefined) return at.startsWith(prefix)
-  return (from === undefined || byBytes(at, from) >= 0) && (to === undefined || byBytes(at, to) <= 0)
+  return (from === undefined || byBytes(at, String(from)) >= 0) && (to === undefined || byBytes(at, String(to)) <= 0)
 }
 
 const isPlain = (text: string) => /^[\0-\x7f]*$/.test(text)

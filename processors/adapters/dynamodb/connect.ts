@@ -1,4 +1,5 @@
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams'
 
 export interface Connection {
   /** Absent: AWS, in the region and with the credentials of the environment. */
@@ -14,7 +15,15 @@ export interface Connection {
 export const DEFAULT_CONCURRENCY = 64
 
 /** The SDK itself never retries: the one retry loop must know which attempt may have been applied. */
-export const connect = (connection: Connection = {}): DynamoDB => {
+export const connect = (connection: Connection = {}): DynamoDB => new DynamoDB(configOf(connection))
+
+/** Loaded when somebody watches a table: most processes never do. */
+export const connectStreams = async (connection: Connection = {}): Promise<DynamoDBStreams> => {
+  const { DynamoDBStreams } = await import('@aws-sdk/client-dynamodb-streams')
+  return new DynamoDBStreams(configOf(connection))
+}
+
+const configOf = (connection: Connection) => {
   const { endpoint, region, credentials, maxConcurrency = DEFAULT_CONCURRENCY } = connection
   // An endpoint without TLS is an emulator: it takes any name, and may be slow where the real one is overloaded.
   const emulator = endpoint?.startsWith('http:') === true
@@ -32,5 +41,5 @@ export const connect = (connection: Connection = {}): DynamoDB => {
   if (endpoint !== undefined) config.endpoint = endpoint
   if (region !== undefined || emulator) config.region = region ?? 'us-east-1'
   if (credentials !== undefined || emulator) config.credentials = credentials ?? { accessKeyId: 'local', secretAccessKey: 'local' }
-  return new DynamoDB(config)
+  return config
 }

@@ -5,18 +5,18 @@ import type { Attributes } from './codec.ts'
 
 /** The key a page ended with, bound to its query: the cursor of another one is refused. */
 export const cursorAfter = (query: Query, key: Attributes): string =>
-  Buffer.from(JSON.stringify([bindingOf(query), ...Object.keys(key).sort().map((name) => [name, key[name]?.S])])).toString('base64url')
+  Buffer.from(JSON.stringify([bindingOf(query), ...Object.keys(key).sort().map((name) => [name, key[name]?.N === undefined ? key[name]?.S : Number(key[name].N)])])).toString('base64url')
 
 export const keyFromCursor = (query: Query, names: readonly string[]): Attributes | undefined => {
   if (query.cursor === undefined) return undefined
   const [binding, ...members] = parsed(query.cursor)
   const key = new Map(members.filter(isMember))
   if (binding !== bindingOf(query) || key.size !== members.length || key.size !== names.length || !names.every((name) => key.has(name))) throw badCursor()
-  return Object.fromEntries([...key].map(([name, S]) => [name, { S }]))
+  return Object.fromEntries([...key].map(([name, value]) => [name, typeof value === 'number' ? { N: String(value) } : { S: value }]))
 }
 
-const isMember = (member: unknown): member is [string, string] =>
-  Array.isArray(member) && member.length === 2 && typeof member[0] === 'string' && typeof member[1] === 'string' && member[1] !== ''
+const isMember = (member: unknown): member is [string, string | number] =>
+  Array.isArray(member) && member.length === 2 && typeof member[0] === 'string' && (typeof member[1] === 'number' || (typeof member[1] === 'string' && member[1] !== ''))
 
 const parsed = (cursor: string): unknown[] => {
   try {

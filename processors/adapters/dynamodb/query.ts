@@ -40,7 +40,12 @@ const indexOf = ({ name, spec }: Table, { index }: Query): IndexSpec | undefined
 }
 
 const isEmpty = ({ pk, from, to, limit }: Query): boolean =>
-  limit < 1 || pk === '' || isReserved(pk) || to === '' || (from !== undefined && to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) > 0)
+  limit < 1 || pk === '' || isReserved(pk) || to === '' || (from !== undefined && to !== undefined && isAfter(from, to))
+
+const isAfter = (a: string | number, b: string | number): boolean =>
+  typeof a === 'number' || typeof b === 'number' ? a > b : Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0
+
+const valueOf = (bound: string | number): Attributes[string] => (typeof bound === 'number' ? { N: String(bound) } : { S: bound })
 
 const requestOf = ({ name }: Table, asked: Query, index: IndexSpec | undefined): QueryCommandInput => {
   const range = rangeOf(asked)
@@ -56,9 +61,9 @@ const requestOf = ({ name }: Table, asked: Query, index: IndexSpec | undefined):
 
 const rangeOf = ({ prefix, from = '', to }: Query): { readonly conditions: readonly string[]; readonly values: Attributes } => {
   if (prefix !== undefined && prefix !== '') return { conditions: ['begins_with(#sk, :prefix)'], values: { ':prefix': { S: prefix } } }
-  if (from !== '' && to !== undefined) return { conditions: ['#sk BETWEEN :from AND :to'], values: { ':from': { S: from }, ':to': { S: to } } }
-  if (from !== '') return { conditions: ['#sk >= :from'], values: { ':from': { S: from } } }
-  if (to !== undefined) return { conditions: ['#sk <= :to'], values: { ':to': { S: to } } }
+  if (from !== '' && to !== undefined) return { conditions: ['#sk BETWEEN :from AND :to'], values: { ':from': valueOf(from), ':to': valueOf(to) } }
+  if (from !== '') return { conditions: ['#sk >= :from'], values: { ':from': valueOf(from) } }
+  if (to !== undefined) return { conditions: ['#sk <= :to'], values: { ':to': valueOf(to) } }
   return { conditions: [], values: {} }
 }
 

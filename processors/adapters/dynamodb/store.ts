@@ -1,4 +1,5 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams'
 import { randomUUID } from 'node:crypto'
 import { isExpired, type Key } from '../../../projections/item.ts'
 import { tableName, type Reader, type TableSpec } from '../../../projections/table.ts'
@@ -9,12 +10,13 @@ import { createAttempts, type Failure } from './attempts.ts'
 import { bulk } from './bulk.ts'
 import { listCheckpoints, saveCheckpoint } from './checkpoints.ts'
 import { commitSpan } from './commit.ts'
-import { connect, DEFAULT_CONCURRENCY, type Connection } from './connect.ts'
+import { connect, connectStreams, DEFAULT_CONCURRENCY, type Connection } from './connect.ts'
 import { all, createGate } from './gate.ts'
 import { load, scan } from './load.ts'
 import { query } from './query.ts'
 import { isReserved, type Table } from './table.ts'
 import { createTables } from './tables.ts'
+import { createStreamFeed } from './streams.ts'
 import { createTally } from './tally.ts'
 import type { Units } from './units.ts'
 
@@ -53,6 +55,8 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
   const { tries = 8, firstDelayMs = 20, maxDelayMs = 2_000 } = retry
   const attempts = createAttempts({ clock, random, tries, firstDelayMs, maxDelayMs, failed: metrics?.failed?.bind(metrics) })
   const tables = createTables({ client, clock, attempts })
+  let streaming: Promise<DynamoDBStreams> | undefined
+  const streams = (): Promise<DynamoDBStreams> => (streaming ??= connectStreams(options))
 
   return {
     async open(spec, generation) {
@@ -60,13 +64,17 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
       await tables.ensure(spec, name)
       const tally = createTally(spec, (units) => metrics?.units?.(name, units))
       const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
-      return createStore(table, Math.max(1, Math.floor(maxConcurrency / 2)))
+      const store = createStore(table, Math.max(1, Math.floor(maxConcurrency / 2)))
+      if (spec.watched !== true) return store
+      return { ...store, changes: createStreamFeed({ streams: await streams(), arn: () => tables.streamArn(name), attempts, clock, table: name }) }
     },
     drop: (spec, generation) => tables.drop(tableName(spec, generation)),
     measure: (spec, generation) => tables.measure(tableName(spec, generation)),
     enableTtl: (spec, generation) => tables.enableTtl(spec, tableName(spec, generation)),
+    enableChanges: (spec, generation) => tables.enableStream(tableName(spec, generation)),
     async close() {
       client.destroy()
+      ;(await streaming)?.destroy()
     },
   }
 }

@@ -25,6 +25,10 @@ export interface Tables {
   /** As DynamoDB counts it, every few hours. */
   measure(table: string): Promise<Measured | undefined>
   enableTtl(spec: TableSpec, table: string): Promise<void>
+  /** Switches the stream of changes on. */
+  enableStream(table: string): Promise<void>
+  /** Undefined while it has none. */
+  streamArn(table: string): Promise<string | undefined>
 }
 
 const FIRST_POLL_MS = 50
@@ -78,10 +82,8 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
       })
       await settle(table, (description) => description === undefined)
     },
-    async measure(table) {
-      const description = await describe(table)
-      return description && { items: description.ItemCount ?? 0, bytes: description.TableSizeBytes ?? 0 }
-    },
+    measure: async (table) => measured(await describe(table)),
+    ...streamsOf({ client, attempts, describe, settle }),
     async enableTtl(spec, table) {
       await attempts(`UpdateTimeToLive ${table}`, async () => {
         const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
@@ -92,13 +94,42 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
   }
 }
 
+const measured = (description: TableDescription | undefined): Measured | undefined =>
+  description && { items: description.ItemCount ?? 0, bytes: description.TableSizeBytes ?? 0 }
+
+interface StreamDeps extends Pick<TablesDeps, 'client' | 'attempts'> {
+  describe(table: string): Promise<TableDescription | undefined>
+  settle(table: string, settled: (description: TableDescription | undefined) => boolean): Promise<TableDescription | undefined>
+}
+
+const isStreaming = (description: TableDescription | undefined): boolean => description?.StreamSpecification?.StreamEnabled === true
+
+const streamsOf = ({ client, attempts, describe, settle }: StreamDeps): Pick<Tables, 'streamArn' | 'enableStream'> => ({
+  async streamArn(table) {
+    const description = await describe(table)
+    return isStreaming(description) ? description?.LatestStreamArn : undefined
+  },
+  async enableStream(table) {
+    if (isStreaming(await describe(table))) return
+    await attempts(`UpdateTable ${table}`, async () => {
+      try {
+        await client.updateTable({ TableName: table, StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } })
+      } catch (error) {
+        // Another process was first.
+        if (!isStreaming(await describe(table))) throw error
+      }
+    })
+    await settle(table, (description) => description?.TableStatus === 'ACTIVE' && isStreaming(description))
+  },
+})
+
 const tableInput = (spec: TableSpec, table: string): CreateTableInput => {
   const names = new Set(['PK', 'SK', ...spec.indexes.flatMap(({ pk, sk }) => [pk, sk])])
   const input: CreateTableInput = {
     TableName: table,
     BillingMode: 'PAY_PER_REQUEST',
     KeySchema: keySchema('PK', 'SK'),
-    AttributeDefinitions: [...names].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    AttributeDefinitions: [...names].map((AttributeName) => ({ AttributeName, AttributeType: spec.indexes.some(({ sk, number }) => sk === AttributeName && number === true) ? 'N' : 'S' })),
   }
   if (spec.indexes.length > 0) input.GlobalSecondaryIndexes = spec.indexes.map((index) => indexInput(spec, index))
   return input

@@ -15,7 +15,7 @@ const MAX_BYTES = 16 * 1024 * 1024
 const PAGE = 4_096
 
 /** What is accepted counts at once, for every read; it goes to LMDB in the order and the company in which it was accepted. */
-export const createGathering = (writer: Writer, recent: Recent) => {
+export const createGathering = (writer: Writer, recent: Recent, told: (write: Write) => void) => {
   let next = nothing()
   let writing = nothing()
   let bytes = 0
@@ -60,6 +60,7 @@ export const createGathering = (writer: Writer, recent: Recent) => {
     const id = keyOf('put' in write ? write.put : write.remove)
     recent.drop(id)
     next.items.set(id, 'put' in write ? tidy(write.put) : null)
+    told(write)
   }
   const later = async (size: number): Promise<void> => {
     bytes += size

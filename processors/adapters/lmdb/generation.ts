@@ -4,14 +4,15 @@ import { isPacked, type BuildTarget, type Packed, type Packing } from '../../eng
 import type { Pace } from '../../engine/pace.ts'
 import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
+import { createFeed } from './feed.ts'
 import { createGathering, type Gathering } from './gathering.ts'
 import { idOf, membershipOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
 import { createPacker, type Packer } from './pack.ts'
-import { advance } from './pending.ts'
+import { advance, type Overlay } from './pending.ts'
 import { createReader } from './reader.ts'
 import { createRecent } from './recent.ts'
 import { refuseTooLarge } from './size.ts'
-import { checkpointsIn, openWriter, type GenerationParts } from './writer.ts'
+import { checkpointsIn, openWriter, type GenerationParts, type Writer } from './writer.ts'
 
 /** `write` is on disk when it resolves, by another thread meanwhile. Fastest when sorted by key. */
 export interface LmdbStore extends BuildTarget {
@@ -34,18 +35,10 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
   const { spec } = parts
   const writer = openWriter(parts)
   const recent = createRecent()
-  const gathering = createGathering(writer, recent)
+  const feed = feedOf(spec)
+  const gathering = createGathering(writer, recent, feed.told)
   const { drain, overlay } = gathering
-  const find: Find = key => {
-    const id = keyOf(key)
-    const item = overlay.find(id)
-    if (item !== undefined) return item ?? undefined
-    try {
-      return writer.lacks(id) ? undefined : writer.tables().items.get(id)
-    } catch (error) {
-      throw asFault(error, 'store-unavailable', `${spec.name} cannot be read now`)
-    }
-  }
+  const find = findIn(spec, { writer, overlay })
   const checkpoints = checkpointsIn(writer.tables(), parts)
   const packer = createPacker()
   packer.learn(writer.tables().shapes())
@@ -81,6 +74,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     bulk: (items, pace) => inTurn(items, { write, pace }),
     scan: () => scan(settled),
     sorted: true,
+    ...feed.offered,
     reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
     packing: packingOf(spec, packer),
@@ -89,6 +83,24 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     scrub: () => drain().then(writer.scrub),
     close: () => closing ??= drain().finally(() => writer.close()),
   }
+}
+
+const findIn = ({ name }: TableSpec, { writer, overlay }: { readonly writer: Writer; readonly overlay: Overlay }): Find => key => {
+  const id = keyOf(key)
+  const item = overlay.find(id)
+  if (item !== undefined) return item ?? undefined
+  try {
+    return writer.lacks(id) ? undefined : writer.tables().items.get(id)
+  } catch (error) {
+    throw asFault(error, 'store-unavailable', `${name} cannot be read now`)
+  }
+}
+
+/** Nobody is told of what nobody watches. */
+const feedOf = ({ watched }: TableSpec) => {
+  if (watched !== true) return { told: () => {}, offered: {} }
+  const feed = createFeed()
+  return { told: feed.add, offered: { changes: feed } }
 }
 
 /** With every key checked before the batch begins: one that fails inside would leave half of it. */

@@ -3,6 +3,7 @@ import { keyOf, type Item, type Key, type Stored, type Value } from '../../../pr
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { openDatabase, openSet, type LmdbKey } from './environment.ts'
+import { sortText } from './range.ts'
 
 /** The databases of one generation's environment. */
 export interface Tables {
@@ -75,10 +76,11 @@ export const membershipOf = (indexes: readonly IndexSpec[], item: Item): Members
 }
 
 /** Where an item lies in an index; undefined when it is not in it. */
-export const indexKeyOf = ({ pk, sk }: IndexSpec, item: Item): string | undefined => {
+export const indexKeyOf = ({ pk, sk, number }: IndexSpec, item: Item): string | undefined => {
   const partition = item[pk]
   const sort = item[sk]
-  return typeof partition === 'string' && typeof sort === 'string' ? `${partition}\u0000${sort}\u0000${keyOf(item)}` : undefined
+  const fits = typeof partition === 'string' && (number ? typeof sort === 'number' : typeof sort === 'string')
+  return fits ? `${partition}\u0000${sortText(sort as string | number)}\u0000${keyOf(item)}` : undefined
 }
 
 /** Keeps the indexes in step with one batch of writes. Call inside the batch, before or after the item itself. */

@@ -19,10 +19,20 @@ export const spanOf = (query: Query): Span => {
   const partition = `${query.pk}\u0000`
   if (query.prefix !== undefined) return { low: partition + query.prefix, high: after(partition + query.prefix) }
   return {
-    low: partition + (query.from ?? ''),
+    low: partition + sortText(query.from ?? ''),
     // Index keys go on with \0 and the item's own key, so "up to and with `to`" ends before `to\u0001`.
-    high: query.to === undefined ? after(partition) : Buffer.from(`${partition}${query.to}\u0001`),
+    high: query.to === undefined ? after(partition) : Buffer.from(`${partition}${sortText(query.to)}\u0001`),
   }
+}
+
+const bits = new DataView(new ArrayBuffer(8))
+
+/** A sort key as text that sorts as it does: of a number, its bits, with the order of the negative ones turned round. */
+export const sortText = (sort: string | number): string => {
+  if (typeof sort === 'string') return sort
+  bits.setFloat64(0, sort + 0)
+  const raw = bits.getBigUint64(0)
+  return (raw >> 63n === 0n ? raw | (1n << 63n) : ~raw & 0xffff_ffff_ffff_ffffn).toString(16).padStart(16, '0')
 }
 
 export const isEmpty = ({ low, high }: Span): boolean => Buffer.compare(Buffer.from(low), high) >= 0

@@ -9,7 +9,7 @@ const spec: TableSpec = { name: 'orders', ttl: 'ttl', indexes: [{ name: 'BY', pk
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }).filter(value => !value.includes('\u0000'))
 const few = fc.constantFrom('a', 'aa', 'ab', 'a#', 'é', 'éa', '\u{ffff}', '\u{10000}', '\u{10ffff}', '~', '\u0001')
 const word = fc.oneof(few, text)
-const bytewise = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const bytewise = (a: string, b: string | number): number => Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
 
 const expected = (sortKeys: readonly string[], { prefix, from, to, reverse }: Query): string[] => {
   const chosen = sortKeys.filter(sk => prefix === undefined
