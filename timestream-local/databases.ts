@@ -46,12 +46,12 @@ const retentionOf = (body: Body, before: Retention): Retention => {
   }
 }
 
-const page = <T extends { readonly name: string }>(all: readonly T[], body: Body): { shown: T[]; NextToken?: string } => {
+const page = <T>(all: readonly T[], body: Body, keyOf: (entry: T) => string): { shown: T[]; NextToken?: string } => {
   const most = optionalWhole(body, 'MaxResults', [1, PAGE]) ?? PAGE
   const after = Buffer.from(optionalText(body, 'NextToken') ?? '', 'base64url').toString()
-  const rest = all.filter(({ name }) => name > after).sort((one, other) => (one.name < other.name ? -1 : 1))
+  const rest = all.filter((entry) => keyOf(entry) > after).sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   const shown = rest.slice(0, most)
-  return { shown, ...(rest.length > most && { NextToken: Buffer.from(shown.at(-1)?.name ?? '').toString('base64url') }) }
+  return { shown, ...(rest.length > most && { NextToken: Buffer.from(shown.slice(-1).map(keyOf).join('')).toString('base64url') }) }
 }
 
 type Context = Readonly<{ catalog: Catalog; nowMs: number }>
@@ -65,7 +65,7 @@ export const DATABASES: Readonly<Record<string, Operation>> = {
   DescribeDatabase: (body, context) => ({ Database: databaseShown(database(body, context)) }),
   UpdateDatabase: async (body, context) => ({ Database: databaseShown(await context.catalog.touchDatabase(database(body, context), context.nowMs)) }),
   ListDatabases: (body, { catalog }) => {
-    const { shown, ...more } = page([...catalog.databases.values()], body)
+    const { shown, ...more } = page([...catalog.databases.values()], body, ({ name }) => name)
     return { Databases: shown.map(databaseShown), ...more }
   },
   DeleteDatabase: async (body, context) => {
@@ -86,7 +86,7 @@ export const DATABASES: Readonly<Record<string, Operation>> = {
   ListTables: (body, context) => {
     const named = optionalText(body, 'DatabaseName')
     const among = named === undefined ? [...context.catalog.databases.values()] : [context.catalog.database(named)]
-    const { shown, ...more } = page(among.flatMap(({ tables }) => [...tables.values()]), body)
+    const { shown, ...more } = page(among.flatMap(({ tables }) => [...tables.values()]), body, ({ database: of, name }) => `${of} ${name}`)
     return { Tables: shown.map(tableShown), ...more }
   },
   DeleteTable: async (body, context) => {

@@ -45,7 +45,7 @@ const typeOf = (type: ColumnType): Type => type.toLowerCase() as Type
 const sourceOf = (catalog: Catalog, nowMs: number) => (at: At, database: string, name: string): Source => {
   const table = catalog.databases.get(database)?.tables.get(name)
   if (table === undefined) throw refuse(at, `Table ${database}.${name} does not exist`)
-  const columns = [...table.columns.values()].map((column) => ({ kind: column.kind, name: column.name, sql: column.column, type: typeOf(column.type) }))
+  const columns = [...table.columns.values()].map((column) => ({ kind: column.kind, name: column.name, sql: column.column, type: typeOf(column.type), finite: true as const }))
   return {
     sql: `(SELECT * FROM ${dataOf(table)} WHERE time >= ${oldestShownNs(table, nowMs)})`,
     columns: [
@@ -53,7 +53,7 @@ const sourceOf = (catalog: Catalog, nowMs: number) => (at: At, database: string,
       { name: 'measure_name', sql: 'measure_name', type: 'varchar' },
       { name: 'time', sql: 'time', type: 'timestamp' },
       ...SINGLES.map((type) => ({
-        name: `measure_value::${type.toLowerCase()}`, sql: `v_${type.toLowerCase()}`, type: typeOf(type), ...(!table.singles.has(type) && { hidden: true as const }),
+        name: `measure_value::${type.toLowerCase()}`, sql: `v_${type.toLowerCase()}`, type: typeOf(type), finite: true as const, ...(!table.singles.has(type) && { hidden: true as const }),
       })),
       ...columns.filter(({ kind }) => kind === 'measure'),
     ],

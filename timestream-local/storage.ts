@@ -19,7 +19,8 @@ const inTransaction = async <T>(connection: DuckDBConnection, work: (connection:
     await connection.run('COMMIT')
     return result
   } catch (error) {
-    await connection.run('ROLLBACK')
+    // A commit that failed has rolled back already, and must not be hidden by being told so.
+    await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }
 }

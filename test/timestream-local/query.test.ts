@@ -36,6 +36,11 @@ describe('the query language', () => {
     ['0.1 + 0.2', '0.30000000000000004', 'DOUBLE'],
     ['1.0 / 0', 'Infinity', 'DOUBLE'],
     ['0.0 / 0', 'NaN', 'DOUBLE'],
+    ['0.0 / 0 > 1', 'false', 'BOOLEAN'],
+    ['0.0 / 0 = 0.0 / 0', 'false', 'BOOLEAN'],
+    ['0.0 / 0 <> 1.0', 'true', 'BOOLEAN'],
+    ['1.0 BETWEEN 0.5 AND 0.0 / 0', 'false', 'BOOLEAN'],
+    ['1.0 / 0 > 1', 'true', 'BOOLEAN'],
     ['3000000000', '3000000000', 'BIGINT'],
     ["'it''s' || '!'", "it's!", 'VARCHAR'],
     ["concat('a', 'b', 'c')", 'abc', 'VARCHAR'],
@@ -189,6 +194,10 @@ describe('the query language', () => {
 
   test('names are read without regard to case, quoted or not; results are called as they are written', async () => {
     expect((await service.query(`select "tap_id" "Tap", COUNT(*) ${FROM} where LEVEL_PCT = 90 group by Tap_Id`)).rows).toEqual([{ Tap: 'loc-001#TAP#07', _col1: '1' }])
+  })
+
+  test('what a division made NaN is above no bound, also from a query within', async () => {
+    expect(await rows(`WITH a AS (SELECT (gallons - gallons) / (gallons - gallons) AS rate ${FROM} WHERE gallons IS NOT NULL) SELECT count(*), count_if(rate > 1) FROM a WHERE NOT rate BETWEEN 0.0 AND 1.0`)).toEqual([['4', '0']])
   })
 
   test('comments and a semicolon are passed over', async () => {

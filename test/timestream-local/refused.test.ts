@@ -66,6 +66,7 @@ const REFUSED: readonly (readonly [sql: string, why: string])[] = [
   [`SELECT tap_id ${FROM} GROUP BY 3`, 'GROUP BY position 3 is not in select list'],
   [`SELECT tap_id ${FROM} ORDER BY 2`, 'ORDER BY position 2 is not in select list'],
   [`SELECT DISTINCT tap_id ${FROM} ORDER BY time`, 'For SELECT DISTINCT, ORDER BY expressions must appear in select list'],
+  [`SELECT lag(level_pct, -1) OVER (ORDER BY time) ${FROM}`, 'lag takes its offset written out'],
   [`SELECT row_number() ${FROM}`, 'Window function row_number requires OVER'],
   [`SELECT 1 ${FROM} WHERE row_number() OVER (ORDER BY time) = 1`, 'cannot contain aggregations or window functions'],
   // SQL that is not of the subset

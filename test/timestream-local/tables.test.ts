@@ -68,6 +68,15 @@ describe('databases and tables', () => {
     expect(second.NextToken).toBeUndefined()
     const { Tables } = await service.writing.send(new ListTablesCommand({ DatabaseName: DATABASE }))
     expect(Tables?.map(({ TableName }) => TableName)).toContain(TABLE)
+    for (const DatabaseName of ['list-a', 'list-b', 'list-c']) await service.writing.send(new CreateTableCommand({ DatabaseName, TableName: 'same' }))
+    const names: (string | undefined)[] = []
+    let NextToken: string | undefined
+    do {
+      const page = await service.writing.send(new ListTablesCommand({ MaxResults: 1, ...(NextToken && { NextToken }) }))
+      names.push(...(page.Tables ?? []).map(({ DatabaseName }) => DatabaseName))
+      NextToken = page.NextToken
+    } while (NextToken !== undefined)
+    expect(names.slice(0, 4)).toEqual(['list-a', 'list-b', 'list-c', DATABASE])
   })
 
   test('a database with tables is not deleted; an empty one is', async () => {

@@ -79,6 +79,12 @@ describe('WriteRecords', () => {
     expect(await rejections(service.write([{ ...reading(at(1), { level_pct: 81 }), Version: 9 }]))).toMatchObject([{ ExistingVersion: 9 }])
   })
 
+  test('a higher version replaces the record whole', async () => {
+    await service.write([reading(at(1), { level_pct: 80, gallons: 9 })])
+    await service.write([{ ...reading(at(1), { level_pct: 81 }), Version: 2 }])
+    expect((await service.query('SELECT level_pct, gallons FROM "scale-sense"."keg-readings"')).rows).toEqual([{ level_pct: '81.0', gallons: null }])
+  })
+
   test('the good records of a call stay when others of it are rejected, each by its index', async () => {
     await service.write([reading(at(2), { level_pct: 70 })])
     const rejected = await rejections(service.write([
@@ -143,6 +149,20 @@ describe('WriteRecords', () => {
     const batches = Array.from({ length: 20 }, (_, batch) => Array.from({ length: 20 }, (_, index) => reading(String(NOW - (batch * 10 + index) * 1000), { level_pct: batch * 10 + index })))
     await Promise.all(batches.map((batch) => service.write(batch)))
     expect((await service.query('SELECT count(*) AS n, count(DISTINCT time) AS times FROM "scale-sense"."keg-readings"')).rows).toEqual([{ n: '210', times: '210' }])
+  })
+})
+
+describe('writers and readers at once', () => {
+  test('a query sees a table before or after a column came, never in between', async () => {
+    const service = await startService()
+    await service.createTables()
+    await service.write([reading(at(23), { level_pct: 0 })])
+    const writes = Array.from({ length: 30 }, (_, index) => service.write([reading(at(22 - index / 2), { level_pct: index, [`extra_${index}`]: index })]))
+    const queries = Array.from({ length: 60 }, () => service.query('SELECT * FROM "scale-sense"."keg-readings"'))
+    for (const { rows } of await Promise.all(queries)) expect(rows.every((row) => row['level_pct'] !== null)).toBe(true)
+    await Promise.all(writes)
+    expect((await service.query('SELECT count(*) AS n, max(extra_29) AS e FROM "scale-sense"."keg-readings"')).rows).toEqual([{ n: '31', e: '29.0' }])
+    await service.close()
   })
 })
 

@@ -54,7 +54,8 @@ const AGGREGATES: Readonly<Record<string, Rule>> = {
 
 const ranked = (name: string, type: Type): Rule => (args) => (args.length === 0 ? { name, args: [], type } : undefined)
 const shifted = (name: string): Rule => ([value, offset, otherwise, ...rest], { at }) => {
-  if (value === undefined || rest.length > 0 || (offset !== undefined && !isWhole(offset.type))) return undefined
+  if (value === undefined || rest.length > 0) return undefined
+  if (offset !== undefined && offset.literal?.type !== 'integer') throw refuse(at, `${name} takes its offset written out, as a whole number that is not negative.`)
   const type = otherwise === undefined ? value.type : commonOf(at, `The value and the default of ${name}`, [value, otherwise])
   return { name, args: sqlOf([value, ...(offset ? [offset] : []), ...(otherwise ? [otherwise] : [])]), type }
 }

@@ -1,10 +1,8 @@
 import { isReserved, type Cursor } from './cursor.ts'
 import { refuse, type At } from './lexer.ts'
-import { nanosecondsOf, parsedTimestamp } from './time.ts'
-import type { Call, Expression, Frame, Literal, Sort, Window } from './tree.ts'
+import { literal } from './literals.ts'
+import type { Call, Expression, Frame, Sort, Window } from './tree.ts'
 
-const MAX_INTEGER = 2n ** 31n
-const MAX_BIGINT = 2n ** 63n
 const MAX_CHAIN = 500
 
 /** Operators of one level, from left to right. A chain becomes a tree as deep as it is long, so it has an end. */
@@ -64,18 +62,10 @@ const signed = (cursor: Cursor): Expression => {
   return primary(cursor)
 }
 
-const number = (text: string, at: At): Literal => {
-  if (!/^\d+$/.test(text)) return { kind: 'literal', at, type: 'double', value: Number(text) }
-  const value = BigInt(text)
-  if (value >= MAX_BIGINT) throw refuse(at, `${text} does not fit into a bigint.`)
-  return value < MAX_INTEGER ? { kind: 'literal', at, type: 'integer', value: Number(value) } : { kind: 'literal', at, type: 'bigint', value }
-}
-
 const primary = (cursor: Cursor): Expression => {
   const { kind, text, at } = cursor.peek()
-  if (kind === 'number') return number(cursor.take().text, at)
-  if (kind === 'string') return { kind: 'literal', at, type: 'varchar', value: cursor.take().text }
-  if (kind === 'duration') return { kind: 'literal', at, type: 'interval', value: nanosecondsOf(cursor.take().text, at) }
+  const written = literal(cursor)
+  if (written !== undefined) return written
   if (cursor.takesSymbol('(')) {
     if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw refuse(cursor.peek().at, 'a subquery is understood in FROM only.')
     const inner = expression(cursor)
@@ -93,24 +83,12 @@ const primary = (cursor: Cursor): Expression => {
 const keyword = (cursor: Cursor, word: string, at: At): Expression | undefined => {
   const following = cursor.peek(1)
   switch (word) {
-    case 'NULL': cursor.take(); return { kind: 'literal', at, type: 'unknown', value: null }
-    case 'TRUE': case 'FALSE': cursor.take(); return { kind: 'literal', at, type: 'boolean', value: word === 'TRUE' }
     case 'CURRENT_TIMESTAMP': cursor.take(); return { kind: 'call', at, name: 'now', args: [], star: false, distinct: false, ignoreNulls: false }
     case 'CASE': cursor.take(); return cases(cursor, at)
     case 'CAST': case 'TRY_CAST': if (following.text !== '(') return undefined; cursor.take(); return cast(cursor, at, word === 'TRY_CAST')
     case 'EXTRACT': if (following.text !== '(') return undefined; cursor.take(); return extract(cursor, at)
-    case 'TIMESTAMP': if (following.kind !== 'string') return undefined; cursor.take(); return { kind: 'literal', at, type: 'timestamp', value: parsedTimestamp(cursor.take().text, at) }
-    case 'DATE': case 'TIME': if (following.kind !== 'string') return undefined; throw refuse(at, `${word} '…' is not understood here: write TIMESTAMP '…'.`)
-    case 'INTERVAL': if (following.kind !== 'string') return undefined; cursor.take(); return interval(cursor, at)
     default: return undefined
   }
-}
-
-const interval = (cursor: Cursor, at: At): Expression => {
-  const amount = cursor.take().text
-  const unit = cursor.name('a unit of time').toLowerCase()
-  if (!/^\d{1,9}$/.test(amount)) throw refuse(at, `INTERVAL '${amount}' is not a whole number of ${unit}s.`)
-  return { kind: 'literal', at, type: 'interval', value: nanosecondsOf(`${amount}${unit}`, at) }
 }
 
 const cases = (cursor: Cursor, at: At): Expression => {

@@ -2,8 +2,9 @@ import { refuse, type At } from './lexer.ts'
 import type { Literal, Type } from './tree.ts'
 
 /** A value in DuckDB's SQL with its type in the service's. Timestamps and intervals are nanoseconds in a BIGINT. */
-export type Typed = Readonly<{ sql: string; type: Type; literal?: Literal }>
-export type Column = Readonly<{ name: string; sql: string; type: Type; hidden?: true }>
+export type Typed = Readonly<{ sql: string; type: Type; literal?: Literal; finite?: boolean }>
+/** `finite` where a double is known to be a number, as every stored one is; a division can make others. */
+export type Column = Readonly<{ name: string; sql: string; type: Type; hidden?: true; finite?: true }>
 export type Bound = Readonly<{ name?: string; columns: readonly Column[] }>
 /** What an expression can see: the relations of FROM, in ORDER BY also the names of the results, and the time of the call. */
 export type Scope = Readonly<{ nowNs: bigint; relations: readonly Bound[]; results?: ReadonlyMap<string, Typed> }>
@@ -32,6 +33,14 @@ export const commonOf = (at: At, what: string, values: readonly Typed[]): Type =
   return type
 }
 
+/** NaN is unlike everything, itself included, and neither more nor less; to DuckDB it is the largest number. */
+export const compared = (operator: string, one: Typed, other: Typed): string => {
+  const plain = `${one.sql} ${operator} ${other.sql}`
+  const strange = [one, other].filter(({ type, finite }) => type === 'double' && finite !== true).map(({ sql }) => `isnan(${sql})`)
+  if (strange.length === 0) return `(${plain})`
+  return operator === '<>' ? `(${[plain, ...strange].join(' OR ')})` : `(${[plain, ...strange.map((isNaN) => `NOT ${isNaN}`)].join(' AND ')})`
+}
+
 export const printedType = (type: Type): string => (type === 'interval' ? 'interval day to second' : type)
 export const printedTypes = (values: readonly Typed[]): string => values.map(({ type }) => printedType(type)).join(', ')
 
@@ -45,5 +54,5 @@ export const columnNamed = (scope: Scope, at: At, { relation, name }: { relation
   const shown = relation === undefined ? name : `${relation}.${name}`
   if (found.length > 1) throw refuse(at, `Column '${shown}' is ambiguous`)
   if (found[0] === undefined) throw refuse(at, `Column '${shown}' does not exist`)
-  return { sql: found[0].sql, type: found[0].type }
+  return { sql: found[0].sql, type: found[0].type, finite: found[0].finite === true }
 }

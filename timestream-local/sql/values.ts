@@ -3,7 +3,7 @@ import { castTo } from './casts.ts'
 import { extracted, isScalar, scalar } from './functions.ts'
 import { refuse, type At } from './lexer.ts'
 import { childrenOf, type Call, type Expression, type Literal } from './tree.ts'
-import { columnNamed, commonOf, commonType, isA, isNumber, isWhole, printedType, printedTypes, type Scope, type Typed } from './typed.ts'
+import { columnNamed, commonOf, commonType, compared, isA, isNumber, isWhole, printedType, printedTypes, type Scope, type Typed } from './typed.ts'
 import { sqlText } from '../storage.ts'
 
 type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
@@ -38,7 +38,7 @@ const literal = (node: Literal): Typed => {
   if (value === null) return { sql: 'NULL', type, literal: node }
   if (type === 'varchar') return { sql: sqlText(String(value)), type, literal: node }
   // With an exponent DuckDB reads a DOUBLE; without it, a decimal that rounds otherwise.
-  if (type === 'double') return { sql: Number(value).toExponential(), type, literal: node }
+  if (type === 'double') return { sql: Number(value).toExponential(), type, literal: node, finite: true }
   return { sql: typeof value === 'bigint' ? `${value}::BIGINT` : String(value).toUpperCase(), type, literal: node }
 }
 
@@ -57,7 +57,7 @@ const binary = ({ at, operator, left, right }: Of<'binary'>, scope: Scope): Type
   const mismatch = () => refuse(at, `'${operator}' cannot be applied to ${printedTypes([one, other])}`)
   if (/[=<>]/.test(operator)) {
     if (commonType(one.type, other.type) === undefined) throw mismatch()
-    return { sql: `(${one.sql} ${operator} ${other.sql})`, type: 'boolean' }
+    return { sql: compared(operator, one, other), type: 'boolean' }
   }
   if (operator === '||') {
     if (!isA(one.type, 'varchar') || !isA(other.type, 'varchar')) throw mismatch()
@@ -90,7 +90,7 @@ const between = ({ at, value, low, high, not }: Of<'between'>, scope: Scope): Ty
   if (commonType(of.type, from.type) === undefined || commonType(of.type, to.type) === undefined) {
     throw refuse(at, `Cannot check if ${printedType(of.type)} is BETWEEN ${printedType(from.type)} and ${printedType(to.type)}`)
   }
-  return { sql: `(${of.sql} ${not ? 'NOT ' : ''}BETWEEN ${from.sql} AND ${to.sql})`, type: 'boolean' }
+  return { sql: `(${not ? 'NOT ' : ''}(${compared('>=', of, from)} AND ${compared('<=', of, to)}))`, type: 'boolean' }
 }
 
 const oneOf = ({ at, value, list, not }: Of<'in'>, scope: Scope): Typed => {
