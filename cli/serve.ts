@@ -10,7 +10,7 @@ import { createIds } from '../producers/ids.ts'
 import { Fault, messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import type { Listen } from './variables.ts'
-import { EDGES } from './domains.ts'
+import { edgeOf } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { lagsOf, standingOf, statusOf } from './standing.ts'
@@ -44,7 +44,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Pa
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
-  const app = edge ? edgeOf(runtime, logger) : undefined
+  const app = edge ? publicEdge(runtime, logger) : undefined
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
   state = 'serving'
   Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }) })
@@ -62,9 +62,9 @@ const measured = async ({ adapters, clock }: Runtime, pipeline: Pipeline) => {
   return { ...standing, units: adapters.units(pipeline.domain.table, standing.generation) }
 }
 
-const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): FastifyInstance =>
+const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): FastifyInstance =>
   createEdge({
-    domains: [...pipelines.values()].map((pipeline) => domainEdge(pipeline, clock.now)),
+    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, clock.now) ?? []),
     clock,
     ids: createIds({ now: clock.now, randomBytes }),
     randomBytes,
@@ -79,10 +79,10 @@ const edgeOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger):
     report: metrics.report,
   })
 
-/** Each request asks once which generation serves, and hears outcomes of that one. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge => {
-  const edge = EDGES[domain.name]
-  if (edge === undefined) throw new Fault('internal', `The domain ${domain.name} has no edge. Name it in cli/domains.ts.`)
+/** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
+const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge | undefined => {
+  const edge = edgeOf(domain.name)
+  if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
   return {
     ...edge,

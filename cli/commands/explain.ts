@@ -3,7 +3,7 @@ import { historyOf, type Touched, type Told } from '../../processors/engine/hist
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
-import { domainNamed, logKeyOf, partitionExample } from '../domains.ts'
+import { domainNamed, placesOf } from '../domains.ts'
 import { instant } from '../instant.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
@@ -34,7 +34,7 @@ export const explain = async (context: Context, options: ExplainOptions): Promis
   const { name, table } = domainNamed(options.domain)
   const until = limitOf(options.asOf)
   await inWorkplaces(context, name, async (workplace) => {
-    const key = logKeyOf(name, options.pk) ?? (await keyOfItems(workplace, options))
+    const key = placesOf(name).keyIn(options.pk) ?? (await keyOfItems(workplace, options))
     const found = await gather(workplace, { key, options, until: until.passed })
     if (found.steps.length === 0) throw await neverWas(workplace, { key, options })
     const items = [...found.items.values()].filter((item) => until.at === undefined || !isExpired(item, table.ttl, until.at))
@@ -48,12 +48,13 @@ const LOOKED_AT = 100
 
 /** Where the partition's name does not tell it, its items do. */
 const keyOfItems = async ({ domain, clock, serving, store }: Workplace, { pk, sk }: ExplainOptions): Promise<string> => {
+  const places = placesOf(domain.name)
   const reader = (await store(serving)).reader(clock.now)
   const { items } = await reader.query({ pk, limit: LOOKED_AT, ...(sk === undefined ? {} : { from: sk, to: sk }) })
-  const [key, ...others] = new Set(items.flatMap((item) => logKeyOf(domain.name, pk, item) ?? []))
+  const [key, ...others] = new Set(items.flatMap((item) => places.keyIn(pk, item) ?? []))
   if (others.length > 0) throw new Fault('bad-usage', `The items of ${pk} are of several keys of the log: name one of them. There is: ${items.slice(0, 3).map(({ SK }) => SK).join(', ')}.`)
   if (key !== undefined) return key
-  throw new Fault('bad-usage', `"${pk}${sk === undefined ? '' : ` ${sk}`}" is no item of ${domain.name}; its partitions look like ${partitionExample(domain.name)}. See: tributary events --domain ${domain.name}.`)
+  throw new Fault('bad-usage', `"${pk}${sk === undefined ? '' : ` ${sk}`}" is no item of ${domain.name}; its partitions look like ${places.example}. See: tributary events --domain ${domain.name}.`)
 }
 
 interface Limit {

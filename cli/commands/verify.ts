@@ -2,7 +2,7 @@ import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
 import { onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { logKeyOf, partitionsFor } from '../domains.ts'
+import { placesOf } from '../domains.ts'
 import type { Context } from '../context.ts'
 import { draw } from '../draw.ts'
 import { EXIT } from '../output.ts'
@@ -35,7 +35,8 @@ export const verify = async (context: Context, { domain, key, sample, json }: Ve
 const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys: readonly string[] | undefined): Promise<Verified> => {
   const { domain, codec, clock, log, serving } = workplace
   const store = await workplace.store(serving)
-  const partitions = keys && partitionsFor(domain.name, keys)
+  const places = placesOf(domain.name)
+  const partitions = places.of && keys?.flatMap(places.of)
   const some = keys && new Set<string | undefined>(keys)
   const progress = (events: number): void => output.progress(`${domain.name}: ${events} events folded`)
   const ends = await store.checkpoints()
@@ -47,7 +48,7 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys
       store: keys === undefined ? store : { load: store.load, checkpoints: store.checkpoints, scan: partitions === undefined ? store.scan : onlyPartitions(store, partitions) },
       scratch: scratch.store,
       progress,
-      ...(some === undefined ? {} : { belongs: (item) => some.has(logKeyOf(domain.name, item.PK, item)) }),
+      ...(some === undefined ? {} : { belongs: (item) => some.has(places.keyIn(item.PK, item)) }),
     })
   } finally {
     await scratch.remove()

@@ -1,14 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../cli/config.ts'
 import { createPerform } from '../../cli/operations.ts'
 import { createOutput } from '../../cli/output.ts'
+import { openEdge } from '../../cli/serve.ts'
 import { openRuntime } from '../../cli/runtime.ts'
 import type { Runtime, RuntimeOptions } from '../../cli/runtime.ts'
 import { standingOf } from '../../cli/standing.ts'
 import { upgrade } from '../../cli/upgrade.ts'
+import { plants } from '../../docs/tutorial/plants.ts'
 import { meals } from '../../processors/meals/domain.ts'
 
 const freshConfig = () => {
@@ -73,6 +76,17 @@ describe('the runtime', () => {
       expect(await createPerform(runtime)('parked-retry', { all: true }, says())).toEqual({ asked: 1, healed: 0, still: 1, pending: 0 })
       await createPerform(runtime)('parked-list', {}, told)
       expect(told.rows).toHaveLength(2)
+    })
+  })
+
+  test('a domain that nobody speaks to needs no edge, and has no tokens', async () => {
+    const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
+    await withRuntime({ config, domains: [meals, plants] }, async (runtime) => {
+      const serving = await openEdge(runtime, { edge: true, processor: true, logger: pino({ level: 'silent' }) })
+      const ready = await fetch(`${serving.admin}/readyz`).finally(() => serving.stop())
+      expect(ready.status).toBe(200)
+      const asked = createPerform(runtime)('token-create', { user: 'ann', domain: 'plants', scopes: 'read', name: 'n' }, says())
+      await expect(asked).rejects.toMatchObject({ code: 'bad-usage', message: expect.stringContaining('plants has no tokens') as string })
     })
   })
 
