@@ -18,6 +18,8 @@ const close = ({ passed, failed, skipped }, code) => {
 const lacks = [
   [answers('java', ['-version']) && answers('mvn', ['-version']),
     'Java 17 and Maven are not here: tests on real Kafka and DynamoDB Local need them or a container engine. Debian: apt-get install openjdk-17-jre-headless maven'],
+  [['mosquitto', '/usr/sbin/mosquitto'].some((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined),
+    'Mosquitto is not here: tests on a real MQTT broker need it. Debian: apt-get install mosquitto'],
   [answers('docker', ['info']),
     'No container engine answers: tests of docker-compose.yml and of the container providers need one. See https://docs.docker.com/engine/install'],
 ].filter(([there]) => !there).map(([, how]) => how)

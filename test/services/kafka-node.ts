@@ -59,14 +59,14 @@ export function createNode({ id, port, jars, config, output, detached }: NodePla
   }
 }
 
-async function untilOpen(port: number, check: () => void): Promise<void> {
+export async function untilOpen(port: number, check: () => void): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS
   while (Date.now() < deadline) {
     check()
     if (await isOpen(port)) return
     await sleep(50)
   }
-  throw new Error(`Kafka did not open port ${port} within ${START_TIMEOUT_MS} ms`)
+  throw new Error(`nothing opened port ${port} within ${START_TIMEOUT_MS} ms`)
 }
 
 const isOpen = (port: number): Promise<boolean> =>
