@@ -57,8 +57,6 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     // Nobody else opens the new generation's files until it is listed as following.
     workshop: async () => embeddedWorkshop(config.data, domain, await openTables(join(config.data, 'tables'))),
     follow: () => Promise.resolve(),
-    alone: false,
-    folds: async () => (await ask('folds', { domain: domain.name })) as number,
   }
 }
 
@@ -66,11 +64,7 @@ const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, ask: (n
   if (kafka !== undefined) throw new Fault('beside-unsupported', 'Beside a running server this works only with both log and items embedded, or with both as services. Stop the server first.')
   const logs = await openEmbeddedLogs(data, 'read')
   const opened = await logs.open(topic)
-  const log: Log = {
-    ...opened,
-    followed: async (group) => (await ask('followed', { domain: name, group })) as boolean,
-    setCommitted: async (group, offsets) => void (await ask('set-committed', { domain: name, group, offsets })),
-  }
+  const log: Log = { ...opened, setCommitted: async (group, offsets) => void (await ask('set-committed', { domain: name, group, offsets })) }
   return { log, close: () => logs.close() }
 }
 

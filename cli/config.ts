@@ -17,6 +17,8 @@ export interface Config {
   readonly data: string
   readonly http: Listen
   readonly admin: Listen
+  /** Whose pages may watch a bar, beside our own. */
+  readonly origins: readonly string[]
   /** Unset: the embedded log. */
   readonly kafka?: KafkaConfig
   /** Unset: the embedded store. `endpoint` absent: AWS, by the SDK's own region and credentials. */
@@ -68,6 +70,7 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     data: resolve(value('TRIBUTARY_DATA')),
     http: value('TRIBUTARY_HTTP'),
     admin: value('TRIBUTARY_ADMIN'),
+    origins: value('TRIBUTARY_ORIGINS'),
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
     ...(keyEncryptionKey === undefined ? {} : { keyEncryptionKey }),

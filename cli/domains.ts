@@ -10,7 +10,7 @@ import { Fault } from '../schemas/fault.ts'
 export interface Listed {
   readonly domain: Domain
   /** Its routes and tokens; absent where nobody speaks to it over HTTP. */
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'>
   readonly partition: Places
 }
 

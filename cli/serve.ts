@@ -6,15 +6,16 @@ import { createCommands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
 import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
+import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { Fault, messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
-import type { Readiness } from './admin.ts'
 import type { Listen } from './variables.ts'
 import { edgeOf } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
-import { isServingFollowed, lagsOf, standingOf, statusOf, unfollowed } from './standing.ts'
+import { liveParts } from './live.ts'
+import { lagsOf, standingOf, statusOf } from './standing.ts'
 import { version } from './version.ts'
 
 export interface Serving {
@@ -27,6 +28,8 @@ export interface Serving {
 export interface Parts {
   readonly edge: boolean
   readonly processor: boolean
+  /** Whether bars can be watched through this process. */
+  readonly live: boolean
   readonly logger: Logger
 }
 
@@ -37,15 +40,15 @@ const RATE_WINDOW_MS = 60_000
 const READY_LAG_EVENTS = 10_000
 const READY_CHECK_MS = 2_000
 
-export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Parts): Promise<Serving> => {
+export const openEdge = async (runtime: Runtime, { edge, processor, live, logger }: Parts): Promise<Serving> => {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   const admin = createAdmin({
-    readiness: async () => (state === 'serving' ? readinessOf(runtime, processor) : { ready: false, text: state }),
+    notReady: async () => (state === 'serving' ? unready(runtime, processor) : state),
     metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => measured(runtime, pipeline)))),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
-  const app = edge ? publicEdge(runtime, logger) : undefined
+  const app = edge ? publicEdge(runtime, logger, live ? await liveParts(runtime) : undefined) : undefined
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
   state = 'serving'
   Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }) })
@@ -58,14 +61,14 @@ export const openEdge = async (runtime: Runtime, { edge, processor, logger }: Pa
   return { http, admin: adminUrl, stop }
 }
 
-const measured = async (runtime: Runtime, pipeline: Pipeline) => {
-  const standing = await standingOf(runtime, pipeline)
-  return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
+const measured = async ({ adapters, clock }: Runtime, pipeline: Pipeline) => {
+  const standing = await standingOf(pipeline, clock.now())
+  return { ...standing, units: adapters.units(pipeline.domain.table, standing.generation) }
 }
 
-const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): FastifyInstance =>
+const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger, live: LiveParts | undefined): FastifyInstance =>
   createEdge({
-    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? []),
+    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, clock.now) ?? []),
     clock,
     ids: createIds({ now: clock.now, randomBytes }),
     randomBytes,
@@ -78,10 +81,11 @@ const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logg
     version: version(),
     logger,
     report: metrics.report,
+    live,
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, { now, isEmbedded }: { now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge | undefined => {
   const edge = edgeOf(domain.name)
   if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
@@ -89,8 +93,6 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { now, isEmbedded
     ...edge,
     name: domain.name,
     commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
-    // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
-    ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: () => {
       if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
       return Promise.resolve(answering)
@@ -98,24 +100,20 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { now, isEmbedded
   }
 }
 
-const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now) })
+const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now), changes: store.changes })
 
-/** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
-const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {
+const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
   const tooLong = new AbortController()
-  const check = async (pipeline: Pipeline): Promise<Readiness> => {
+  const check = async (pipeline: Pipeline): Promise<string | undefined> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
-    if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
-    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${lagEvents} events behind` } : READY
+    return processor && lagEvents > READY_LAG_EVENTS ? `${pipeline.domain.name} is catching up: ${lagEvents} events behind` : undefined
   }
-  const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
-  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: messageOf(error) }])
-  const found = await Promise.race([checks, late])
+  const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => ['the log or the store does not answer'])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [messageOf(error)])
+  const reasons = await Promise.race([checks, late])
   tooLong.abort()
-  return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
+  return reasons.find((reason) => reason !== undefined)
 }
-
-const READY: Readiness = { ready: true, text: 'ready' }
 
 const listening = async (app: FastifyInstance, { host, port }: Listen): Promise<string> => {
   try {

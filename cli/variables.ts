@@ -45,6 +45,13 @@ const endpoint: Parse<string | undefined> = (text) => {
   return text
 }
 
+const origins: Parse<readonly string[]> = (text) => {
+  const list = text.split(',').map((origin) => origin.trim())
+  const wrong = list.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (wrong !== undefined) throw new Mistake(`names an origin "${wrong}" that is none; write for example https://bar.example,http://localhost:5173`)
+  return list
+}
+
 const whole = (least: number, most: number): Parse<number> => (text) => {
   const value = Number(text)
   if (!/^\d{1,12}$/.test(text) || value < least || value > most) throw new Mistake(`is not a whole number from ${least} to ${most}`)
@@ -72,6 +79,7 @@ export const VARIABLES = {
   TRIBUTARY_DATA: variable<string>((path) => path, './data'),
   TRIBUTARY_HTTP: variable(listen, { host: '127.0.0.1', port: 8080 }),
   TRIBUTARY_ADMIN: variable(listen, { host: '127.0.0.1', port: 8081 }),
+  TRIBUTARY_ORIGINS: variable(origins, []),
   TRIBUTARY_KAFKA: variable(brokers, undefined),
   TRIBUTARY_KAFKA_PARTITIONS: variable(whole(1, 1000), 6),
   TRIBUTARY_KAFKA_SSL: variable(onOff, false),

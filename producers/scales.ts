@@ -4,6 +4,7 @@ import { alertRoutes } from './scales/alert-routes.ts'
 import { beerRoutes } from './scales/beer-routes.ts'
 import { deviceRecordRoutes } from './scales/device-record-routes.ts'
 import { deviceRoutes } from './scales/device-routes.ts'
+import { barLive } from './scales/live.ts'
 import { kegRoutes } from './scales/keg-routes.ts'
 import { placeRoutes } from './scales/place-routes.ts'
 import { pourRoutes } from './scales/pour-routes.ts'
@@ -11,8 +12,9 @@ import { readingRoutes } from './scales/reading-routes.ts'
 import { tapRoutes } from './scales/tap-routes.ts'
 
 /** Keg scales at the edge: what the composition root adds is how to reach the log and the serving generation. */
-export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access'> = {
+export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'> = {
   name: 'scales',
   routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes],
   access,
+  live: barLive,
 }

@@ -95,5 +95,4 @@ export type Outcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'duplicate'; readonly of: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** `behind`: not it, but an earlier event of its key could not be folded. */
-  | { readonly kind: 'parked'; readonly reason: string; readonly behind?: true }
+  | { readonly kind: 'parked'; readonly reason: string }

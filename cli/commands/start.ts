@@ -22,7 +22,7 @@ const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as co
 export type Role = (typeof ROLES)[number]
 const STOP_MS = 25_000
 /** Named by the interface, and nothing of this version needs them. */
-const IDLE: readonly Role[] = ['live', 'fetcher']
+const IDLE: readonly Role[] = ['fetcher']
 const HANDS = ['processor', 'sender', 'timers'] as const satisfies readonly Role[]
 
 export interface StartOptions {
@@ -78,7 +78,7 @@ const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
 
 const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Role>; logger: Logger }): Promise<Serving> => {
   for (const pipeline of runtime.pipelines.values()) for (const hand of HANDS) if (roles.has(hand)) await pipeline.start(hand)
-  const serving = await openEdge(runtime, { edge: roles.has('edge'), processor: roles.has('processor'), logger })
+  const serving = await openEdge(runtime, { edge: roles.has('edge') || roles.has('live'), live: roles.has('live'), processor: roles.has('processor'), logger })
   if (runtime.held !== undefined) serveSocket(runtime.held, createPerform(runtime))
   return serving
 }

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
@@ -34,6 +35,8 @@ export interface Quota {
 
 export interface Answering {
   readonly reader: Reader
+  /** What changes in it, where that can be watched. */
+  readonly changes?: ChangeFeed | undefined
   readonly generation: number
   readonly outcomes: Hearing
 }

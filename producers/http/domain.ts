@@ -4,10 +4,12 @@ import type { Commands } from '../commands.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
 import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
-import { afterOf, badReference } from './headers.ts'
+import { afterOf } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
 import type { Call, Question, Route } from './route.ts'
 import type { Scope } from '../pat.ts'
+import type { LiveSpec } from '../live/spec.ts'
+import { addLive, tokenOffered } from './live.ts'
 import type { EdgeDeps } from './server.ts'
 import { createUsage } from './usage.ts'
 
@@ -16,11 +18,11 @@ export interface DomainEdge {
   readonly name: string
   readonly routes: readonly Route[]
   readonly access: Access
+  /** What can be watched as it changes. */
+  readonly live?: LiveSpec
   readonly commands: Commands
   /** The serving generation; read once a request. */
   readonly questions: () => Promise<Answering>
-  /** Where a partition of the log ends; absent where only another process knows it. */
-  readonly end?: (partition: number) => Promise<number>
 }
 
 declare module 'fastify' {
@@ -48,32 +50,35 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
       request.caller = caller
       done()
     }
-    authenticate(request.headers.authorization, { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now: request.receivedAt }).then(admit, done)
+    authenticate(request.headers.authorization ?? tokenOffered(request), { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now: request.receivedAt }).then(admit, done)
   })
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else waitUntilReached(request, { waitMs: limits.waitMs, end: domain.end }).then(() => done(), done)
+    else waitUntilReached(request, limits.waitMs).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
+  if (domain.live !== undefined && deps.live !== undefined) {
+    const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
+    addLive(scope, domain.live, { deps: { ...deps.live, serving, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps) })
+  }
 }
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
 /** Waited for in the generation that answers. */
-const waitUntilReached = async (request: FastifyRequest, { waitMs, end }: { waitMs: number; end: DomainEdge['end'] }): Promise<void> => {
+const waitUntilReached = async (request: FastifyRequest, waitMs: number): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
-  if (end !== undefined && after.offset >= (await end(after.partition))) throw badReference('Tributary-After names an event that is not in this log: send the Tributary-Event of an earlier answer.')
   if (!(await caller.outcomes.reached(after, waitMs))) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
-const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
+const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits }: EdgeDeps): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'usage was not recorded')
-  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed, ...(report && { appended: report.appended }) })
+  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed })
   scope.addHook('onResponse', (request, _reply, done) => {
     const { caller, receivedAt } = request
     if (caller) usage.record({ caller, kind: kindOf(request), id: request.appended?.id ?? request.id, now: receivedAt, day: utcDay(receivedAt) })

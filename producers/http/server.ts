@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import websocket from '@fastify/websocket'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Ids } from '../ids.ts'
 import type { Quota } from './auth.ts'
@@ -7,6 +8,7 @@ import { addDocs, described, openapi } from './docs.ts'
 import { registerDomain, type DomainEdge } from './domain.ts'
 import { answerError, sendProblem } from './errors.ts'
 import { parseBody } from './json.ts'
+import { PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, rememberMethods } from './methods.ts'
 import { Problem } from './problem.ts'
 
@@ -35,9 +37,13 @@ export interface EdgeDeps {
   readonly version: string
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeReport
+  /** Absent: nothing can be watched through this process. */
+  readonly live?: LiveParts | undefined
 }
 
 const BODY_LIMIT = 64 * 1024
+/** Clients that watch have nothing to say. */
+const MESSAGE_LIMIT = 4 * 1024
 
 /** The public edge. Nothing listens until `listen`; `inject` needs no socket. */
 export const createEdge = (deps: EdgeDeps): FastifyInstance => {
@@ -66,6 +72,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   readJsonOnly(app)
   if (deps.report) reportAnswers(app, deps.report)
   const methods = rememberMethods(app)
+  if (deps.live !== undefined) app.register(websocket, { options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
   app.register(swagger, { openapi: openapi(deps), transform: described })
   for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
   app.register(addDocs)

@@ -51,7 +51,7 @@ describe('the runtime', () => {
       await createPerform(runtime)('token-list', {}, told)
       expect(told.rows).toMatchObject([{ id: made.id, user: 'ann' }])
       await token(runtime, 'bob')
-      expect(await standingOf(runtime, pipeline)).toMatchObject({ generation: 2, lagEvents: 0 })
+      expect(await standingOf(pipeline, 0)).toMatchObject({ generation: 2, lagEvents: 0 })
     })
     await withRuntime({ config, domains: newer }, async (runtime) => {
       await upgrade(runtime, runtime.pipeline('meals'), { output, signal })
@@ -82,7 +82,7 @@ describe('the runtime', () => {
   test('a domain that nobody speaks to needs no edge, and has no tokens', async () => {
     const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
     await withRuntime({ config, domains: [meals, plants] }, async (runtime) => {
-      const serving = await openEdge(runtime, { edge: true, processor: true, logger: pino({ level: 'silent' }) })
+      const serving = await openEdge(runtime, { edge: true, processor: true, live: true, logger: pino({ level: 'silent' }) })
       const ready = await fetch(`${serving.admin}/readyz`).finally(() => serving.stop())
       expect(ready.status).toBe(200)
       const asked = createPerform(runtime)('token-create', { user: 'ann', domain: 'plants', scopes: 'read', name: 'n' }, says())

@@ -85,18 +85,10 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     measure: async (table) => measured(await describe(table)),
     ...streamsOf({ client, attempts, describe, settle }),
     async enableTtl(spec, table) {
-      const isOn = async (): Promise<boolean> => {
-        const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
-        return TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
-      }
       await attempts(`UpdateTimeToLive ${table}`, async () => {
-        if (await isOn()) return
-        try {
-          await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
-        } catch (error) {
-          // Another process was first.
-          if (!(await isOn())) throw error
-        }
+        const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
+        if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING') return
+        await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
       })
     },
   }

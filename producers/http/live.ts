@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import { createHub, type HubParts } from '../live/hub.ts'
+import { cursorOf, type LiveSpec } from '../live/spec.ts'
+import { createViewer, type Sink, type Viewer } from '../live/viewer.ts'
+import { messageOf } from '../../schemas/fault.ts'
+import { Problem } from './problem.ts'
+import type { Call } from './route.ts'
+
+/** Where connections are written down while they last. */
+export interface Connections {
+  opened(connection: { readonly id: string; readonly topic: string; readonly user: string; readonly at: number; readonly until: number }): Promise<void>
+  closed(id: string): Promise<void>
+}
+
+/** What watching needs of the process it runs in. */
+export interface LiveParts extends Pick<HubParts, 'sleep'> {
+  readonly connections: Connections
+  /** Whose pages may connect, beside our own. */
+  readonly origins: readonly string[]
+}
+
+interface LiveDeps extends LiveParts, Pick<HubParts, 'serving'> {
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/** A gateway's own bounds: two hours a connection, and a client that is silent is asked. */
+const LIFETIME_MS = 2 * 60 * 60 * 1000
+const PING_MS = 30_000
+const EXPIRED = 4001
+
+export const PROTOCOL = 'tributary.v1'
+const BEARER = 'bearer.'
+
+/** A browser cannot set headers: it may offer its token as a subprotocol, beside ours. */
+export const tokenOffered = ({ headers }: FastifyRequest): string | undefined => {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()).find((name) => name.startsWith(BEARER))
+  return offered && `Bearer ${offered.slice(BEARER.length)}`
+}
+
+export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }: { deps: LiveDeps; callOf: (request: FastifyRequest) => Call }): void => {
+  const failed = (error: unknown) => scope.log.warn({ err: error }, 'what changes could not be followed; it is tried again')
+  const hub = createHub({ spec, serving: deps.serving, sleep: deps.sleep, failed })
+  const open = new Set<WebSocket>()
+  const topics = new WeakMap<FastifyRequest, string>()
+
+  scope.route({
+    method: 'GET',
+    url: spec.url,
+    schema: { summary: spec.summary, tags: ['live'], security: [{ token: [] }], querystring: spec.query },
+    preHandler: async (request) => {
+      demandOrigin(request, deps.origins)
+      topics.set(request, await spec.admit(callOf(request)))
+    },
+    handler: () => {
+      throw new Problem(426, 'upgrade-required', 'This is a WebSocket: connect with one.', { headers: { upgrade: 'websocket' } })
+    },
+    wsHandler: (socket, request) => {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+      const { user } = callOf(request).caller
+      void attend(socket, { topic: topics.get(request) ?? '', user, since: (request.query as { readonly cursor?: string }).cursor }, { hub, spec, deps, failed })
+    },
+  })
+  scope.addHook('preClose', async () => {
+    for (const socket of open) socket.close(1001, 'the server stops: come back with your cursor')
+    await hub.stop()
+  })
+}
+
+const demandOrigin = ({ headers, host }: FastifyRequest, origins: readonly string[]): void => {
+  const { origin } = headers
+  if (origin === undefined || origins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)) return
+  throw new Problem(403, 'origin-refused', `Pages of ${origin} may not connect: name them in TRIBUTARY_ORIGINS.`)
+}
+
+interface Attended {
+  readonly topic: string
+  readonly user: string
+  readonly since: string | undefined
+}
+
+const attend = async (socket: WebSocket, { topic, user, since }: Attended, { hub, spec, deps, failed }: { hub: ReturnType<typeof createHub>; spec: LiveSpec; deps: LiveDeps; failed: (error: unknown) => void }): Promise<void> => {
+  const id = deps.newId()
+  const at = deps.now()
+  const viewer = createViewer(spec, topic, sinkOf(socket))
+  // Whatever a client says is not for us; only that it lives.
+  socket.on('message', () => undefined)
+  socket.on('error', () => socket.terminate())
+  const gone = new Promise((resolve) => socket.once('close', resolve))
+  const stopAsking = askWhetherAlive(socket)
+  const lifetime = setTimeout(() => socket.close(EXPIRED, 'two hours are over: connect again with your cursor'), LIFETIME_MS)
+  try {
+    await deps.connections.opened({ id, topic, user, at, until: at + LIFETIME_MS })
+    await welcome(hub, viewer, { since, socket })
+    await gone
+  } catch (error) {
+    failed(error)
+    socket.close(1011, messageOf(error).slice(0, 100))
+  } finally {
+    stopAsking()
+    clearTimeout(lifetime)
+    hub.leave(viewer)
+    await deps.connections.closed(id).catch(failed)
+  }
+}
+
+const welcome = async (hub: ReturnType<typeof createHub>, viewer: Viewer, { since, socket }: { since: string | undefined; socket: WebSocket }): Promise<void> => {
+  if (socket.readyState === socket.OPEN) await hub.join(viewer, cursorOf(since))
+}
+
+const sinkOf = (socket: WebSocket): Sink => ({
+  send: (text) => {
+    if (socket.readyState === socket.OPEN) socket.send(text, () => undefined)
+  },
+  waiting: () => socket.bufferedAmount,
+  close: (code, reason) => {
+    socket.close(code, reason)
+    // Who does not even read the farewell is let go of.
+    setTimeout(() => socket.terminate(), 1_000).unref()
+  },
+})
+
+/** A half-open connection never says so. */
+const askWhetherAlive = (socket: WebSocket): (() => void) => {
+  let alive = true
+  socket.on('pong', () => (alive = true))
+  const timer = setInterval(() => {
+    if (!alive) return socket.terminate()
+    alive = false
+    socket.ping()
+  }, PING_MS)
+  return () => clearInterval(timer)
+}

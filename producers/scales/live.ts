@@ -1,0 +1,34 @@
+import type { Item, Key } from '../../projections/item.ts'
+import { ACTIVE, alertPartition, locationPartition, TAPS } from '../../projections/scales/keys.ts'
+import type { Call } from '../http/route.ts'
+import type { LiveSpec } from '../live/spec.ts'
+import { checkedLoc, demandMember } from './rights.ts'
+
+const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
+
+/** A bar as it is now: its taps, what is in them, and its alerts. */
+export const barLive: LiveSpec = {
+  url: '/v1/live',
+  summary: 'A bar as it changes (WebSocket): a snapshot of its taps and active alerts, then every change in order.',
+  query: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['loc'],
+    properties: { loc: { type: 'string', maxLength: 64 }, cursor: { type: 'string', maxLength: 64 } },
+  },
+  admit: async (call: Call) => {
+    const loc = checkedLoc((call.query as { readonly loc: string }).loc)
+    await demandMember(call, loc)
+    return loc
+  },
+  partitions: (loc) => [
+    { pk: locationPartition(loc), prefix: TAPS, limit: 100 },
+    { pk: alertPartition(loc), prefix: ACTIVE, limit: 100 },
+  ],
+  topicOf: ({ PK, SK }: Key) => {
+    if (PK.startsWith(LOCATION) && SK.startsWith(TAPS)) return PK.slice(LOCATION.length)
+    return PK.startsWith(ALERT) && SK.startsWith(ACTIVE) ? PK.slice(ALERT.length) : undefined
+  },
+  nameOf: ({ SK }: Key) => SK,
+  show: (item: Item) => Object.fromEntries(Object.entries(item).filter(([name]) => name !== 'PK' && name !== 'SK' && !name.startsWith('_'))),
+}
