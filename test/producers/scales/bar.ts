@@ -1,0 +1,53 @@
+import { scales } from '../../../processors/scales/domain.ts'
+import { derivedId } from '../../../producers/ids.ts'
+import { scalesEdge } from '../../../producers/scales.ts'
+import type { ReadingReportedData } from '../../../schemas/generated/scales.ts'
+import { openMemoryEdge, send, type MemoryEdge, type Sent } from '../memory-edge.ts'
+
+export const LOC = '/v1/locations/loc-001'
+export const GUINNESS = { beer_id: 'guinness-draught', name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 } as const
+
+/** Everything one person asks and says. */
+export const as = async (edge: MemoryEdge, user: string) => {
+  const token = await edge.token(user)
+  const ask = (url: string, headers?: Record<string, string>) => send(edge.app, { url, token, ...(headers ? { headers } : {}) })
+  const say = (method: Sent['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
+    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+  return { token, ask, say }
+}
+
+export type Person = Awaited<ReturnType<typeof as>>
+
+export const openBar = async () => {
+  const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge })
+  return { edge, ...(await as(edge, 'ann')) }
+}
+
+let seq = 0
+
+/** What a device's edge says; `at` is when it was measured. */
+export const read = (edge: MemoryEdge, said: Partial<ReadingReportedData> & { readonly loc?: string }) => {
+  const { loc = 'loc-001', ...reading } = said
+  seq += 1
+  const data: ReadingReportedData = {
+    device_id: 'SCALE-0042', epoch: 1, boot: 'b1', seq, at: edge.clock.at, device_ts: null, age_ms: null, clamped: false,
+    weight_lbs: null, level_pct: null, battery_v: null, battery_pct: null, tare_status: null, fw: null, dropped: null, ...reading,
+  }
+  const meta = {
+    eventId: derivedId('device', data.device_id, data.boot, String(data.seq)), key: loc, occurredAt: data.at, recordedAt: edge.clock.at, source: 'test',
+    correlationId: null, causationId: null, actorId: data.device_id, subjectId: null, request: null,
+  }
+  return edge.commands.execute({ type: 'ReadingReported', meta, data, personal: null }, { wait: true, timeoutMs: 50 })
+}
+
+/** A bar with a beer, a scale under tap 07, and a keg on it. */
+export const openRunningBar = async () => {
+  const bar = await openBar()
+  await bar.say('POST', '/v1/beers', GUINNESS)
+  await bar.say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })
+  await bar.say('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })
+  const { body: { id: keg } } = await bar.say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
+  return { ...bar, keg }
+}
+
+export const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))
