@@ -1,9 +1,12 @@
 import { meals } from '../processors/meals/domain.ts'
+import { scales } from '../processors/scales/domain.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
+import { scalesEdge } from '../producers/scales.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
 import type { Item } from '../projections/item.ts'
 import type { Domain } from '../projections/projection.ts'
+import { logKeyOf } from '../projections/scales/keys.ts'
 import { Fault } from '../schemas/fault.ts'
 
 /** What the program knows of one domain. */
@@ -26,6 +29,7 @@ export interface Places {
 /** Every domain of the program, in one place. */
 const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' } },
+  { domain: scales, edge: scalesEdge, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)

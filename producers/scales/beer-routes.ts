@@ -1,7 +1,8 @@
+import { Fault } from '../../schemas/fault.ts'
 import type { BeerChangedData, BeerDefinedData, BeerKegWeightsSetData, BeerRemovedData } from '../../schemas/generated/scales.ts'
 import type { LibraryItem } from '../../projections/scales/items.ts'
 import { DEFAULT_GRAVITY } from '../../projections/scales/keg-types.ts'
-import { slugOf } from '../../projections/scales/names.ts'
+import { normalName, slugOf } from '../../projections/scales/names.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
 import type { Page } from '../../projections/table.ts'
 import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
@@ -57,8 +58,9 @@ const searchBeers = question({
 /** One library after the other; a cursor says in which one it lies. */
 const searched = async ({ caller: { reader } }: Pick<Call, 'caller'>, { search, place, ...paged }: Paged & { readonly search: string; readonly place: string | null }): Promise<Page<LibraryItem>> => {
   const queries = scalesQueries(reader)
-  const { limit, cursor = '' } = pagingOf(paged)
-  const [own, within] = [place !== null && !cursor.startsWith(GLOBAL), cursor.slice(1)]
+  const { limit, cursor = place === null ? GLOBAL : OWN } = pagingOf(paged)
+  const [own, within] = [cursor.startsWith(OWN) && place !== null, cursor.slice(1)]
+  if (!own && !cursor.startsWith(GLOBAL)) throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
   const page = await queries.beersNamed(own ? place : null, search, { limit, ...(within === '' ? {} : { cursor: within }) })
   if (page.cursor !== undefined) return { items: page.items, cursor: (own ? OWN : GLOBAL) + page.cursor }
   if (!own || page.items.length === limit) return own ? { items: page.items, cursor: GLOBAL } : { items: page.items }
@@ -92,6 +94,7 @@ const defineBeer = command({
   },
   decide: ({ body }) => {
     const beer_id = body.beer_id ?? slugOf(body.name)
+    demandName(body.name)
     if (beer_id === '') throw mistake(400, { pointer: '/beer_id', code: 'missing-field', detail: '/beer_id: no id can be made of the name: say one.' })
     const loc_id = body.loc_id ?? null
     const data: BeerDefinedData = { beer_id, loc_id, name: body.name, style: body.style ?? null, specific_gravity: body.specific_gravity ?? DEFAULT_GRAVITY }
@@ -99,6 +102,11 @@ const defineBeer = command({
   },
   answer: ({ caller, params, body }, { id = '' }) => stored({ caller, params, query: body.loc_id === undefined ? {} : { loc: body.loc_id } }, id),
 })
+
+/** The library is ordered by what is left of it. */
+const demandName = (called: string): void => {
+  if (normalName(called) === '') throw mistake(400, { pointer: '/name', code: 'bad-name', detail: '/name must have a letter or a digit.' })
+}
 
 const oneBeer = question({
   method: 'GET',
@@ -127,6 +135,7 @@ const changeBeer = command({
   decide: async (call) => {
     const { key, ...beer } = await heardOf(call)
     const { name: called = null, style: of = null, specific_gravity = null } = call.body
+    if (called !== null) demandName(called)
     const data: BeerChangedData = { ...beer, name: called, style: of, specific_gravity }
     return { key, id: beer.beer_id, draft: { type: 'BeerChanged', data, personal: null } }
   },

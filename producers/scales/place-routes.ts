@@ -44,7 +44,7 @@ const changeSettings = command({
     minProperties: 1,
     properties: {
       grace_period_secs: { type: 'integer', minimum: 0, maximum: 604_800, description: 'How long a breach must last before its alert fires.' },
-      pour_window_hours: { type: 'number', minimum: 0.25, maximum: 720, description: 'The window over which the pour rate is taken.' },
+      pour_window_hours: { type: 'number', minimum: 1, maximum: 720, description: 'The window over which the pour rate is taken.' },
       low_keg_pct: percent,
       low_battery_pct: percent,
       silent_after_secs: { type: 'integer', minimum: 60, maximum: 604_800, description: 'A device that says nothing for so long is silent.' },
@@ -75,15 +75,13 @@ const memberSchema = { type: 'object', required: ['user_id', 'role'], properties
 const listMembers = question({
   method: 'GET',
   url: '/v1/locations/:loc/members',
-  summary: 'Who may read and run a location, its owner first.',
+  summary: 'Who may read and run a location: its owner and its members.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(memberSchema),
   answer: async (call) => {
     const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
-    const { items, ...rest } = await queries.members(loc, pagingOf(call.query))
-    const owner = call.query.cursor === undefined ? await queries.owner(loc) : undefined
-    const first = owner === undefined ? [] : [{ user_id: owner.user_id, role: 'owner', since: owner.opened_at }]
-    return { items: [...first, ...items.map(({ user_id, added_at }) => ({ user_id, role: 'member', since: added_at }))], ...rest }
+    const [{ items, ...rest }, owner] = await Promise.all([queries.members(loc, pagingOf(call.query)), queries.owner(loc)])
+    return { items: items.map(({ user_id, added_at }) => ({ user_id, role: user_id === owner?.user_id ? 'owner' : 'member', since: added_at })), ...rest }
   },
 })
 

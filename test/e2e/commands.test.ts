@@ -95,18 +95,18 @@ describe('commands', { timeout: 120_000 }, () => {
     for (const name of ['build_info', 'pipeline_events_appended_total', 'pipeline_projection_lag_events', 'pipeline_projection_lag_seconds', 'pipeline_projection_conflicts_total', 'pipeline_dlq_size']) {
       expect(metrics).toContain(`# TYPE ${name} `)
     }
-    expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 } })
+    expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 }, scales: { table: 'scale-sense', generation: 1 } })
   })
 
   test('cost weighs the log by the documented rules, beside one transaction an event, and computes the bill', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await newToken(env, 'ann')
     await newToken(env, 'bob')
-    const told = JSON.parse(await tell(['cost', '--json', '--events-per-month', '1000000'], env)) as { source: { events: number; domain: number }; trickle: { domain: number; bookkeeping: number }; eventsPerMonth: number }
+    const told = JSON.parse(await tell(['cost', 'meals', '--json', '--events-per-month', '1000000'], env)) as { source: { events: number; domain: number }; trickle: { domain: number; bookkeeping: number }; eventsPerMonth: number }
     expect(told).toMatchObject({ source: { events: 2 }, eventsPerMonth: 1_000_000 })
     expect(told.trickle.domain).toBe(told.source.domain)
     expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(/one transaction an event .* \$\d+\.\d\d/)
-    expect(await run(['cost', '--write-price', 'much'], env)).toMatchObject({ code: 2 })
+    expect(await run(['cost', 'meals', '--write-price', 'much'], env)).toMatchObject({ code: 2 })
   })
 
   test('a drifted item is found: exit 3, and which it is', async () => {

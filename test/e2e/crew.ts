@@ -9,7 +9,7 @@ import type { KafkaNode } from '../services/kafka-node.ts'
 import { differencesOf, startLoad } from './load.ts'
 import type { Load } from './load.ts'
 import type { Services } from './on-services.ts'
-import { newToken, run, startServer, tell, until } from './program.ts'
+import { newToken, run, startServer, until, statusOf as rowOfStatus } from './program.ts'
 import type { Env, Server } from './program.ts'
 
 /** The program as it runs on services: an edge and processors, each a process, under load. */
@@ -64,7 +64,7 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
   }
 }
 
-export const statusOf = async (env: Env): Promise<Status> => JSON.parse(await tell(['status', '--json'], env)) as Status
+export const statusOf = (env: Env): Promise<Status> => rowOfStatus<Status>(env)
 
 export const isReady = async ({ admin }: Server): Promise<boolean> => (await fetch(`${admin}/readyz`)).ok
 export const notReady = async ({ admin }: Server): Promise<string | undefined> => {

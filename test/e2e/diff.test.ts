@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { client, fiveAm, freshFolder, newToken, run, startServer, tell } from './program.ts'
+import { client, fiveAm, freshFolder, newToken, run, startServer, tell, statusOf } from './program.ts'
 
 const eaten = (mealSummary: string, eatenAt: string, calories: number) => ({ mealSummary, eatenAt, tz: 'Europe/Berlin', calories, protein: 10, carbs: 20, fat: 5 })
 
@@ -30,7 +30,7 @@ test('the 4 AM rule made 5 AM is shown item by item before anybody sees it, and 
   ]))
 
   // Nobody saw any of it, and it moves on with what comes.
-  expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ generation: 1, foldVersion: 1 })
+  expect(await statusOf(env)).toMatchObject({ generation: 1, foldVersion: 1 })
   expect((await ann.get('/v1/summaries?from=2026-11-14&to=2026-11-16')).body['items']).toHaveLength(3)
   expect((await ann.post('/v1/meals', eaten('Brunch', '2026-11-16T11:00:00+01:00', 400))).status).toBe(201)
   const again = await run(['rebuild', 'meals', '--diff', '--sample', '1'], fiveAm(env))

@@ -8,7 +8,7 @@ import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import { startLoad } from './load.ts'
-import { client, freshFolder, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -22,7 +22,7 @@ const filled = async (events: number): Promise<{ readonly env: Env; readonly dat
   await logs.close()
   const env = { TRIBUTARY_DATA: data }
   const server = await startServer(env)
-  await until(async () => (JSON.parse(await tell(['status', '--json'], env)) as { lagEvents: number }).lagEvents === 0, () => server.stderr())
+  await until(async () => (await statusOf(env))['lagEvents'] === 0, () => server.stderr())
   await server.stop()
   return { env, data }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import type { Client, Env, Ran, Server } from './program.ts'
 
 const eat = async (who: Client, calories: number, minute: number): Promise<number> =>
@@ -12,7 +12,7 @@ const rowsOf = ({ stdout }: Ran): readonly Record<string, unknown>[] => stdout.t
 const parked = async (env: Env, ...args: readonly string[]): Promise<readonly Record<string, unknown>[]> => rowsOf(await run(['parked', '--json', ...args], env))
 
 const caughtUp = (env: Env, server: Server): Promise<void> =>
-  until(async () => (JSON.parse((await run(['status', '--json'], env)).stdout) as { lagEvents: number }).lagEvents === 0, () => server.stderr())
+  until(async () => (await statusOf(env))['lagEvents'] === 0, () => server.stderr())
 
 /** Ann's key stands still at a meal of 666 calories, with others behind it. */
 const standing = async (followers: readonly number[] = [100, 200]) => {

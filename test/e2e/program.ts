@@ -126,6 +126,12 @@ export const until = async (holds: () => Promise<boolean>, otherwise: () => stri
   throw new Error(otherwise())
 }
 
+/** A domain's row of `status`. */
+export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env, domain = 'meals'): Promise<Row> => {
+  const rows = (await tell(['status', '--json'], env)).split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
+  return rows.find((row) => row.domain === domain) as Row
+}
+
 export const newToken = (env: Env, user: string, scopes = 'read,write'): Promise<string> => tell(['token', 'create', '--user', user, '--scopes', scopes], env)
 
 export interface Client {

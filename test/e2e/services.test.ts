@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, fiveAm, meal, newToken, run, startServer, tell, until } from './program.ts'
+import { client, fiveAm, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
@@ -37,7 +37,7 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
       expect({ meals: day?.mealCount, milliCalories: Math.round((day?.totalCalories ?? 0) * 1000) }).toEqual(expected)
     }
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ domain: 'meals', lagEvents: 0, parked: 0 })
+    expect(await statusOf(env)).toMatchObject({ domain: 'meals', lagEvents: 0, parked: 0 })
     expect(await Promise.all([edge.stop(), second.stop(), third.stop()])).toEqual([0, 0, 0])
   }, 300_000)
 

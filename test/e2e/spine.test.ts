@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { client, freshFolder, meal, newToken, run, startServer, tell, statusOf } from './program.ts'
 
 describe('from a request to a day summary, embedded', { timeout: 120_000 }, () => {
   test('a meal that is posted is in the log, in its item and in the day', async () => {
@@ -21,7 +21,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
 
     const events = (await tell(['events', '--json', '--key', 'ann'], env)).split('\n').map((line) => JSON.parse(line) as { type: string })
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['PatIssued', 'MealLogged']))
-    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ domain: 'meals', generation: 1, parked: 0 })
+    expect(await statusOf(env)).toMatchObject({ domain: 'meals', generation: 1, parked: 0 })
     expect(await server.stop()).toBe(0)
   })
 
@@ -32,7 +32,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     for (let index = 0; index < 20; index += 1) expect((await client(first.url, token).post('/v1/meals', meal(index))).status).toBe(201)
     expect(await first.stop()).toBe(0)
 
-    const verified = await run(['verify', '--json'], env)
+    const verified = await run(['verify', 'meals', '--json'], env)
     expect(verified).toMatchObject({ code: 0 })
     expect(JSON.parse(verified.stdout)).toMatchObject({ domain: 'meals', differences: [] })
 
@@ -102,7 +102,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     for (let index = 0; index < 10; index += 1) await eve.post('/v1/meals', meal(index))
     const before = await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')
     await tell(['rebuild', 'meals', '--yes'], env)
-    expect(JSON.parse(await tell(['status', '--json'], env))).toMatchObject({ generation: 2, table: 'chatkcal.g2' })
+    expect(await statusOf(env)).toMatchObject({ generation: 2, table: 'chatkcal.g2' })
     expect((await eve.post('/v1/meals', meal(10, '2026-12-01'))).status).toBe(201)
     expect((await eve.get('/v1/summaries?from=2026-11-01&to=2026-11-30')).body).toEqual(before.body)
     expect((await eve.get('/v1/meals?day=2026-12-01')).body['items']).toHaveLength(1)

@@ -56,7 +56,7 @@ describe('pours', () => {
   const pour = async (edge: MemoryEdge) => {
     for (const weight_lbs of [120, 119.9, 118.9, 117.9, 117.9, 117.9]) {
       await read(edge, { weight_lbs, level_pct: 60 })
-      edge.clock.at += MINUTE
+      edge.clock.at += 15_000
     }
   }
 

@@ -45,9 +45,11 @@ describe('taps', () => {
   })
 
   test('a device goes to one tap at a time, and leaves it', async () => {
-    const { ask, say } = await openRunningBar()
+    const { edge, ask, say } = await openRunningBar()
+    edge.clock.at += 1_000
     expect(await say('PUT', `${LOC}/taps/09/device`, { device_id: 'SCALE-0042' })).toMatchObject({ status: 200, body: { tap: '09', device_id: 'SCALE-0042' } })
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ device_id: null })
+    edge.clock.at += 1_000
     expect(await say('DELETE', `${LOC}/taps/09/device`)).toMatchObject({ status: 200, body: { device_id: null } })
     expect(await say('DELETE', `${LOC}/taps/09/device`)).toMatchObject({ status: 409, body: { code: 'tap-without-device' } })
   })
