@@ -1,4 +1,4 @@
-import { keyOf } from '../../projections/item.ts'
+import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
 import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
 import type { Bug, BugContext } from './world.ts'
@@ -42,6 +42,12 @@ const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03
 const DOUBTS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'crash-after': 0.05, 'lose': 0.05, 'partial': 0.03 } }
 const FLIPS: Bug['under'] = { domain: 'toy', moves: ['rebuild', 'flip'] }
 
+/** Writes come long after they were given up, and members do not know that they are none. */
+const CROWDS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'pause-before': 0.06, 'rebalance': 0.1, 'late': 0.05 } }
+
+/** Which of two halves a process belongs to. */
+const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
+
 export const BUGS: Readonly<Record<string, Bug>> = {
   'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
   'the checkpoint is written before the items': storing((store) => ({
@@ -61,6 +67,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   })),
   'a failed condition is taken for success': { under: ZOMBIES, ...storing((store) => ({
     commit: async (spans, checkpoint) => allApplied(await store.commit(spans, checkpoint)),
+  })) },
+  'the checkpoint is written though a span failed': { under: CROWDS, ...storing((store) => ({
+    commit: async (spans, checkpoint) => {
+      const outcomes = await store.commit(spans, checkpoint)
+      if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
+      return outcomes
+    },
   })) },
   'a commit is not all or nothing': storing((store) => ({
     commit: async (spans, checkpoint) => {
@@ -115,6 +128,33 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     ...control,
     serving: async (domain) => ({ ...(await control.serving(domain)), before: [] }),
   }) },
+  'a flip is done twice': { under: FLIPS, control: (control) => ({
+    ...control,
+    flip: async (domain, to, seen) => {
+      await control.flip(domain, to, seen)
+      await control.flip(domain, { ...to, from: new Map() }, (await control.serving(domain)).version)
+    },
+  }) },
+  'both generations send': {
+    under: FLIPS,
+    control: (control, context) => ({
+      ...control,
+      serving: async (domain) => {
+        const [pointer, listed] = [await control.serving(domain), (await control.generations(domain)).filter(({ state }) => state === 'following')]
+        const own = listed[halfOf(context)]?.generation ?? pointer.generation
+        return { ...pointer, generation: own, from: new Map(), before: [] }
+      },
+    }),
+    // What one half sent, the other does not know.
+    ledger: (store, context) => {
+      const own = <K extends Key>(key: K): K => ({ ...key, SK: `${key.SK}#${halfOf(context)}` })
+      return {
+        ...store,
+        load: (keys) => store.load(keys.map(own)),
+        commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.map((write): Write => ('put' in write ? { ...write, put: own(write.put) } : { ...write, remove: own(write.remove) })))), checkpoint),
+      }
+    },
+  },
   'a fold is not a function of its events': { under: { domain: 'toy', moves: [] }, domain: (domain, { random }) => ({
     ...domain,
     projections: domain.projections.map((one) => ({
