@@ -20,7 +20,8 @@ export const forgetPartsOf = (runtime: Runtime): ForgetParts => {
     if (place === undefined || place === adapters.workshop(domain).place) return []
     return [`Generation ${generation} of ${domain.name} was being built at ${place}. A builder that still runs clears it and begins again; if it does not run, remove builds/ there.`]
   }
-  return { keys: keys.store, ring: keys.ring, pipelines, clock, drop, timeoutMs: FOLDED_MS }
+  const clearBuild: ForgetParts['clearBuild'] = async ({ domain }, generation) => adapters.workshop(domain).clear?.(generation)
+  return { keys: keys.store, ring: keys.ring, pipelines, clock, drop, clearBuild, timeoutMs: FOLDED_MS }
 }
 
 const SILENT = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }

@@ -17,6 +17,8 @@ export interface ForgetParts {
   readonly pipelines: ReadonlyMap<string, Pipeline>
   /** Drops a generation that was given up, with its table; tells what of it lies where it cannot be reached from here. */
   readonly drop: (pipeline: Pipeline, generation: number) => Promise<readonly string[]>
+  /** Takes away what the build of a generation that is done left on this machine: whoever built it may have died before it did. */
+  readonly clearBuild: (pipeline: Pipeline, generation: number) => Promise<void>
   readonly clock: Clock
   readonly progress?: (text: string) => void
   /** How long a generation may take to fold what is said to it. */
@@ -183,14 +185,17 @@ const eventOf = ({ subject, key }: Sweeping, items: readonly Key[], now: number)
 })
 
 /** Takes away what is on disks and in nobody's sight: builds that read the key, what they left, and what was overwritten. */
-const clear = async ({ pipelines, drop }: ForgetParts, places: readonly Place[]): Promise<readonly string[]> => {
+const clear = async ({ pipelines, drop, clearBuild }: ForgetParts, places: readonly Place[]): Promise<readonly string[]> => {
   const left: string[] = []
   for (const name of new Set(places.map(({ domain }) => domain))) {
     const pipeline = pipelines.get(name)
     if (pipeline === undefined) continue
     await pipeline.control.endBuilds(name)
     for (const { generation, state } of await pipeline.control.generations(name)) if (state === 'dropping') left.push(...(await drop(pipeline, generation)))
-    for (const { store } of await followedBy(pipeline)) await store.scrub?.()
+    for (const { generation, store } of await followedBy(pipeline)) {
+      await clearBuild(pipeline, generation)
+      await store.scrub?.()
+    }
   }
   return left
 }

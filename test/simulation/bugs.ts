@@ -40,6 +40,7 @@ const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03
 
 /** Nobody knows whether something went out. */
 const DOUBTS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'crash-after': 0.05, 'lose': 0.05, 'partial': 0.03 } }
+const FORGETS: Bug['under'] = { domain: 'meals', moves: ['rebuild', 'flip'] }
 const FLIPS: Bug['under'] = { domain: 'toy', moves: ['rebuild', 'flip'] }
 
 /** Writes come long after they were given up, and members do not know that they are none. */
@@ -164,6 +165,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         return random.chance(0.9) ? result : { ...result, items: [...(result.items ?? [])].slice(1) }
       })])),
     })),
+  }) },
+  'what a forgotten person said stays in the items': { under: FORGETS, domain: (domain) => ({
+    ...domain,
+    ...(domain.personal ? { personal: { ...domain.personal, holds: () => false } } : {}),
+  }) },
+  'the key of a forgotten person is not destroyed': { under: FORGETS, keys: (keys) => ({
+    ...keys,
+    step: (subject, step) => (step === 'destroyed' ? Promise.resolve() : keys.step(subject, step)),
   }) },
   'timers are not written': { under: { domain: 'toy', moves: [] }, ...writing((write) => ('put' in write && write.put.PK.startsWith('TIMER#') ? [] : [write])) },
 }

@@ -1,3 +1,5 @@
+import type { Codec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { History } from './checkers.ts'
 import { positionName, put } from './log-model.ts'
@@ -33,19 +35,29 @@ const client = async (world: World, scheduler: Scheduler, { sends, index, histor
   const process = scheduler.spawn(`client${index}`, 100_000 + index, false)
   const log = world.log(process)
   const clock = world.clock(process)
+  const codec = world.codec(process)
   const { random } = world
   for (const send of sends) {
     await clock.sleep(random.chance(0.8) ? random.between(0, 3) : random.between(20, 600))
-    if (send.id === null || send.key === null) {
+    const { key, what } = send
+    if (what instanceof Uint8Array || key === null || send.id === null) {
       const partition = send.key === null ? random.between(0, world.topic.partitions.length - 1) : log.partitionOf(send.key)
-      put(world.topic, send, { partition, timestamp: clock.now() })
+      put(world.topic, { key, value: what as Uint8Array }, { partition, timestamp: clock.now() })
       world.coordinator.appended(world.topic)
       continue
     }
     const told = history.get(send.id) ?? { acked: [], unknown: 0 }
     history.set(send.id, told)
-    await sendOne({ random, append: () => log.append([{ key: send.key ?? '', value: send.value }]), pause: () => clock.sleep(200) }, told)
+    // Sealed once: what is sent again is the same bytes.
+    let value: Uint8Array | undefined
+    const append = async () => log.append([{ key, value: value ??= await sealed(codec, what) }])
+    await sendOne({ random, append, pause: () => clock.sleep(200) }, told)
   }
+}
+
+const sealed = async (codec: Codec, event: Event): Promise<Uint8Array> => {
+  await codec.keysFor?.([event])
+  return codec.encode(event)
 }
 
 interface Sending {

@@ -8,6 +8,8 @@ describe('a single fault at every port call', () => {
   test.for([
     ['toy', 7, []], ['toy', 28, []], ['meals', 2, []], ['meals', 23, []],
     ['toy', 23, FLIPS], ['toy', 29, FLIPS], ['meals', 27, FLIPS],
+    // With somebody who is forgotten meanwhile, on services and embedded.
+    ['meals', 93, ['rebuild']], ['meals', 91, ['rebuild']],
   ] as const)('%s, seed %i, %j: every process dies, sleeps, or is not answered, once at each call it makes', { timeout: 30 * MINUTES }, async ([domain, seed, moves]) => {
     const { runs, failed } = await exhaust(seed, { domain, moves })
     expect(failed.map(({ faults, violations }) => [faults, violations[0]])).toEqual([])

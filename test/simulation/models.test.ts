@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { keyStoreContract } from '../contracts/key-store.ts'
 import { logContract } from '../contracts/log.ts'
 import { storeContract } from '../contracts/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Logs } from '../../processors/engine/log.ts'
 import { createCoordinator } from './group-model.ts'
+import { createKeyTable, keyStoreFor, type KeyTable } from './keys-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom } from './random.ts'
 import { createScheduler } from './scheduler.ts'
@@ -49,6 +51,19 @@ for (const embedded of [true, false]) {
     }
   })
 }
+
+keyStoreContract('the simulation\'s keys', async () => {
+  const world = calmWorld()
+  let table: KeyTable | undefined
+  return {
+    open: async (found) => {
+      if (table === undefined && found === undefined) throw new Fault('key-store-gone', 'There is no simulated key store.')
+      table ??= createKeyTable(true, await found?.())
+      return keyStoreFor(world.scheduler, world.process, table)
+    },
+    cleanup: world.end,
+  }
+})
 
 logContract('the simulation\'s brokers', async () => {
   const world = calmWorld()

@@ -1,10 +1,8 @@
 import { halfBuilt } from '../../processors/engine/claim.ts'
 import { flip } from '../../processors/engine/flip.ts'
 import { rebuild, type Workshop } from '../../processors/engine/rebuild.ts'
-import { buildTargetFor } from './build-model.ts'
-import type { Process, Scheduler } from './scheduler.ts'
-import { createTable, type Table } from './store-model.ts'
-import type { Workload } from './workload.ts'
+import type { Desk } from './desk.ts'
+import type { Process } from './scheduler.ts'
 import type { Ports, World } from './world.ts'
 
 /** What is done to the generations while everybody writes: a build beside, a flip to the newest, a flip back to the oldest. */
@@ -16,10 +14,8 @@ export interface Operator {
 }
 
 export interface OperatorOptions {
-  readonly scheduler: Scheduler
-  readonly workload: Workload
   readonly moves: readonly Move[]
-  readonly embedded: boolean
+  readonly desk: Desk
 }
 
 const AGAIN_MS = 2_000
@@ -28,9 +24,8 @@ const FLIP_TIMEOUT_MS = 1_500
 /** Held back, so that its working set is small: large ones are most of what a run costs, and are never filled. */
 const WRITES_PER_SECOND = 50
 
-export const startOperator = (world: World, options: OperatorOptions): Operator => {
-  const desk = createDesk(world, options)
-  let left = options.moves
+export const startOperator = (world: World, { moves, desk }: OperatorOptions): Operator => {
+  let left = moves
   const live = async (process: Process) => {
     const ports = world.ports(process)
     for (;;) {
@@ -38,7 +33,7 @@ export const startOperator = (world: World, options: OperatorOptions): Operator 
       if (move === undefined) return
       await ports.clock.sleep(world.random.between(0, 4_000))
       try {
-        if (move === 'rebuild') await rebuilt({ ports, process, world, codec: options.workload.codec, workshop: desk(process, ports) })
+        if (move === 'rebuild') await rebuilt({ ports, process, world, workshop: desk(process, ports) })
         else await flipped(ports, move)
         left = left.slice(1)
       } catch (error) {
@@ -51,45 +46,16 @@ export const startOperator = (world: World, options: OperatorOptions): Operator 
   return { done: () => left.length === 0 }
 }
 
-/** The machine on which the operator builds: its files and locks outlive a process, and a lock is free when its holder is dead. */
-const createDesk = (world: World, { scheduler, embedded }: OperatorOptions) => {
-  const local = new Map<number, Table>()
-  const locks = new Map<number, Process>()
-  return (process: Process, { domain, stores }: Ports): Workshop => {
-    const tableOf = (generation: number): Table => {
-      const table = embedded ? world.tables.of(domain.table, generation) : (local.get(generation) ?? createTable(domain.table, true))
-      local.set(generation, table)
-      return table
-    }
-    return {
-      place: 'desk',
-      lock: async (generation) => {
-        const holder = locks.get(generation)
-        if (holder !== undefined && holder !== process && holder.state !== 'dead') return undefined
-        locks.set(generation, process)
-        return { release: async () => void (locks.get(generation) === process && locks.delete(generation)) }
-      },
-      open: async (generation) => buildTargetFor({ scheduler, random: world.random }, process, tableOf(generation)),
-      discard: async (generation) => {
-        local.delete(generation)
-        world.tables.drop(domain.table, generation)
-      },
-      ...(embedded ? {} : { copyTo: (generation: number) => stores.open(domain.table, generation) }),
-    }
-  }
-}
-
 interface Rebuilding {
   readonly ports: Ports
   readonly process: Process
   readonly world: World
-  readonly codec: Workload['codec']
   readonly workshop: Workshop
 }
 
 /** What was left half-built is mostly gone on with. */
-const rebuilt = async ({ ports, process, world, codec, workshop }: Rebuilding): Promise<void> => {
-  const { domain, log, clock, control, stores } = ports
+const rebuilt = async ({ ports, process, world, workshop }: Rebuilding): Promise<void> => {
+  const { domain, log, codec, clock, control, stores } = ports
   const { generation } = await control.serving(domain.name)
   const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
   const resume = left !== undefined && world.random.chance(0.7) ? { resume: left.generation } : {}

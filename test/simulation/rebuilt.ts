@@ -9,11 +9,13 @@ import { createTable, storeFor, type Table } from './store-model.ts'
 import { createRandom } from './random.ts'
 import type { Workload } from './workload.ts'
 
+type Folded = Pick<Workload, 'domain' | 'codec'>
+
 /**
  * C4: the program's own build of the log is the fold of the log, twice over: once with all in memory and once with hardly
  * anything, in another order of the partitions, cut in the middle and taken up again.
  */
-export const checkRebuilt = async (topic: Topic, workload: Workload, expected: Expected): Promise<readonly Violation[]> => {
+export const checkRebuilt = async (topic: Topic, workload: Folded, expected: Expected): Promise<readonly Violation[]> => {
   const ends = topic.partitions.map((records, partition) => [partition, records.length] as const)
   const halves = ends.map(([partition, end]) => [partition, Math.floor(end / 2)] as const)
   const plain = await built(topic, workload, { stops: [ends], workingSet: 10_000 })
@@ -29,7 +31,7 @@ interface Building {
   readonly workingSet: number
 }
 
-const built = async (topic: Topic, { domain, codec }: Workload, { stops, workingSet }: Building): Promise<Table> => {
+const built = async (topic: Topic, { domain, codec }: Folded, { stops, workingSet }: Building): Promise<Table> => {
   const table = createTable(domain.table, true)
   const scheduler = createScheduler({ seed: 0, faults: () => undefined })
   const store = storeFor({ scheduler, random: createRandom(0) }, scheduler.spawn('build', 0, false), table)

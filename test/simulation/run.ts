@@ -4,8 +4,11 @@ import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import { checkAppends, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
 import { checkSent } from './checkers-sent.ts'
+import { checkForgotten } from './checkers-forgotten.ts'
 import { startClients } from './clients.ts'
+import { createDesk, type Desk } from './desk.ts'
 import { startDoorman } from './doorman.ts'
+import { startForgetter, type Asked } from './forgetter.ts'
 import { createMender } from './mender.ts'
 import { startOperator, type Move } from './operator.ts'
 import { createRandom } from './random.ts'
@@ -93,9 +96,11 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const mender = createMender(world, scheduler, shape.workload)
   const atTheDoor = startDoorman(world, scheduler, shape.workload)
   world.start()
-  const operator = startOperator(world, { scheduler, ...shape })
+  const desk = createDesk(world, { scheduler, ...shape })
+  const operator = startOperator(world, { desk, ...shape })
+  const forgetter = startForgetter(world, { desk, subjects: shape.workload.forgets ?? [] })
 
-  const settled = () => clients.done() && operator.done() && isCaughtUp(world, scheduler.now())
+  const settled = () => clients.done() && operator.done() && forgetter.done() && isCaughtUp(world, scheduler.now())
   const first = await scheduler.run(() => settled() || scheduler.now() > EPOCH + SAFETY_MS, BUDGET)
   scheduler.calm()
   mender.mend()
@@ -107,7 +112,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const end = await scheduler.run(() => over() || (scheduler.now() > calmed + CALM_MS && well()), BUDGET)
 
   const stuck: Violation[] = well() ? [] : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
-  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed, faults: scheduler.struck }))]
+  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed, faults: scheduler.struck, desk, forgotten: forgetter.forgotten }))]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
   return { seed, violations, faults: scheduler.struck, calls: scheduler.calls, events, hash: scheduler.hash(), lines: scheduler.lines }
 }
@@ -140,12 +145,14 @@ interface Checked {
   readonly history: History
   readonly seed: number
   readonly faults: readonly Fault[]
+  readonly desk: Desk
+  readonly forgotten: readonly Asked[]
 }
 
-const checkAll = async ({ world, workload, history, seed, faults }: Checked): Promise<readonly Violation[]> => {
+const checkAll = async ({ world, workload, history, seed, faults, desk, forgotten }: Checked): Promise<readonly Violation[]> => {
   const { topic, tables, outside, heard } = world
   const { domain } = workload
-  const codec = remembering(workload.codec)
+  const codec = remembering(world.reading())
   const expected = expectedOf({ domain, codec, topic })
   return [
     ...tables.following().flatMap(({ generation, table }) => [...checkItems(table.items.values(), expected), ...checkPassed(topic, table, expected)]
@@ -153,9 +160,13 @@ const checkAll = async ({ world, workload, history, seed, faults }: Checked): Pr
     ...checkAppends(topic, codec, history),
     ...checkOutcomes(heard, expected),
     ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),
-    ...(seed % 10 === 0 ? await checkRebuilt(topic, workload, expected) : []),
+    ...(workload.sealed ? checkForgotten({ topic, codec, said: saidBy(workload), forgotten, tables: [...tables.all(), ...desk.local.values()] }) : []),
+    ...(seed % 10 === 0 ? await checkRebuilt(topic, { domain, codec: world.reading() }, expected) : []),
   ]
 }
+
+const saidBy = ({ clients }: Workload): ReadonlyMap<string, Event> =>
+  new Map(clients.flat().flatMap(({ id, what }) => (id === null || what instanceof Uint8Array ? [] : [[id, what] as const])))
 
 /** Every checker reads every record: once is enough. */
 const remembering = (codec: Codec): Codec => {

@@ -6,6 +6,7 @@ import { createTable, type Table } from './store-model.ts'
 export interface Tables {
   of(spec: TableSpec, generation: number): Table
   drop(spec: TableSpec, generation: number): void
+  all(): Iterable<Table>
   /** The domain's generations that are listed as following, with their tables. */
   following(): readonly { readonly generation: number; readonly table: Table }[]
   /** The one that serves; the first before anybody said so. */
@@ -26,6 +27,7 @@ export const createTables = (domain: TableSpec, embedded: boolean): Tables => {
   return {
     of,
     drop: (spec, generation) => void tables.delete(tableName(spec, generation)),
+    all: () => tables.values(),
     following: () => {
       const numbers = rows().filter(({ SK, state }) => SK.startsWith('GEN#') && state === 'following').map(({ generation }) => generation as number)
       return numbers.map((generation) => ({ generation, table: of(domain, generation) }))

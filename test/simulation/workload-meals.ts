@@ -30,10 +30,19 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
   const events: Event[] = []
   while (events.length < length) {
     const user = random.pick(users)
-    events.push(speaker.say({ ...said({ random, user, meals: logged.get(user) ?? [], now: speaker.now() }), request: requestOf(random) }))
+    const { personal, ...rest } = said({ random, user, meals: logged.get(user) ?? [], now: speaker.now() })
+    events.push(speaker.say({ ...rest, ...(personal ? { personal: marked(personal, events.length) } : {}), request: requestOf(random) }))
   }
-  return { domain: meals, codec, clients: dealt(random, codec, { events, keys: users }), sends: false, users }
+  const sealed = random.chance(0.5)
+  const forgets = sealed && random.chance(0.6) ? users.slice(0, random.between(1, 2)) : []
+  // A key that stands still for ever cannot forget.
+  const clients = dealt(random, { events, keys: users, ...(forgets.length > 0 ? { poisoned: [] } : {}) })
+  return { domain: meals, codec, clients, sends: false, users, forgets, ...(sealed ? { sealed } : {}) }
 }
+
+/** Each word with a mark of its own, by which its traces are found. */
+const marked = (personal: object, count: number): object =>
+  Object.fromEntries(Object.entries(personal).map(([name, word], index) => [name, word === null ? null : `${String(word)} ¤${count * 10 + index}`]))
 
 const said = (diary: Diary): Omit<Said, 'request'> => {
   const { random, user: key } = diary

@@ -20,7 +20,7 @@ export const toyWorkload = (random: Random, length: number): Workload => {
   // A burst of refusals: more markers than one commit holds, and nothing else to tell that they were applied.
   if (random.chance(0.05)) for (let count = 0; count < 130; count++) events.push(speaker.say({ type: 'CratesSent', key: random.pick(keys), data: { to: 'north', count: 9999 } }))
   const mend = () => { release.solves = true }
-  return { domain: toyDomain(release), codec: toyCodec, clients: dealt(random, toyCodec, { events, keys }), sends: true, users: [], ...(puzzles ? { mend } : {}) }
+  return { domain: toyDomain(release), codec: toyCodec, clients: dealt(random, { events, keys }), sends: true, users: [], ...(puzzles ? { mend } : {}) }
 }
 
 const said = (random: Random, keys: readonly string[], puzzles: boolean): Said => {

@@ -9,7 +9,8 @@ export interface Send {
   readonly id: string | null
   /** Null goes to any partition, past every producer. */
   readonly key: string | null
-  readonly value: Uint8Array
+  /** What is no event is bytes. */
+  readonly what: Event | Uint8Array
 }
 
 export interface Workload {
@@ -23,6 +24,10 @@ export interface Workload {
   readonly users: readonly string[]
   /** Brings the release that folds what the one before could not; absent where nothing can be mended. */
   readonly mend?: () => void
+  /** What is personal is sealed; then `codec` is without keys, and each process has its own. */
+  readonly sealed?: true
+  /** Who asks to be forgotten. */
+  readonly forgets?: readonly string[]
 }
 
 export const EPOCH = Date.UTC(2026, 0, 5, 12)
@@ -63,10 +68,10 @@ export const createSpeaker = (random: Random) => {
 }
 
 /** Clients, and what each sends; some of it twice, some of it nothing anybody can read. */
-export const dealt = (random: Random, codec: Codec, { events, keys }: { events: readonly Event[]; keys: readonly string[] }): Workload['clients'] => {
-  const sends: Send[] = events.map((event) => ({ id: event.meta.eventId, key: event.meta.key, value: codec.encode(event) }))
+export const dealt = (random: Random, { events, keys, poisoned = keys }: { events: readonly Event[]; keys: readonly string[]; poisoned?: readonly string[] }): Workload['clients'] => {
+  const sends: Send[] = events.map((event) => ({ id: event.meta.eventId, key: event.meta.key, what: event }))
   const again = sends.filter(() => random.chance(0.05))
-  const rubbish = random.chance(0.25) ? [alien(random, keys)] : []
+  const rubbish = random.chance(0.25) ? [alien(random, poisoned)] : []
   const all = [...sends]
   for (const extra of [...again, ...rubbish]) all.splice(random.between(Math.floor(all.length / 4), all.length), 0, extra)
   const clients = random.between(1, 3)
@@ -79,7 +84,7 @@ export const dealt = (random: Random, codec: Codec, { events, keys }: { events: 
 
 const alien = (random: Random, keys: readonly string[]): Send => ({
   id: null,
-  key: random.chance(0.5) ? null : random.pick(keys),
+  key: random.chance(0.5) || keys.length === 0 ? null : random.pick(keys),
   // Undecodable bytes, a schema nobody knows, an array that claims a billion entries, nothing at all.
-  value: random.pick([Buffer.from([0xff, 1, 2]), Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]), Buffer.from([0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 7]), Buffer.alloc(0)]),
+  what: random.pick([Buffer.from([0xff, 1, 2]), Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]), Buffer.from([0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 7]), Buffer.alloc(0)]),
 })

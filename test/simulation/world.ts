@@ -8,6 +8,10 @@ import type { Store, Stores } from '../../processors/engine/store.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { TableSpec } from '../../projections/table.ts'
+import type { KeyStore } from '../../processors/engine/key-store.ts'
+import type { Keyring } from '../../processors/engine/keyring.ts'
+import type { Codec } from '../../schemas/codec.ts'
+import { codecWith, createKeyTable, keyStoreFor, readingWith, ringOf } from './keys-model.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
@@ -43,6 +47,7 @@ export interface Bug {
   readonly receivers?: (receivers: Receivers, context: BugContext) => Receivers
   readonly domain?: (domain: Domain, context: BugContext) => Domain
   readonly clock?: (clock: Clock, context: BugContext) => Clock
+  readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
 }
 
 export interface BugContext {
@@ -65,6 +70,8 @@ export interface Ports {
   readonly control: Control
   readonly marks: Marks
   readonly receivers: Receivers
+  readonly keys: { readonly store: KeyStore; readonly ring: Keyring }
+  readonly codec: Codec
 }
 
 export interface World {
@@ -80,6 +87,9 @@ export interface World {
   log(process: Process): Log
   store(process: Process, generation: number): Store
   clock(process: Process): Clock
+  codec(process: Process): Codec
+  /** Reads the log with the keys that are left. */
+  reading(): Codec
   /** As nodes and operators are given them. */
   ports(process: Process): Ports
   /** A process that comes up again whenever it dies; `life` begins with 1. */
@@ -100,7 +110,7 @@ interface Kept {
 }
 
 /** Slow enough that looking is not most of what happens. */
-const PACES: Paces = { senderMs: 6_000, timersMs: 5_000, refreshMs: 4_000, healMs: 5_000 }
+export const PACES: Paces = { senderMs: 6_000, timersMs: 5_000, refreshMs: 4_000, healMs: 5_000 }
 
 export const createWorld = (options: WorldOptions): World => {
   const { scheduler, workload, seed, embedded } = options
@@ -109,6 +119,7 @@ export const createWorld = (options: WorldOptions): World => {
   const tables = createTables(workload.domain.table, embedded)
   const outside = createOutside()
   const coordinator = createCoordinator({ scheduler, random, batch: options.batch })
+  const keyTable = createKeyTable(embedded)
   const past: ReadonlyMap<number, number>[] = []
   const heard: Passed[] = []
   const errors: unknown[] = []
@@ -117,6 +128,15 @@ export const createWorld = (options: WorldOptions): World => {
   const log = (process: Process) => logFor({ scheduler, coordinator }, process, topic)
   const opened = (process: Process, table: Table) => storeFor({ scheduler, random }, process, table)
   const clock = (process: Process): Clock => clockFor(scheduler, process)
+  const sealedBy = ({ ring }: Ports['keys']): Codec => (workload.sealed ? codecWith(ring.sealing(workload.domain.name)) : workload.codec)
+  // Embedded there is but one process, and one ring.
+  const rings: Keyring[] = []
+  const keysOf = (store: KeyStore): Ports['keys'] => {
+    const ring = ringOf(store, () => scheduler.now())
+    rings.push(ring)
+    return { store, ring: embedded ? { ...ring, evict: (subject) => rings.forEach((one) => one.evict(subject)) } : ring }
+  }
+  const codec = (process: Process) => sealedBy(keysOf(keyStoreFor(scheduler, process, keyTable)))
   const failed = (error: unknown) => {
     errors.push(error)
     scheduler.note(`failed ${error instanceof Error ? error.message : String(error)}`)
@@ -128,8 +148,11 @@ export const createWorld = (options: WorldOptions): World => {
     const broken = <T>(wrap: ((part: T, context: BugContext) => T) | undefined, part: T, table: Table): T => wrap?.(part, context(table)) ?? part
     const [ledgerTable, controlTable] = [tables.of(LEDGER_TABLE, 1), tables.of(CONTROL_TABLE, 1)]
     const mine = { log: broken(bug.log, log(process), ledgerTable), clock: broken(bug.clock, clock(process), ledgerTable) }
+    const keys = keysOf(broken(bug.keys, keyStoreFor(scheduler, process, keyTable), ledgerTable))
     return {
       ...mine,
+      keys,
+      codec: sealedBy(keys),
       domain: broken(bug.domain, workload.domain, ledgerTable),
       logs: { open: async () => mine.log, close: async () => undefined },
       stores: storesOf((spec, generation) => broken(bug.store, opened(process, tables.of(spec, generation)), tables.of(spec, generation)), tables),
@@ -157,9 +180,8 @@ export const createWorld = (options: WorldOptions): World => {
     launch(one)
   }
   const node = async (process: Process) => {
-    const { codec } = workload
     const watching = { passed: (_domain: string, _generation: number, passed: Passed) => void heard.push(passed), parked: () => undefined, failed: (_domain: string, error: unknown) => failed(error) }
-    const pipeline = await openPipeline({ ...ports(process), codec, holder: process.name, watching, paces: PACES })
+    const pipeline = await openPipeline({ ...ports(process), holder: process.name, watching, paces: PACES })
     await pipeline.start('processor')
     if (!workload.sends) return
     await pipeline.start('sender')
@@ -181,7 +203,8 @@ export const createWorld = (options: WorldOptions): World => {
   }
   const names = 'abcdef'
   return {
-    topic, tables, outside, coordinator, random, heard, errors, log, clock, ports, keep, failed,
+    topic, tables, outside, coordinator, random, heard, errors, log, clock, codec, ports, keep, failed,
+    reading: () => (workload.sealed ? readingWith(keyTable, workload.domain.name) : workload.codec),
     store: (process, generation) => opened(process, tables.of(workload.domain.table, generation)),
     start: () => {
       for (let index = 0; index < options.nodes; index += 1) keep(names.charAt(index), index, node)
