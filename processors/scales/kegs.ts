@@ -7,7 +7,7 @@ import { heardBefore, hearing } from '../access/heard.ts'
 import { areWeights, isGravity, isTime } from './fit.ts'
 import { retell } from './retell.ts'
 import { openTap } from './taps.ts'
-import { corrected, finished, tapped } from './timeline.ts'
+import { corrected, finished, movedFrom, tapped, type Timeline } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
 
 /** A keg comes to a tap; what was on the tap ends, and so does the keg's time on another. */
@@ -21,9 +21,18 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   const before = openTap(work, { loc, tap, at: meta.occurredAt })
   const after = tapped(before, keg, tapped_at)
   if (after === before) return NOTHING
-  if (known !== undefined && known.tap !== tap) takeOff(work, { loc, tap: known.tap, keg: keg.keg_id, at: tapped_at })
-  retell(work, { loc, tap, at: tapped_at, before, after: { ...before, ...after } })
+  const here = known === undefined ? after : move(work, known, { loc, tap, keg: keg.keg_id, at: tapped_at }, after)
+  retell(work, { loc, tap, at: tapped_at, before, after: { ...before, ...here } })
   return work.result()
+}
+
+/** What is left of its time here when it is taken off the tap where it was. */
+const move = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
+  const before = known.tap === tap ? undefined : work.get<TimelineItem>(tapTimelineKey(loc, known.tap))
+  if (before === undefined) return here
+  const { other, until } = movedFrom(before, keg, at)
+  if (other !== before) retell(work, { loc, tap: known.tap, at, before, after: { ...before, ...other } })
+  return until === undefined ? here : finished(here, keg, until)
 }
 
 const isKeg = (keg: KegOnTap): boolean => isId(keg.keg_id) && isId(keg.beer_id) && isType(keg.keg_type) && areWeights(keg) && isGravity(keg.sg)
@@ -61,7 +70,8 @@ export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get):
   const after = corrected(before, { keg_id, from, keg })
   if (after === before) return NOTHING
   const work = startWork(get)
-  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...after, _heard: hearing(before._heard, event) }, corrects: true })
+  const here = known === undefined ? after : move(work, known, { loc: meta.key, tap, keg: new_keg_id, at: from }, after)
+  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...here, _heard: hearing(before._heard, event) }, corrects: true })
   const wrong = work.get<KegItem>(kegKey(keg_id))
   const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
   if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)

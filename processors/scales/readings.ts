@@ -12,7 +12,7 @@ import { deviceSeen } from './held.ts'
 import { ended, step, type Poured } from './pours.ts'
 import { quarantine } from './quarantine.ts'
 import { standingOf, withReading } from './recent.ts'
-import { putPour } from './retell.ts'
+import { putPour, unread } from './retell.ts'
 import { awaitReading, broken } from './silence.ts'
 import { kegAt, kegNow, tapAt } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
@@ -50,7 +50,7 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
   const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, state, settings }
   work.put(stateAfter(work, read, timeline))
-  deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
+  if (tap === device.tap) deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
   return work.result()
 }
 
@@ -157,10 +157,10 @@ export const telemetryReported = ({ data, meta: { key: loc } }: TelemetryReporte
   if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
   const work = startWork(get)
   const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
-  const tap = device && tapAt(device._places, data.at)
+  const tap = device === undefined ? null : tapAt(device._places, data.at)
   const value = numberOf(data.battery_pct)
-  const state = typeof tap === 'string' ? work.get<TapStateItem>(tapStateKey(loc, tap)) : undefined
-  if (device === undefined || state === undefined || value === null) return work.result()
+  if (device === undefined || tap === null || tap !== device.tap || value === null) return work.result()
+  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? unread(loc, tap)
   if (isOld(state, data.at) || data.at <= (state._battery_at ?? -1)) return work.result()
   const after = watchBattery(work, device, { value, at: data.at, settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
   if (after !== device) work.put(after)

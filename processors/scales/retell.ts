@@ -27,14 +27,16 @@ export const retell = (work: Work, telling: Retelling): void => {
   const config = work.get<TapItem>(tapKey(loc, tap))
   if (config !== undefined) work.put(withKeg(config, kegNow(after)))
   const swapped = kegNow(before)?.keg_id !== kegNow(after)?.keg_id
-  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? { ...tapStateKey(loc, tap), ...UNREAD } : undefined)
+  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? unread(loc, tap) : undefined)
   if (state === undefined) return
   const attributed = attribute(state, after)
   const settled = swapped || attributed.keg_id !== state.keg_id ? closePour(work, attributed, { ...telling, keg_id: state.keg_id }) : attributed
   work.put(swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled)
 }
 
-const UNREAD = { level_pct: null, gallons: null, weight_lbs: null, updated_at: null, tare_status: null, keg_id: null, pouring: false } as const
+/** The state of a tap before its first reading. */
+export const unread = (loc: string, tap: string): TapStateItem =>
+  ({ ...tapStateKey(loc, tap), level_pct: null, gallons: null, weight_lbs: null, updated_at: null, tare_status: null, keg_id: null, pouring: false })
 
 /** Of each keg, where it was last on this tap. */
 const lastSpans = ({ kegs }: Timeline): readonly KegSpan[] => kegs.filter((span, index) => !kegs.some((other, later) => later > index && other.keg_id === span.keg_id))

@@ -4,6 +4,7 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { TelemetryItem, TelemetryPointerItem } from '../../projections/scales/items.ts'
 import { isId, telemetryKey, telemetryPointerKey } from '../../projections/scales/keys.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
 import { isTime, numberOf } from './fit.ts'
 
 /** What a device says about itself, in whichever message. */
@@ -31,11 +32,21 @@ const told = (report: Report, get: Get): Result => {
   const { loc, device_id, epoch, at } = report
   if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
   const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
-  if (before !== undefined && (before._released || before.loc_id !== loc)) return NOTHING
-  const isSpaced = before === undefined || at >= msOf(before.updated_at) + SPACING_MS
-  const tared = withTares(before ?? { ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, battery_pct: null, updated_at: isoOf(at) }, report)
-  if (!isSpaced) return tared === before ? NOTHING : { items: [bare(tared)] }
-  return { items: [bare(charged(tared, report))] }
+  if (before === undefined) return { items: [charged(withTares(untold(report), report), report), ...pointTo(report, get)] }
+  if (before._released || before.loc_id !== loc) return NOTHING
+  const tared = withTares(before, report)
+  if (at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report))] }
+  return tared === before ? NOTHING : { items: [bare(tared)] }
+}
+
+const untold = ({ loc, device_id, epoch, at }: Pick<Report, 'loc' | 'device_id' | 'epoch' | 'at'>): TelemetryItem =>
+  ({ ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, battery_pct: null, updated_at: isoOf(at) })
+
+/** What people say of a device names no epoch. */
+const pointTo = ({ loc, device_id, epoch }: Pick<Report, 'loc' | 'device_id' | 'epoch'>, get: Get): readonly TelemetryPointerItem[] => {
+  const key = telemetryPointerKey(loc, device_id)
+  const known = get<TelemetryPointerItem>(key)
+  return known !== undefined && known.epoch >= epoch ? [] : [{ ...key, epoch, ...(known?._heard && { _heard: known._heard }) }]
 }
 
 /** In the index of batteries as soon as it has one (S37). */
@@ -64,8 +75,8 @@ export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
   if (data.device_id === null || !isId(data.device_id) || !isTime(data.at)) return NOTHING
   const pointer = get<TelemetryPointerItem>(telemetryPointerKey(meta.key, data.device_id))
   if (pointer === undefined) return NOTHING
-  const key = telemetryKey(data.device_id, pointer.epoch)
-  const before = get<TelemetryItem>(key) ?? { ...key, loc_id: meta.key, battery_v: null, battery_pct: null, updated_at: isoOf(data.at) }
+  const device = { loc: meta.key, device_id: data.device_id, epoch: pointer.epoch, at: data.at }
+  const before = get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch)) ?? untold(device)
   const value = data.kind === 'empty' ? { tare_empty_offset: data.value_lbs } : { tare_full_lbs: data.value_lbs }
   const after = before._released ? before : withTares(before, { at: data.at, ...value })
   return after === before ? NOTHING : { items: [bare(after)] }
@@ -73,16 +84,15 @@ export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
 
 export const registrationTold = ({ data, meta }: DeviceRegistered, get: Get): Result => {
   if (!isId(data.device_id) || !Number.isInteger(data.epoch) || data.epoch < 1) return NOTHING
-  const key = telemetryPointerKey(meta.key, data.device_id)
-  if ((get<TelemetryPointerItem>(key)?.epoch ?? 0) >= data.epoch) return NOTHING
-  return { items: [{ ...key, epoch: data.epoch } satisfies TelemetryPointerItem] }
+  return { items: pointTo({ ...data, loc: meta.key }, get) }
 }
 
 /** It leaves the index of batteries, and what it still says is not heard. */
-export const releaseTold = ({ data, meta }: DeviceReleased, get: Get): Result => {
-  const pointer = isId(data.device_id) ? get<TelemetryPointerItem>(telemetryPointerKey(meta.key, data.device_id)) : undefined
-  const before = pointer && get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch))
-  if (before === undefined || before._released) return NOTHING
+export const releaseTold = (event: DeviceReleased, get: Get): Result => {
+  const { data: { device_id }, meta: { key: loc, occurredAt: at } } = event
+  const pointer = isId(device_id) && isTime(at) ? get<TelemetryPointerItem>(telemetryPointerKey(loc, device_id)) : undefined
+  if (pointer === undefined || heardBefore(pointer._heard, event)) return NOTHING
+  const before = get<TelemetryItem>(telemetryKey(device_id, pointer.epoch)) ?? untold({ loc, device_id, epoch: pointer.epoch, at })
   const { battery_loc_id, ...rest } = bare(before)
-  return { items: [{ ...rest, _released: true } satisfies TelemetryItem] }
+  return { items: [{ ...rest, _released: true } satisfies TelemetryItem, { ...bare(pointer), _heard: hearing(pointer._heard, event) } satisfies TelemetryPointerItem] }
 }

@@ -39,6 +39,12 @@ export const corrected = (timeline: Timeline, { keg_id, from, keg }: Correction)
   return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-KEPT_KEGS) }
 }
 
+/** A keg has one tap: the other tap without it from an instant on, and until when it is here where it went there later. */
+export const movedFrom = (other: Timeline, kegId: string, at: number): { readonly other: Timeline; readonly until: number | undefined } => ({
+  other: finished(other, kegId, at),
+  until: other.kegs.find((span) => span.keg_id === kegId && span.from > at && span.from !== span.to)?.from,
+})
+
 /** The keg that was on the tap at an instant (S-i). */
 export const kegAt = ({ kegs }: Timeline, at: number): KegSpan | undefined => kegs.findLast((span) => covers(span, at))
 
@@ -54,8 +60,8 @@ export const placed = (places: readonly Place[], tap: string | null, at: number)
   return inserted(places, { tap, from: at }).slice(-KEPT_PLACES)
 }
 
-/** The tap under which the device stood at an instant. */
-export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast((place) => covers(place, at))?.tap ?? null
+/** The tap under which the device stood when it measured something: what it measured as it was moved is of where it was before. */
+export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast(({ from }) => from < at)?.tap ?? null
 
 /** The tap under which it stands for all that is known. */
 export const tapNow = (places: readonly Place[]): string | null => places.at(-1)?.tap ?? null

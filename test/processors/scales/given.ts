@@ -27,18 +27,19 @@ export const foldInto = (table: Table, event: Event, position: number, domain: D
     }
     const result = projection.folds[event.type]?.(event, get) ?? {}
     const items = result.items ?? []
-    expect(new Set(items.map(keyOf)).size, 'a result names each key once').toBe(items.length)
-    expect(new Set((result.timers ?? []).map(({ name }) => name)).size, 'a result names each timer once').toBe((result.timers ?? []).length)
-    for (const { at } of result.timers ?? []) expect(at === null || (at >= 0 && at <= LAST), `timer at ${at}`).toBe(true)
-    if (result.refusal !== undefined || result.duplicate) expect(items, 'a refusal or a duplicate changes nothing').toEqual([])
+    const timers = result.timers ?? []
+    insist(new Set(items.map(keyOf)).size === items.length, 'a result names each key once')
+    insist(new Set(timers.map(({ name }) => name)).size === timers.length, 'a result names each timer once')
+    insist(timers.every(({ at }) => at === null || (at >= 0 && at <= LAST)), 'a timer is set to an instant')
+    insist((result.refusal === undefined && !result.duplicate) || items.length === 0, 'a refusal or a duplicate changes nothing')
     for (const change of items) {
       const { PK, SK } = change
-      if (!owns({ PK, SK })) throw new Error(`${projection.name} writes what is another's: ${PK} ${SK}`)
-      if (JSON.stringify(change).includes('"_pos"')) throw new Error(`positions are not for folds to write: ${JSON.stringify(change)}`)
+      insist(owns({ PK, SK }), `${projection.name} writes what is another's: ${PK} ${SK}`)
+      insist(!('_pos' in change), `positions are not for folds to write: ${PK} ${SK}`)
       written.set(keyOf(change), projection.name)
       if ('_removed' in change) table.delete(keyOf(change))
       else {
-        expect(logKeyOf(PK, change), `whose is ${PK} ${SK}`).toBe(event.meta.key)
+        insist(logKeyOf(PK, change) === event.meta.key, `whose is ${PK} ${SK}`)
         table.set(keyOf(change), deepFreeze({ ...change, _pos: position }))
       }
     }
@@ -90,6 +91,10 @@ export const given = (...events: readonly Event[]) => ({
     }
   },
 })
+
+const insist = (holds: boolean, rule: string): void => {
+  if (!holds) throw new Error(rule)
+}
 
 const deepFreeze = <T>(value: T): T => {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(deepFreeze)
