@@ -66,9 +66,12 @@ const kegs: readonly fc.WeightedArbitrary<AtTime>[] = [
   },
 ]
 
-const entity = fc.oneof(tap.map((one) => ['low_keg', `TAP#${one}`]), key.chain(deviceOf).map((one) => ['low_battery', `DEVICE#${one}`]), key.chain(deviceOf).map((one) => ['silent_device', `DEVICE#${one}`]))
+const alert = fc.oneof(
+  tap.map((one) => ({ type: 'low_keg', entity: `TAP#${one}` })),
+  fc.record({ type: fc.constantFrom('low_battery', 'silent_device'), entity: key.chain(deviceOf).map((one) => `DEVICE#${one}`) }),
+)
 const others: readonly fc.WeightedArbitrary<AtTime>[] = [
-  { weight: 2, arbitrary: atLocation(() => entity, ([type, entity], _, meta) => said.acknowledged({ type, entity, meta })) },
+  { weight: 2, arbitrary: atLocation(() => alert, (it, _, meta) => said.acknowledged({ ...it, meta })) },
   { weight: 1, arbitrary: atLocation(() => fc.record(settingsChanged), (it, _, meta) => said.settings({ ...it, meta })) },
   { weight: 1, arbitrary: atLocation(() => fc.constant({}), (_, __, meta) => said.opened({ meta })) },
   { weight: 1, arbitrary: atLocation(() => fc.boolean(), (adds, _, meta) => (adds ? said.memberAdded({ meta }) : said.memberRemoved({ meta }))) },

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { given } from './given.ts'
+import {
+  acknowledged, assigned, bar, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
+} from './said.ts'
+
+const ACTIVE = `ALERT#${LOC} / ACTIVE#low_keg#TAP#07`
+const FIRING = `FIRING#${LOC}#TAP#07 / low_keg`
+const at = (minutes: number) => NOW + minutes * MINUTE
+const hist = (minutes: number, type: string, entity: string, state: string) => `ALERT#${LOC} / HIST#${new Date(at(minutes)).toISOString()}#${type}#${entity}#${state}`
+
+const low = (minutes: number, level_pct = 10) => reading({ at: at(minutes), level_pct, weight_lbs: null })
+const breached = [...bar, low(1)]
+const fired = [...breached, low(6)]
+
+describe('low keg', () => {
+  test('S14 S-b S-c: a breach is pending for its grace, in a row of its location’s tap that is cleared away a day later', () => {
+    const when = given(...bar).when(low(1))
+    when.then({
+      [ACTIVE]: { type: 'low_keg', entity: 'TAP#07', state: 'pending', value: 10, threshold: 15, started_at: '2026-11-16T12:01:00.000Z' },
+      [FIRING]: { loc_id: LOC, fire_at: '2026-11-16T12:06:00.000Z', ttl: at(6) / 1000 + 86_400 },
+    })
+    expect(when.timers).toContainEqual({ name: 'grace:low_keg:TAP#07', at: at(6), event: { type: 'GraceElapsed', key: LOC, data: { type: 'low_keg', entity: 'TAP#07', started_at: at(1) } } })
+  })
+
+  test('S-c S50 S51: the first reading after the grace that is still low fires, ends the grace and is remembered', () => {
+    given(...breached).when(low(5)).then({ [ACTIVE]: { state: 'pending' } })
+    const when = given(...breached).when(low(6, 9))
+    when.then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z', value: 9 }, [FIRING]: null, [hist(6, 'low_keg', 'TAP#07', 'active')]: { state: 'active' } })
+    expect(when.timers).toContainEqual({ name: 'grace:low_keg:TAP#07', at: null })
+  })
+
+  test('S-c: a scale that has gone silent fires by its timer', () =>
+    given(...breached).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z' }, [FIRING]: null }))
+
+  test('a grace that was overtaken fires nothing', () => {
+    given(...breached, low(2, 40)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
+    given(...breached, low(2, 40), low(3)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:03:00.000Z' } })
+    given(...fired).when(grace({ meta: { occurredAt: at(6) } })).thenUnchanged()
+  })
+
+  test('S-c: a recovery within the grace leaves nothing', () => {
+    const { items } = given(...breached).when(low(3, 40))
+    expect(Object.keys(items).filter((name) => /ALERT|FIRING/.test(name))).toEqual([])
+    expect(items[STATE]).not.toHaveProperty('_low')
+  })
+
+  test('S-n: it resolves five points above the threshold, not before', () => {
+    given(...fired).when(low(7, 19.9)).then({ [ACTIVE]: { state: 'active' } })
+    given(...fired).when(low(7, 20)).then({ [ACTIVE]: null, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: { state: 'resolved', resolved_at: '2026-11-16T12:07:00.000Z' } })
+  })
+
+  test('S49: while it stands, readings write the state alone', () => given(...fired).when(low(7)).thenWrites(STATE))
+
+  test('S12: a swap resolves it', () =>
+    given(...fired).when(tapped({ keg_id: 'keg-2', tapped_at: at(8) })).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: {} }))
+
+  test('a keg that was taken off is not low', () => given(...bar, finished({ at: at(1) })).when(low(2)).then({ [ACTIVE]: null }))
+
+  test('a late reading of the keg before does not make the new one low', () =>
+    given(...bar, tapped({ keg_id: 'keg-2', tapped_at: at(9) })).when(low(8)).then({ [ACTIVE]: null, [STATE]: { keg_id: 'keg-1' } }))
+
+  test('S19: the threshold and the grace are the location’s', () => {
+    given(...bar, settings({ low_keg_pct: 30, grace_period_secs: 60 })).when(low(1, 25)).then({ [ACTIVE]: { threshold: 30 }, [FIRING]: { fire_at: '2026-11-16T12:02:00.000Z' } })
+    given(...bar, settings({ grace_period_secs: 0 })).when(low(1)).then({ [ACTIVE]: { state: 'active' }, [FIRING]: null })
+  })
+
+  test('a scale that tells no level is judged by its weight', () => given(...bar).when(reading({ level_pct: null, weight_lbs: 35 })).then({ [ACTIVE]: { state: 'pending' } }))
+})
+
+describe('AlertAcknowledged', () => {
+  const ack = acknowledged({ meta: { occurredAt: at(7) } })
+
+  test('S-n: somebody saw it', () =>
+    given(...fired).when(ack).then({ [ACTIVE]: { state: 'acknowledged', acknowledged_by: 'ada', acknowledged_at: '2026-11-16T12:07:00.000Z' }, [hist(7, 'low_keg', 'TAP#07', 'acknowledged')]: {} }))
+
+  test('twice is harmless', () => given(...fired, ack).when(ack).thenDuplicate())
+
+  test('an acknowledged one resolves as well', () => given(...fired, ack).when(low(8, 50)).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: { acknowledged_by: 'ada' } }))
+
+  test('refused where none is active', () => {
+    given(...bar).when(ack).thenRefused('alert-not-found')
+    given(...breached).when(ack).thenRefused('alert-not-found')
+    given(...bar).when(acknowledged({ type: 'nonsense', entity: '' })).thenRefused('alert-not-found')
+  })
+
+  test('refused when it was said of the one before', () => given(...fired, ack, low(8, 50), low(9), low(14)).when(ack).thenRefused('alert-not-found'))
+})
+
+describe('low battery', () => {
+  const BATTERY = `ALERT#${LOC} / ACTIVE#low_battery#DEVICE#${SCALE}`
+  const battery = (minutes: number, battery_pct: number) => reading({ at: at(minutes), battery_pct })
+
+  test('S12 S37: a device is watched like a keg', () => {
+    given(...bar).when(battery(1, 12)).then({ [BATTERY]: { state: 'pending', threshold: 20, value: 12 }, [`FIRING#${LOC}#DEVICE#${SCALE} / low_battery`]: {}, [DEVICE]: { _low_battery: true } })
+    given(...bar, battery(1, 12)).when(battery(6, 12)).then({ [BATTERY]: { state: 'active' } })
+    given(...bar, battery(1, 12), battery(6, 12)).when(battery(7, 25)).then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
+  })
+
+  test('what it says apart from its readings counts, in the order of time', () => {
+    const said = telemetry({ at: at(2), battery_pct: 12 })
+    given(...bar).when(said).then({ [BATTERY]: { state: 'pending' } })
+    given(...bar, said, battery(3, 90)).when(said).thenUnchanged()
+    given(...bar, battery(3, 90)).when(said).then({ [BATTERY]: null })
+  })
+
+  test('it ends when the device is given up', () => given(...bar, battery(1, 12), battery(6, 12)).when(released({ meta: { occurredAt: at(7) } })).then({ [BATTERY]: null }))
+})
+
+describe('silent device', () => {
+  const SILENT = `ALERT#${LOC} / ACTIVE#silent_device#DEVICE#${SCALE}`
+  const due = (minutes: number) => silence({ meta: { occurredAt: at(minutes) } })
+  const timer = (minutes: number | null) => expect.objectContaining({ name: `silence:${SCALE}`, at: minutes === null ? null : at(minutes) })
+
+  test('a device is waited for from the time it stands under a tap', () => expect(given(registered()).when(assigned()).timers).toEqual([timer(10)]))
+
+  test('a reading sets no timer', () => expect(given(...bar).when(reading()).timers).toEqual([]))
+
+  test('its timer, when it fires, is set anew by the newest reading', () => {
+    const when = given(...bar, reading({ at: at(7) })).when(due(10))
+    when.then({ [SILENT]: null })
+    expect(when.timers).toEqual([timer(17)])
+  })
+
+  test('S-c: nothing for long enough raises the alert at once, once', () => {
+    const when = given(...bar, reading({ at: at(1) })).when(due(11))
+    when.then({ [SILENT]: { state: 'active', started_at: '2026-11-16T12:01:00.000Z', threshold: 600, value: 600 }, [hist(11, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
+    expect(when.timers).toContainEqual(timer(null))
+    given(...bar, reading({ at: at(1) }), due(11)).when(due(11)).thenUnchanged()
+  })
+
+  test('any reading resolves it, and it is waited for again from when it was heard', () => {
+    const when = given(...bar, due(11)).when(reading({ at: at(12), meta: { occurredAt: at(12), recordedAt: at(15) } }))
+    when.then({ [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
+    expect(when.timers).toContainEqual(timer(25))
+    expect(when.items[DEVICE]).not.toHaveProperty('_silent')
+  })
+
+  test('a device that stands nowhere is not waited for', () => {
+    expect(given(...bar).when(unassigned({ meta: { occurredAt: at(2) } })).timers).toContainEqual(timer(null))
+    given(...bar, unassigned({ meta: { occurredAt: at(2) } })).when(due(11)).then({ [SILENT]: null })
+    given(...bar, due(11)).when(unassigned({ meta: { occurredAt: at(12) } })).then({ [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
+  })
+
+  test('S19: how long is the location’s to say', () => given(...bar, settings({ silent_after_secs: 3600 })).when(due(11)).then({ [SILENT]: null }))
+})
