@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { FORGOTTEN, type Event } from '../../../schemas/event.ts'
+import { given } from './given.ts'
+import {
+  assigned, bar, calibrated, claimed, claimReleased, DEVICE, LOC, metaOf, MINUTE, NOW, quarantined, reading, registered, released, SCALE, status, TAP, tapRemoved, tared, TELEMETRY, telemetry,
+} from './said.ts'
+
+const at = (minutes: number) => NOW + minutes * MINUTE
+const said = (minutes: number) => ({ meta: { occurredAt: at(minutes) } })
+const CLAIM = `CLAIM#${SCALE} / DEVICE`
+const POINTER = `LOCATION#${LOC} / DEVICE#${SCALE}`
+
+describe('DeviceClaimed', () => {
+  const elsewhere = claimed({ loc_id: 'loc-002' })
+
+  test('the first location gets the device, and is told', () => {
+    const when = given().when(claimed())
+    when.then({ [CLAIM]: { loc_id: LOC, epoch: 1 } })
+    expect(when.result.derived).toEqual([{ purpose: 'registered:1', event: { type: 'DeviceRegistered', key: LOC, data: { device_id: SCALE, epoch: 1 } } }])
+  })
+
+  test('refused while another holds it', () => given(claimed()).when(elsewhere).thenRefused('device-taken'))
+  test('twice is harmless, after it was given up too', () => {
+    const first = claimed()
+    given(first).when(first).thenDuplicate()
+    given(first, claimReleased()).when(first).thenDuplicate()
+    given(first).when(claimed()).thenDuplicate()
+  })
+  test('one that was given up goes to the next, in a new epoch', () => given(claimed(), claimReleased()).when(elsewhere).then({ [CLAIM]: { loc_id: 'loc-002', epoch: 2 } }))
+  test('a release that comes again does not take it from the next', () => given(claimed(), claimReleased(), elsewhere).when(claimReleased()).thenUnchanged())
+  test('refused where it is no device', () => given().when(claimed({ device_id: 'a/b', meta: { key: 'a/b' } })).thenRefused('device-not-found'))
+})
+
+describe('DeviceRegistered', () => {
+  test('S8 S27: the device is the location’s', () => given().when(registered()).then({ [DEVICE]: { status: 'registered', loc_id: LOC, device_id: SCALE, epoch: 1, tap: null }, [POINTER]: { epoch: 1 } }))
+  test('twice is harmless', () => given(registered(), status()).when(registered()).thenUnchanged())
+  test('in a new epoch its items begin afresh', () =>
+    given(...bar, released(said(1))).when(registered({ epoch: 2 })).then({ [`DEVICE#${SCALE}@2 / META`]: { status: 'registered', tap: null }, [DEVICE]: { status: 'released' }, [POINTER]: { epoch: 2 } }))
+})
+
+describe('DeviceReleased', () => {
+  test('the device leaves its tap, and its claim is given up', () => {
+    const when = given(...bar).when(released(said(1)))
+    when.then({ [DEVICE]: { status: 'released', tap: null }, [POINTER]: { released_at: '2026-11-16T12:01:00.000Z' } })
+    expect(when.items[TAP]).not.toHaveProperty('device_id')
+    expect(when.result.derived).toEqual([{ purpose: 'claim-released:1', event: { type: 'DeviceClaimReleased', key: SCALE, data: { device_id: SCALE, loc_id: LOC, epoch: 1 } } }])
+  })
+  test('twice is harmless, after it was claimed again too', () => {
+    const once = released(said(1))
+    given(...bar, once).when(once).thenUnchanged()
+    given(...bar, once, registered({ epoch: 2 })).when(once).thenUnchanged()
+  })
+  test('an assignment that comes again does not bring it back', () => given(...bar, released(said(1)), registered({ epoch: 2 })).when(bar[1] ?? assigned()).thenUnchanged())
+})
+
+describe('DeviceStatusReported', () => {
+  test('S8: birth and last will', () => {
+    given(registered()).when(status(said(1))).then({ [DEVICE]: { status: 'online', boot: 'b1', fw: '1.2.0', dropped: 0 } })
+    given(registered(), status(said(1))).when(status({ online: false, boot: null, fw: null, ...said(2) })).then({ [DEVICE]: { status: 'offline', boot: 'b1', status_at: '2026-11-16T12:02:00.000Z' } })
+  })
+  test('ignored when late', () => given(registered(), status(said(2))).when(status({ online: false, ...said(1) })).then({ [DEVICE]: { status: 'online' } }))
+  test('what a device lost for lack of room shows', () => given(registered()).when(status({ dropped: 12, ...said(1) })).then({ [DEVICE]: { dropped: 12 }, [TELEMETRY]: { dropped: 12 } }))
+  test('a device that reads is online again', () => given(...bar, status({ online: false, ...said(1) })).when(reading({ at: at(2) })).then({ [DEVICE]: { status: 'online' } }))
+})
+
+describe('telemetry', () => {
+  test('S9 S28 S38: a reading tells the battery at most every five minutes', () => {
+    given(...bar).when(reading({ at: at(1) })).then({ [TELEMETRY]: { battery_v: 3.9, battery_pct: 80, updated_at: '2026-11-16T12:01:00.000Z', loc_id: LOC } })
+    given(...bar, reading({ at: at(1) })).when(reading({ at: at(5), battery_pct: 70 })).then({ [TELEMETRY]: { battery_pct: 80 } })
+    given(...bar, reading({ at: at(1) })).when(reading({ at: at(6), battery_pct: 70 })).then({ [TELEMETRY]: { battery_pct: 70 } })
+  })
+  test('ignored when late', () => given(...bar, reading({ at: at(30) })).when(telemetry({ at: at(20), battery_pct: 1 })).then({ [TELEMETRY]: { battery_pct: 80 } }))
+  test('S37 S-d: with a battery it is in the index of its location, until it is given up', () => {
+    given(...bar).when(telemetry()).then({ [TELEMETRY]: { battery_loc_id: LOC } })
+    expect(given(...bar, telemetry()).when(released(said(1))).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
+    expect(given(...bar, telemetry(), released(said(1))).when(telemetry({ at: at(60) })).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
+  })
+  test('what the scale says of its own tare is told at once', () =>
+    given(...bar, telemetry()).when(telemetry({ at: at(1), tare_empty_offset: 28.8, tare_full_lbs: 160 })).then({ [TELEMETRY]: { tare_empty_offset: 28.8, tare_full_lbs: 160, updated_at: '2026-11-16T12:00:00.000Z' } }))
+  test('S40: a tare is copied', () => {
+    given(...bar).when(tared({ at: at(1) })).then({ [TELEMETRY]: { tare_empty_offset: 29.3 } })
+    given(...bar, tared({ at: at(2) })).when(tared({ at: at(1), value_lbs: 5 })).then({ [TELEMETRY]: { tare_empty_offset: 29.3 } })
+  })
+})
+
+describe('DeviceCalibrated', () => {
+  const CURRENT = `DEVICE#${SCALE} / CALIBRATION`
+  const first = calibrated({ at: at(1) })
+
+  test('S10 S11 S29 S30: the current one, and every one', () => {
+    const { items } = given(...bar, first).when(calibrated({ factor: 1.05, at: at(2) }))
+    expect(items[CURRENT]).toMatchObject({ factor: 1.05, offset: -0.4, calibrated_at: '2026-11-16T12:02:00.000Z', calibrated_by: 'ada', loc_id: LOC })
+    expect(Object.keys(items).filter((name) => name.includes(' / CAL#'))).toHaveLength(2)
+  })
+  test('ignored as the current one when late', () => given(...bar, calibrated({ factor: 1.05, at: at(2) })).when(first).then({ [CURRENT]: { factor: 1.05 } }))
+  test('twice is harmless', () => given(...bar, first).when(first).thenDuplicate())
+  test('refused for a device that is not the location’s', () => given().when(first).thenRefused('device-not-found'))
+})
+
+describe('ReadingQuarantined', () => {
+  const COUNT = `QUARANTINE#${LOC} / COUNT#DEVICE#${SCALE}`
+
+  test('it is kept with the reason for thirty days, and counted by device', () => {
+    const { items } = given(quarantined()).when(quarantined({ seq: 2, reason: 'future' }))
+    expect(items[COUNT]).toMatchObject({ total: 2, reasons: { range: 1, future: 1 } })
+    const rows = Object.entries(items).filter(([name]) => name.includes('#AT#')).map(([, item]) => item)
+    expect(rows).toHaveLength(2)
+    expect(rows[0]).toMatchObject({ reason: 'range', reading: '{"weight_lbs":4000}', ttl: NOW / 1000 + 30 * 86_400 })
+  })
+  test('twice is counted once', () => {
+    const once = quarantined({ boot: null, seq: null, reason: 'malformed' })
+    given(once).when(once).thenUnchanged()
+  })
+  test('of a device that nobody holds it lies with the device', () => given().when(quarantined({ meta: { key: SCALE } })).then({ [`QUARANTINE#${SCALE} / COUNT#DEVICE#${SCALE}`]: { total: 1 } }))
+  test('names that no object has of its own are counted, too', () => given(quarantined()).when(quarantined({ reason: 'constructor', seq: 3 })).then({ [COUNT]: { total: 2 } }))
+})
+
+describe('a device’s token', () => {
+  const issued: Event = { type: 'PatIssued', meta: metaOf({ key: SCALE, subjectId: 'ada' }), data: { patId: 'p1', hash: 'ab'.repeat(32), scopes: ['device'] }, personal: { name: 'tap 7' } }
+
+  test('is the device’s, and goes with the person whose it was', () => {
+    given().when(issued).then({ [`USER#${SCALE} / PAT#p1`]: { name: 'tap 7', scopes: ['device'] } })
+    const forgotten: Event = { type: 'PersonForgotten', meta: metaOf({ key: SCALE }), data: { items: [{ pk: `USER#${SCALE}`, sk: 'PAT#p1' }, { pk: `USER#${SCALE}`, sk: 'PAT#p2' }] }, personal: null }
+    given(issued).when(forgotten).then({ [`USER#${SCALE} / PAT#p1`]: null, [`USER#${SCALE} / GONE#PAT#p1`]: {} })
+    expect(given({ ...issued, personal: FORGOTTEN }).when(forgotten).items).toEqual(given(issued).when(forgotten).items)
+  })
+})
+
+test('a reading of a removed tap’s device is waited for no more', () =>
+  expect(given(...bar).when(tapRemoved(said(1))).timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: null })))

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { scales } from '../../../processors/scales/domain.ts'
+import type { Item, Key } from '../../../projections/item.ts'
+import type { Domain } from '../../../projections/projection.ts'
+import type { PourItem, SettingsItem } from '../../../projections/scales/items.ts'
+import { settingsKey } from '../../../projections/scales/keys.ts'
+import { contents, given, tableOf, type Table } from './given.ts'
+import { bar, corrected, LOC, MINUTE, NOW, reading, settings, STATE, tapped } from './said.ts'
+
+const at = (minutes: number) => NOW + minutes * MINUTE
+const LBS_A_GALLON = 1.014 / (0.45359237 * 0.264172)
+/** A minute apart, in gallons. */
+const level = (...gallons: readonly number[]) => gallons.map((left, n) => reading({ at: at(n + 1), level_pct: null, weight_lbs: 29 + left * LBS_A_GALLON }))
+const pours = (table: Table) => Object.values(contents(table)).filter(({ SK }) => SK.startsWith('POUR#')) as Item[] as PourItem[]
+
+describe('what was poured', () => {
+  test('is an item of the keg and the tap, in the order of time', () => {
+    const [pour] = pours(tableOf([...bar, ...level(10, 10, 9.875, 9.875)]))
+    expect(pour).toMatchObject({ PK: `LOCATION#${LOC}`, SK: 'POUR#2026-11-16T12:02:00.000Z#07', keg_id: 'keg-1', tap: '07', end: '2026-11-16T12:03:00.000Z' })
+    expect(pour?.gallons).toBeCloseTo(0.125, 9)
+  })
+
+  test('shows as pouring until the level stays', () => {
+    const [, second, third] = level(10, 9.9, 9.9)
+    given(...bar, ...level(10)).when(second ?? reading()).then({ [STATE]: { pouring: true } })
+    given(...bar, ...level(10), second ?? reading()).when(third ?? reading()).then({ [STATE]: { pouring: false } })
+  })
+
+  test('S-f: noise, a refill and a keg that is lifted off pour nothing', () => {
+    for (const levels of [[10, 9.98, 10.01, 9.97], [3, 15, 15, 15], [10, -3.2, -3.2, 15]]) expect(pours(tableOf([...bar, ...level(...levels)]))).toEqual([])
+  })
+
+  test('a swap in the middle of a pour leaves to the old keg what was seen, and to the new one nothing', () => {
+    const table = tableOf([...bar, ...level(10, 9.7), tapped({ keg_id: 'keg-2', tapped_at: at(2) + 1 }), ...level(0, 0, 15.5, 15.5).slice(2)])
+    expect(pours(table).map(({ keg_id, gallons }) => [keg_id, Number(gallons.toFixed(6))])).toEqual([['keg-1', 0.3]])
+    expect(contents(table)[STATE]).toMatchObject({ pouring: false, keg_id: 'keg-2' })
+  })
+
+  test('a swap that is heard of only by its next reading ends the pour as well', () => {
+    const [one, two, three] = level(10, 9.7, 15)
+    const table = tableOf([...bar, tapped({ keg_id: 'keg-2', tapped_at: at(2) + 1 }), ...[one, two, three].flatMap((it) => it ?? [])])
+    expect(pours(table).map(({ keg_id }) => keg_id)).toEqual(['keg-1'])
+  })
+
+  test('a correction of the keg in the middle of a pour loses nothing of it', () =>
+    expect(pours(tableOf([...bar, ...level(10, 9.7), corrected()])).map(({ gallons }) => Number(gallons.toFixed(6)))).toEqual([0.3]))
+
+  test('S19: what is noise is the location’s to say', () => {
+    const readings = level(10, 9.96, 9.96, 9.8, 9.8)
+    expect(pours(tableOf([...bar, ...readings]))).toHaveLength(1)
+    expect(pours(tableOf([...bar, settings({ pour_min_gallons: 0.03 }), ...readings]))).toHaveLength(2)
+  })
+
+  test('a build of the same log by other thresholds detects anew', () => {
+    const history = [...bar, ...level(10, 9.96, 9.96, 9.8, 9.8)]
+    expect(pours(tableOf(history, finer))).toHaveLength(2)
+    expect(pours(tableOf(history))).toHaveLength(1)
+  })
+})
+
+/** The same folds where nothing else is said of noise: what a later version of the code might take for it. */
+const finer: Domain = {
+  ...scales,
+  foldVersion: 2,
+  projections: scales.projections.map(({ name, folds }) => ({
+    name,
+    folds: Object.fromEntries(Object.entries(folds).map(([type, fold]) => [type, fold && ((event, get) => fold(event, <I extends Item>(key: Key) => {
+      const found = get<I>(key)
+      const { PK, SK } = settingsKey(event.meta.key)
+      return found === undefined && key.PK === PK && key.SK === SK ? ({ PK, SK, pour_min_gallons: 0.03 } satisfies SettingsItem as Item as I) : found
+    }))])) as Domain['projections'][number]['folds'],
+  })),
+}
