@@ -86,7 +86,7 @@ const rebuildAll = async (log: Log) => {
 const verifyAll = async (log: Log): Promise<number> => {
   const store = await open('tables')
   const ends = await store.checkpoints()
-  const scratch = await makeScratch(meals.table, sharedFold(folder, meals, { log, codec, ends, progress: () => undefined }))
+  const scratch = await makeScratch(meals, sharedFold(folder, meals, { log, codec, ends, progress: () => undefined }))
   const { items, differences } = await verify({ domain: meals, log, codec, clock: systemClock, store, scratch: scratch.store })
   await scratch.remove()
   await store.close()

@@ -7,15 +7,19 @@ import type { LmdbStores, LmdbStoresOptions } from '../processors/adapters/lmdb/
 import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
+import type { Series, SeriesStores } from '../processors/engine/series.ts'
 import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { TableSpec } from '../projections/table.ts'
 import type { Config, KafkaConfig } from './config.ts'
 import { keyFileIn } from './sealing.ts'
+import { openEmbeddedSeries, openSeriesStores } from './series.ts'
 import { embeddedWorkshop, servicesWorkshop } from './workshops.ts'
 
 export interface Scratch {
   readonly store: BuildTarget
+  /** For the points of a domain that has any. */
+  readonly series: Series | undefined
   remove(): Promise<void>
 }
 
@@ -23,8 +27,9 @@ export interface Scratch {
 export interface Adapters {
   readonly logs: Logs
   readonly stores: Stores
+  readonly series: SeriesStores
   /** A local store to fold into, thrown away afterwards: empty, or as `fill` left it in its folder. */
-  scratch(spec: TableSpec, fill?: (folder: string) => Promise<void>): Promise<Scratch>
+  scratch(domain: Pick<Domain, 'table' | 'series'>, fill?: (folder: string) => Promise<void>): Promise<Scratch>
   /** Where generations are built. */
   workshop(domain: Domain): Workshop
   /** The key store; `found` where it may be begun. */
@@ -44,38 +49,42 @@ interface Storing {
 /** Only what is configured is loaded. */
 export const openAdapters = async (config: Config): Promise<Adapters> => {
   const scratches = new Set<Scratch>()
-  const scratch: Adapters['scratch'] = async (spec, fill) => {
-    const made = await makeScratch(spec, fill)
+  const scratch: Adapters['scratch'] = async (domain, fill) => {
+    const made = await makeScratch(domain, fill)
     const remove = async (): Promise<void> => {
       scratches.delete(kept)
       await made.remove()
     }
-    const kept = { store: made.store, remove }
+    const kept = { ...made, remove }
     scratches.add(kept)
     return kept
   }
-  const { stores, keys, workshop, units } = config.dynamodb === undefined ? await embeddedStores(config) : await dynamoStores(config)
+  const series = await openSeriesStores(config)
+  const { stores, keys, workshop, units } = config.dynamodb === undefined ? await embeddedStores(config, series) : await dynamoStores(config, series)
   const logs = config.kafka === undefined ? await openEmbeddedLogs(config.data, 'write') : await kafkaLogs(config.kafka)
   const close = async (): Promise<void> => {
     await Promise.all([...scratches].map((each) => each.remove()))
     await logs.close()
+    await series.close()
     await stores.close()
   }
-  return { logs, stores, keys, scratch, workshop, units, close }
+  return { logs, stores, series, keys, scratch, workshop, units, close }
 }
 
 /** A local store in a folder of its own: empty, or as `fill` left it there. */
-export const makeScratch = async (spec: TableSpec, fill?: (folder: string) => Promise<void>): Promise<Scratch> => {
+export const makeScratch = async ({ table, series: points }: Pick<Domain, 'table' | 'series'>, fill?: (folder: string) => Promise<void>): Promise<Scratch> => {
   const { lmdbStores } = await import('../processors/adapters/lmdb/store.ts')
   const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
   await fill?.(folder)
   const stores = lmdbStores({ folder, fleeting: true })
-  const store = await stores.open(spec, 1)
+  const store = await stores.open(table, 1)
+  const series = points && (await openEmbeddedSeries(folder)).open(points, 1)
   const remove = async (): Promise<void> => {
+    await series?.close()
     await stores.close()
     await rm(folder, { recursive: true, force: true })
   }
-  return { store, remove }
+  return { store, series, remove }
 }
 
 /** The embedded tables in a folder. Each environment belongs to one process at a time. */
@@ -90,16 +99,16 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
   return lmdbLogs({ folder: join(data, 'log'), readOnly: mode === 'read' })
 }
 
-const embeddedStores = async ({ data }: Config): Promise<Storing> => {
+const embeddedStores = async ({ data }: Config, series: SeriesStores): Promise<Storing> => {
   const stores = await openTables(join(data, 'tables'))
   const keys: Adapters['keys'] = async (found) => {
     const { openKeyFileStore } = await import('../processors/adapters/key-file/store.ts')
     return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }) })
   }
-  return { stores, keys, workshop: (domain) => embeddedWorkshop(data, domain, stores), units: () => null }
+  return { stores, keys, workshop: (domain) => embeddedWorkshop(data, domain, { tables: stores, series }), units: () => null }
 }
 
-const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Config): Promise<Storing> => {
+const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Config, series: SeriesStores): Promise<Storing> => {
   const adapter = await import('../processors/adapters/dynamodb/store.ts')
   const { addUnits, NO_UNITS } = await import('../processors/adapters/dynamodb/units.ts')
   const spent = new Map<string, Units>()
@@ -115,7 +124,7 @@ const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Co
       const { localWrapping, NO_WRAPPING } = await import('../processors/adapters/dynamodb/wrap.ts')
       return openKeyTable({ store: await stores.open(KEYS_TABLE, 1), wrapping: keyEncryptionKey === undefined ? NO_WRAPPING : localWrapping(keyEncryptionKey), ...(found && { found }) })
     },
-    workshop: (domain) => servicesWorkshop(data, domain, stores),
+    workshop: (domain) => servicesWorkshop(data, domain, { stores, series }),
     units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,
   }
 }

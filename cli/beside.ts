@@ -15,6 +15,7 @@ import { callHolder } from './folder.ts'
 import type { ControlCall, ControlVerb } from './operations/beside.ts'
 import type { OperationName } from './operations.ts'
 import { codecBeside } from './sealing.ts'
+import { openSeriesStores } from './series.ts'
 import { askOver, streamOver } from './socket.ts'
 import type { Workplace } from './workplace.ts'
 import { embeddedWorkshop, sharedFold } from './workshops.ts'
@@ -53,9 +54,9 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     serving: generation,
     collects: false,
     store: (number) => Promise.resolve(store(number)),
-    scratch: (work) => makeScratch(domain.table, sharedFold(config.data, domain, work)),
+    scratch: (work) => makeScratch(domain, sharedFold(config.data, domain, work)),
     // Nobody else opens the new generation's files until it is listed as following.
-    workshop: async () => embeddedWorkshop(config.data, domain, await openTables(join(config.data, 'tables'))),
+    workshop: async () => embeddedWorkshop(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series: await openSeriesStores(config) }),
     follow: () => Promise.resolve(),
   }
 }

@@ -13,6 +13,8 @@ export interface KafkaConfig {
   readonly sasl?: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
 }
 
+export type SeriesConfig = { readonly kind: 'embedded' } | { readonly kind: 'timestream'; readonly endpoint?: string } | { readonly kind: 'dynamodb' }
+
 export interface Config {
   readonly data: string
   readonly http: Listen
@@ -23,6 +25,8 @@ export interface Config {
   readonly kafka?: KafkaConfig
   /** Unset: the embedded store. `endpoint` absent: AWS, by the SDK's own region and credentials. */
   readonly dynamodb?: { readonly endpoint?: string }
+  /** Where points go. */
+  readonly series: SeriesConfig
   /** Wraps the data keys that lie in DynamoDB; unset: they lie there as they are. */
   readonly keyEncryptionKey?: string
   /** Requests a person may make in a UTC day; `null`: as many as they like. */
@@ -58,6 +62,8 @@ export const readConfig = (env: Env): Config => {
 const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABLES)[N]['parse']>, mistakes: string[]): Config => {
   const list = value('TRIBUTARY_KAFKA')
   const dynamodb = value('TRIBUTARY_DYNAMODB')
+  const timestream = value('TRIBUTARY_TIMESTREAM')
+  if (timestream === 'dynamodb' && dynamodb === undefined) mistakes.push('TRIBUTARY_TIMESTREAM=dynamodb keeps readings in DynamoDB, but TRIBUTARY_DYNAMODB is not set; set it, or leave TRIBUTARY_TIMESTREAM unset.')
   const keyEncryptionKey = value('TRIBUTARY_KEY_ENCRYPTION_KEY')
   const username = value('TRIBUTARY_KAFKA_SASL_USERNAME')
   const password = value('TRIBUTARY_KAFKA_SASL_PASSWORD')
@@ -73,12 +79,20 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     origins: value('TRIBUTARY_ORIGINS'),
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
+    series: seriesOf(timestream, list !== undefined && dynamodb !== undefined),
     ...(keyEncryptionKey === undefined ? {} : { keyEncryptionKey }),
     quota: { reads: value('TRIBUTARY_QUOTA_READS'), writes: value('TRIBUTARY_QUOTA_WRITES') },
     rateLimit: value('TRIBUTARY_RATE_LIMIT'),
     usageSample: value('TRIBUTARY_USAGE_SAMPLE'),
     logLevel: value('TRIBUTARY_LOG_LEVEL'),
   }
+}
+
+/** Unset: embedded; where neither log nor items are, several processes run, and what they share is the tables. */
+const seriesOf = (said: string | undefined, isServices: boolean): SeriesConfig => {
+  if (said === undefined) return { kind: isServices ? 'dynamodb' : 'embedded' }
+  if (said === 'dynamodb') return { kind: 'dynamodb' }
+  return { kind: 'timestream', ...(said !== 'aws' && { endpoint: said }) }
 }
 
 /** What is set and what is not, as lines `NAME=value`; secrets hidden. */

@@ -78,7 +78,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
     const alone = config.kafka === undefined
     for (const domain of domains) {
       const codec = openCodec({ sealing: keys.ring.sealing(domain.name) })
-      const parts = { domain, logs: adapters.logs, stores: adapters.stores, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, series: adapters.series, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
   } catch (error) {

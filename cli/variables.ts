@@ -52,6 +52,15 @@ const origins: Parse<readonly string[]> = (text) => {
   return list
 }
 
+const seriesEndpoint: Parse<string | undefined> = (text) => {
+  if (text === 'dynamodb') return text
+  try {
+    return endpoint(text)
+  } catch {
+    throw new Mistake('is none of `aws`, `dynamodb` and an http(s) URL; write for example http://127.0.0.1:8086')
+  }
+}
+
 const whole = (least: number, most: number): Parse<number> => (text) => {
   const value = Number(text)
   if (!/^\d{1,12}$/.test(text) || value < least || value > most) throw new Mistake(`is not a whole number from ${least} to ${most}`)
@@ -88,6 +97,7 @@ export const VARIABLES = {
   TRIBUTARY_KAFKA_SASL_PASSWORD: secret(),
   TRIBUTARY_KAFKA_SESSION_MS: variable(whole(6_000, 300_000), 30_000),
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
+  TRIBUTARY_TIMESTREAM: variable(seriesEndpoint, undefined),
   TRIBUTARY_KEY_ENCRYPTION_KEY: secret(keyText),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),

@@ -67,7 +67,7 @@ const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipel
     serving: pipeline.serving().generation,
     collects: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
-    scratch: (work) => adapters.scratch(domain.table, held === undefined ? undefined : sharedFold(config.data, domain, work)),
+    scratch: (work) => adapters.scratch(domain, held === undefined ? undefined : sharedFold(config.data, domain, work)),
     workshop: () => Promise.resolve(adapters.workshop(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.
     follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),

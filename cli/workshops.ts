@@ -6,20 +6,27 @@ import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Lock } from '../processors/engine/claim.ts'
 import { totalOf } from '../processors/engine/positions.ts'
 import type { BuildWork, Workshop } from '../processors/engine/rebuild.ts'
+import type { SeriesStores } from '../processors/engine/series.ts'
 import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import { buildShared, workersFor } from './build-workers.ts'
+import { dropSeries, workshopSeries } from './series.ts'
 import { lockSocket, shortSocket, unlockSocket } from './lock.ts'
 
 /** Generations of embedded tables are built where they lie. */
-export const embeddedWorkshop = (data: string, domain: Domain, tables: LmdbStores): Workshop => ({
+export const embeddedWorkshop = (data: string, domain: Domain, { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores }): Workshop => ({
   // Wherever the folder is: its control table lies in it, and so does the lock.
   place: 'the data folder',
   lock: lockIn(data, domain),
   open: (generation) => tables.open(domain.table, generation),
-  workers: workersFor,
+  ...workshopSeries(domain, series),
+  // A file of points has one writer.
+  workers: domain.series === undefined ? workersFor : () => 1,
   share: (work) => buildShared({ data }, domain, work),
-  discard: (generation) => tables.drop(domain.table, generation),
+  discard: async (generation) => {
+    await dropSeries(domain, series, generation)
+    await tables.drop(domain.table, generation)
+  },
 })
 
 /** What several workers fold before one goes on. */
@@ -27,24 +34,26 @@ export type SharedWork = Pick<BuildWork, 'log' | 'codec' | 'ends' | 'progress' |
 
 /** Folds into the tables of a folder, where the log is embedded and long enough to share the work. */
 export const sharedFold = (data: string, domain: Domain, work: SharedWork | undefined): ((tables: string) => Promise<void>) | undefined => {
-  const workers = work === undefined ? 1 : workersFor(totalOf(work.ends))
+  const workers = work === undefined || domain.series !== undefined ? 1 : workersFor(totalOf(work.ends))
   if (work === undefined || workers === 1) return undefined
   return async (tables) => void (await buildShared({ data, tables }, domain, { ...work, generation: 1, owed: [], workers }))
 }
 
 /** Generations of tables elsewhere are built in the data folder of this machine, and copied when they are done. */
-export const servicesWorkshop = (data: string, domain: Domain, stores: Stores): Workshop => {
+export const servicesWorkshop = (data: string, domain: Domain, { stores, series }: { readonly stores: Stores; readonly series: SeriesStores }): Workshop => {
   const folder = join(data, 'builds')
   const local = async (): Promise<LmdbStores> => (await import('../processors/adapters/lmdb/store.ts')).lmdbStores({ folder })
   const clear = (generation: number): Promise<void> => rm(join(folder, domain.table.name, `g${generation}`), { recursive: true, force: true })
   return {
     clear,
+    ...workshopSeries(domain, series),
     place: `${hostname()}:${data}`,
     lock: lockIn(data, domain),
     open: async (generation) => (await local()).open(domain.table, generation),
     copyTo: (generation) => stores.open(domain.table, generation),
     discard: async (generation) => {
       await clear(generation)
+      await dropSeries(domain, series, generation)
       await stores.drop(domain.table, generation)
     },
   }

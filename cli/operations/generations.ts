@@ -70,6 +70,7 @@ export const dropOne: Operation<{ readonly domain: string; readonly generation: 
   await dropGeneration({
     domain, generation, control, log, clock,
     stores: adapters.stores,
+    series: adapters.series,
     workshop: adapters.workshop(domain),
     store: async (number) => (await pipeline.generation(number)).store,
     letGo: () => pipeline.letGo(generation),

@@ -2,12 +2,13 @@ import type { ReadingReported, ReadingReportedData, TelemetryReported } from '..
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { DeviceItem, DiscrepancyItem, Settings, SettingsItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
-import { discrepancyKey, isId, settingsKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { discrepancyKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { watch } from './alerts.ts'
+import { attributed } from './attributed.ts'
 import { isTime, numberOf } from './fit.ts'
-import { gallonsOf, levelOf } from './gallons.ts'
+import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
 import { deviceSeen } from './held.ts'
 import { ended, step, type Poured } from './pours.ts'
 import { quarantine } from './quarantine.ts'
@@ -34,14 +35,12 @@ interface Read {
 /** The newest reading is the tap's state; one that came before it changes nothing here (S-i), and one that came already, never. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
   const { data, meta: { key: loc } } = event
-  if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
   const work = startWork(get)
-  const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
-  if (device === undefined) return quarantine(work, event, UNKNOWN)
-  const tap = tapAt(device._places, data.at)
-  if (tap === null) return quarantine(work, event, NO_TAP)
-  const timeline = work.get<TimelineItem>(tapTimelineKey(loc, tap))
-  if (timeline === undefined || timeline.since === null || data.at <= timeline.since) return work.result()
+  const found = attributed(work, event)
+  if (found.what === 'unknown-device') return quarantine(work, event, UNKNOWN)
+  if (found.what === 'no-tap') return quarantine(work, event, NO_TAP)
+  if (found.what !== 'read') return work.result()
+  const { device, tap, timeline } = found
   const state = work.get<TapStateItem>(tapStateKey(loc, tap))
   const standing = standingOf(state?._heard, data)
   if (standing === 'reused') return quarantine(work, event, REUSED)
@@ -58,7 +57,7 @@ const UNKNOWN = { reason: 'unknown-device', detail: 'The device was not register
 const NO_TAP = { reason: 'no-tap', detail: 'The device stood under no tap when it measured this. Assign it to one.' } as const
 const REUSED = { reason: 'sequence-reused', detail: 'The device said something else under the same boot and sequence.' } as const
 
-const isOld = (state: TapStateItem | undefined, at: number): boolean => state !== undefined && state.updated_at !== null && isoOf(at) <= state.updated_at
+export const isOld = (state: TapStateItem | undefined, at: number): boolean => state !== undefined && state.updated_at !== null && isoOf(at) <= state.updated_at
 
 const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateItem => {
   const { loc, tap, at, data, keg, state } = read
@@ -85,8 +84,13 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   }
 }
 
+export interface Pouring extends Pick<Read, 'loc' | 'tap' | 'at' | 'keg' | 'state' | 'settings'> {
+  readonly gallons: number | null
+  readonly timeline: TimelineItem
+}
+
 /** What was poured is the keg's that was on the tap; another keg begins anew. */
-const pour = (work: Work, { state, keg, at, gallons, settings, timeline, loc, tap }: Read & { readonly gallons: number | null; readonly timeline: TimelineItem }) => {
+export const pour = (work: Work, { state, keg, at, gallons, settings, timeline, loc, tap }: Pouring) => {
   const tell = (of: KegSpan | undefined, poured: Poured | undefined): void => {
     if (of !== undefined && poured !== undefined) putPour(work, { loc, tap }, { keg_id: of.keg_id, sg: of.sg, poured })
   }

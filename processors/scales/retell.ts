@@ -4,7 +4,7 @@ import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey } fro
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { resolve } from './alerts.ts'
-import { gallonsOf } from './gallons.ts'
+import { gallonsOf } from '../../projections/scales/gallons.ts'
 import { ended, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
 import type { Work } from './work.ts'

@@ -22,6 +22,7 @@ describe('the configuration', () => {
     expect(config.data).toMatch(/\/data$/)
     expect(config.kafka).toBeUndefined()
     expect(config.dynamodb).toBeUndefined()
+    expect(config.series).toEqual({ kind: 'embedded' })
   })
 
   test('names Kafka, its security and DynamoDB', () => {
@@ -34,10 +35,19 @@ describe('the configuration', () => {
     expect(readConfig({ TRIBUTARY_DYNAMODB: 'aws' }).dynamodb).toEqual({})
   })
 
+  test('names where points go; on services they go to DynamoDB unless it is said', () => {
+    const services = { TRIBUTARY_KAFKA: 'one:9092', TRIBUTARY_DYNAMODB: 'aws' }
+    expect(readConfig(services).series).toEqual({ kind: 'dynamodb' })
+    expect(readConfig({ ...services, TRIBUTARY_TIMESTREAM: 'aws' }).series).toEqual({ kind: 'timestream' })
+    expect(readConfig({ TRIBUTARY_TIMESTREAM: 'http://127.0.0.1:8086' }).series).toEqual({ kind: 'timestream', endpoint: 'http://127.0.0.1:8086' })
+    expect(readConfig({ TRIBUTARY_DYNAMODB: 'aws', TRIBUTARY_TIMESTREAM: 'dynamodb' }).series).toEqual({ kind: 'dynamodb' })
+    expect(mistakesOf({ TRIBUTARY_TIMESTREAM: 'dynamodb' })).toContain('TRIBUTARY_DYNAMODB is not set')
+  })
+
   test('every mistake is told at once, each with its fix', () => {
     const told = mistakesOf({
       TRIBUTARY_HTTP: 'everywhere', TRIBUTARY_ADMIN: '127.0.0.1:70000', TRIBUTARY_KAFKA: 'kafka', TRIBUTARY_DYNAMODB: 'ftp://x', TRIBUTARY_KAFKA_PARTITIONS: '-1',
-      TRIBUTARY_QUOTA_READS: 'many', TRIBUTARY_LOG_LEVEL: 'loud', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_DATTA: 'x', TRIBUTARY_TIMESTREAM: 'aws',
+      TRIBUTARY_QUOTA_READS: 'many', TRIBUTARY_LOG_LEVEL: 'loud', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_DATTA: 'x', TRIBUTARY_TIMESTREAM: 'somewhere',
     })
     expect(told).toContain('10 mistakes')
     for (const name of ['HTTP', 'ADMIN', 'KAFKA', 'DYNAMODB', 'KAFKA_PARTITIONS', 'QUOTA_READS', 'LOG_LEVEL', 'KAFKA_SASL_USERNAME', 'DATTA', 'TIMESTREAM']) {

@@ -72,7 +72,7 @@ const rebuilt = async (runtime: Runtime) => {
 
 const differences = async (runtime: Runtime) => {
   const { log, codec, serving } = runtime.pipeline('meals')
-  const scratch = await runtime.adapters.scratch(meals.table)
+  const scratch = await runtime.adapters.scratch(meals)
   const { differences: found } = await verify({ domain: meals, log, codec, clock: systemClock, store: serving().store, scratch: scratch.store })
   await scratch.remove()
   return found

@@ -1,6 +1,7 @@
 import type { TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import type { SeriesSpec } from '../../../projections/series.ts'
 import { newestOf, type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
+import { systemClock } from '../system-clock.ts'
 import { connect, nameOf, unavailable, type Clients, type Connection } from './connect.ts'
 import { listed, readerOf } from './reader.ts'
 import { batchesOf, recordsOf, rejectedOf } from './records.ts'
@@ -35,6 +36,8 @@ export const timestreamSeries = (connection: Connection): SeriesStores => {
 
 const tableName = ({ name }: SeriesSpec, generation: number): string => (generation === 1 ? name : `${name}.g${generation}`)
 
+const DAY_MS = 86_400_000
+
 /** Calls under way at once. */
 const SIDE_BY_SIDE = 8
 
@@ -66,7 +69,7 @@ const openSeries = (spec: SeriesSpec, { table, clients }: { readonly table: stri
     return rejected
   }
   const parts = { spec, table, client: async () => (await ready()).querying }
-  return { write, list: () => listed(parts), reader: readerOf(parts), close: () => Promise.resolve() }
+  return { write, list: () => listed(parts), reader: readerOf(parts), keepsFrom: () => systemClock.now() - RETENTION.RetentionProperties.MagneticStoreRetentionPeriodInDays * DAY_MS, close: () => Promise.resolve() }
 }
 
 const create = async (client: TimestreamWriteClient, database: string, table: string): Promise<void> => {

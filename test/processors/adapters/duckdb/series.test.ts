@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { duckdbSeries } from '../../../../processors/adapters/duckdb/series.ts'
 import type { SeriesSpec } from '../../../../projections/series.ts'
 import { seriesContract } from '../../../contracts/series.ts'
+import { questionsContract } from '../../../contracts/series-questions.ts'
 
 const START = Date.UTC(2026, 2, 18)
 
@@ -50,4 +51,9 @@ test('a file that cannot be opened is a fault that can be tried again, and is we
   await rm(inTheWay)
   expect(await series.write([point(START)])).toEqual([])
   await stores.close()
+})
+
+questionsContract('embedded', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
+  return { stores: duckdbSeries({ folder }), start: START, cleanup: () => rm(folder, { recursive: true }) }
 })

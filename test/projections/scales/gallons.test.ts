@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { gallonsOf, levelOf } from '../../../processors/scales/gallons.ts'
+import { gallonsOf, levelOf } from '../../../projections/scales/gallons.ts'
 
 const HALF_BARREL = { full_lbs: 161.5, empty_lbs: 29 }
 

@@ -1,0 +1,23 @@
+import type { ReadingReported } from '../../schemas/generated/scales.ts'
+import type { DeviceItem, TimelineItem } from '../../projections/scales/items.ts'
+import { isId, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { isTime } from './fit.ts'
+import { deviceSeen } from './held.ts'
+import { tapAt } from './timeline.ts'
+import type { Work } from './work.ts'
+
+/** Where a reading was measured; `unfit` is none at all, and `gone` one of a time in which there was no such tap. */
+export type Attributed =
+  | { readonly what: 'read'; readonly device: DeviceItem; readonly tap: string; readonly timeline: TimelineItem }
+  | { readonly what: 'unfit' | 'unknown-device' | 'no-tap' | 'gone' }
+
+/** By where its device stood when it was measured (S-a, S-i). State and series go by the same. */
+export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingReported): Attributed => {
+  if (!isId(data.device_id) || !isTime(data.at)) return { what: 'unfit' }
+  const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
+  if (device === undefined) return { what: 'unknown-device' }
+  const tap = tapAt(device._places, data.at)
+  if (tap === null) return { what: 'no-tap' }
+  const timeline = work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  return timeline === undefined || timeline.since === null || data.at <= timeline.since ? { what: 'gone' } : { what: 'read', device, tap, timeline }
+}

@@ -1,0 +1,112 @@
+import { isoOf, msOf } from '../../projections/instant.ts'
+import { projection, type Change, type Domain, type Get, type Result } from '../../projections/projection.ts'
+import { gallonsOf } from '../../projections/scales/gallons.ts'
+import type { PourItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
+import { POURS, settingsKey, tapIdOf, tapStateKey } from '../../projections/scales/keys.ts'
+import { kegReadings, seriesTable } from '../../projections/scales/series.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
+import type { Point } from '../../projections/series.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { ReadingReported, ReadingReportedData, ScalesEvent } from '../../schemas/generated/scales.ts'
+import { attributed } from './attributed.ts'
+import { deviceRegistered, deviceReleased } from './devices.ts'
+import { numberOf } from './fit.ts'
+import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './kegs.ts'
+import { isOld, pour } from './readings.ts'
+import { isSeen, withSeen, type Seen } from './seen.ts'
+import { locationSettingsChanged } from './settings.ts'
+import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
+import { kegAt } from './timeline.ts'
+import { startWork } from './work.ts'
+
+/** Of the events that the series go by, none is ever refused. */
+type Heard = Extract<ScalesEvent, {
+  type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'ReadingReported'
+}>
+
+/** A tap's state as the series need it: every reading that was heard, late ones too. */
+type SeriesStateItem = TapStateItem & { readonly _seen?: readonly Seen[] }
+
+/** What the scales' own folds say of places, kegs and settings, kept in a table of its own; what they say was poured is a point. */
+const reckonedBy = <E extends Event>(fold: (event: E, get: Get) => Result) => (event: E, get: Get): Result => told(fold(event, get), { loc: event.meta.key, get })
+
+/** Every accepted reading is one point (S18, S66), whenever it comes; the newest ones tell of pours (S-f). */
+const readingMeasured = (event: ReadingReported, get: Get): Result => {
+  const { data, meta: { key: loc } } = event
+  const work = startWork(get)
+  const found = attributed(work, event)
+  const state = found.what === 'read' ? work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) : undefined
+  const lives = state?._seen ?? []
+  if (found.what !== 'read' || isSeen(lives, data)) return told(work.result(), { loc, get })
+  const { tap, timeline } = found
+  const keg = kegAt(timeline, data.at)
+  const gallons = keg === undefined ? null : gallonsOf({ weight_lbs: numberOf(data.weight_lbs), ...keg })
+  const _seen = withSeen(lives, data)
+  if (state !== undefined && isOld(state, data.at)) work.put({ ...state, _seen })
+  else {
+    const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+    const { detector, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
+    work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), _seen } satisfies SeriesStateItem)
+  }
+  const { items = [], points = [] } = told(work.result(), { loc, get, device: data.device_id })
+  const reading = pointOf(data, { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }, { gallons, keg_id: keg?.keg_id ?? null })
+  return { items, points: [...points, ...reading] }
+}
+
+const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string; readonly tap: string }) => ({
+  ...tapStateKey(loc, tap), level_pct: numberOf(data.level_pct), weight_lbs: numberOf(data.weight_lbs), updated_at: isoOf(data.at), tare_status: null, _device: data.device_id,
+})
+
+/** A reading that says no number is no measurement. */
+const pointOf = (data: ReadingReportedData, dims: Point['dims'], { gallons, keg_id }: { readonly gallons: number | null; readonly keg_id: string | null }): readonly Point[] => {
+  const numbers = { level_pct: numberOf(data.level_pct), gallons, weight_lbs: numberOf(data.weight_lbs), battery_pct: numberOf(data.battery_pct), battery_v: numberOf(data.battery_v) }
+  return Object.values(numbers).some((number) => number !== null) ? [{ measure: 'reading', dims, at: data.at, values: { ...numbers, keg_id } }] : []
+}
+
+interface Telling {
+  readonly loc: string
+  readonly get: Get
+  /** Of the reading that tells of it. */
+  readonly device?: string
+}
+
+/** Alerts, discrepancies, timers and what is to be sent are the scales' own business. */
+const told = ({ items = [] }: Result, telling: Telling): Result => ({ items: items.filter(isKept), points: items.filter(isPour).map((item) => pourPoint(item, telling)) })
+
+const isPour = (item: Change): item is PourItem => item.SK.startsWith(POURS)
+
+const KEPT = [['LOCATION#', 'TAP#'], ['LOCATION#', 'TIMELINE#'], ['LOCATION#', 'SETTINGS'], ['LOCATION#', 'DEVICE#'], ['KEG#', 'META'], ['DEVICE#', 'META']] as const
+
+const isKept = ({ PK, SK }: Change): boolean => KEPT.some(([pk, sk]) => PK.startsWith(pk) && SK.startsWith(sk))
+
+const pourPoint = ({ tap, start, end, gallons, sg, keg_id }: PourItem, { loc, get, device }: Telling): Point => ({
+  measure: 'pour',
+  dims: { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: get<TapStateItem>(tapStateKey(loc, tap))?._device ?? device ?? '' },
+  at: msOf(start),
+  values: { gallons, sg, ended_at: msOf(end), keg_id },
+})
+
+/** The series of the keg scales: a domain of their own, so that a series store that is down holds up nothing else (S-k). */
+export const scalesSeries: Domain = {
+  name: 'scales-series',
+  topic: 'scales.events',
+  table: seriesTable,
+  series: kegReadings,
+  foldVersion: 1,
+  projections: [
+    projection<Heard>('series', {
+      DeviceRegistered: reckonedBy(deviceRegistered),
+      DeviceReleased: reckonedBy(deviceReleased),
+      DeviceAssigned: reckonedBy(deviceAssigned),
+      DeviceUnassigned: reckonedBy(deviceUnassigned),
+      TapRemoved: reckonedBy(tapRemoved),
+      KegTapped: reckonedBy(kegTapped),
+      KegFinished: reckonedBy(kegFinished),
+      KegAssignmentCorrected: reckonedBy(kegAssignmentCorrected),
+      PourVoided: reckonedBy(pourVoided),
+      LocationSettingsChanged: reckonedBy(locationSettingsChanged),
+      ReadingReported: readingMeasured,
+    }),
+  ],
+}
+

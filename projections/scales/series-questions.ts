@@ -1,0 +1,178 @@
+import type { Point, SeriesReader, Stretch } from '../series.ts'
+import type { Reader } from '../table.ts'
+import { utcOffsetOf } from '../zone.ts'
+import { gallonsOf } from './gallons.ts'
+import type { KegItem, Settings, SettingsItem, TimelineItem } from './items.ts'
+import { kegKey, settingsKey, tapIdOf, tapTimelineKey } from './keys.ts'
+import { everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type SeriesAsked, type TapKegs } from './series-stretches.ts'
+import { settingsOf } from './settings.ts'
+
+export interface History extends Range {
+  readonly tap_id: string
+  /** The keg that is on the tap; null where there is none. */
+  readonly keg_id: string | null
+  readonly bin_secs: number
+  readonly data: readonly { readonly t: number; readonly level_pct: number }[]
+  readonly battery_data: readonly { readonly t: number; readonly battery_pct: number }[]
+}
+
+export interface Rate {
+  readonly tap_id: string
+  readonly keg_id: string | null
+  readonly window_hours: number
+  /** Hours that the readings of the window span. */
+  readonly observed_hours: number
+  readonly poured_gallons: number
+  /** null where nothing was poured, or too little was seen to tell. */
+  readonly gallons_per_hour: number | null
+  readonly gallons_left: number | null
+  readonly hours_remaining: number | null
+}
+
+export interface Lifespan {
+  readonly keg_id: string
+  readonly tap_id: string
+  readonly beer_id: string
+  readonly tapped_at: number
+  readonly finished_at: number | null
+  readonly last_reading: number | null
+  readonly total_poured_gallons: number
+  /** Whole hours from the tapping to the last reading. */
+  readonly lifespan_hours: number | null
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The six questions of the source document (S57–S62), as the requirements correct them. */
+export const seriesQuestions = (asked: SeriesAsked) => ({ ...kegQuestions(asked), ...locationQuestions(asked) })
+
+export type SeriesQuestions = ReturnType<typeof seriesQuestions>
+
+const kegQuestions = (asked: SeriesAsked) => {
+  const { reader, points } = asked
+  return {
+    /** S57, S39: the level and the battery of the keg that is on the tap, in bins that fit the range. */
+    history: async (loc: string, tap: string, range: Range): Promise<History | undefined> => {
+      const timeline = await reader.get(tapTimelineKey(loc, tap)) as TimelineItem | undefined
+      if (timeline === undefined) return undefined
+      const { keg_id, spans } = presentOf(timeline)
+      const shown = spans.map((span) => within(span, range)).filter(({ from, to }) => from < to)
+      const [from, to] = [Math.min(...shown.map((one) => one.from), range.to), Math.max(...shown.map((one) => one.to), range.from)]
+      const ms = binOf(Math.max(0, to - from))
+      const bins = (await Promise.all(shown.map((one) => points.bins(readingsIn(loc, { tap, timeline }, one), { ms, of: ['level_pct', 'battery_pct'] })))).flat()
+      return {
+        tap_id: tapIdOf(loc, tap), keg_id, ...range, bin_secs: ms / 1000,
+        data: bins.flatMap(({ at, values: { level_pct: level } }) => (level === undefined ? [] : [{ t: at, level_pct: level.sum / level.count }])),
+        battery_data: bins.flatMap(({ at, values: { battery_pct: battery } }) => (battery === undefined ? [] : [{ t: at, battery_pct: battery.sum / battery.count }])),
+      }
+    },
+    /** S58, S-f: what was poured of the keg that is on the tap, over the hours that were seen. */
+    rate: async (loc: string, tap: string, now: number): Promise<Rate | undefined> => {
+      const timeline = await reader.get(tapTimelineKey(loc, tap)) as TimelineItem | undefined
+      return timeline && rateOf(asked, { loc, tap, timeline, now, settings: await settingsAt(reader, loc) })
+    },
+    /** S59, S-h. */
+    lifespan: async (loc: string, keg: string, now: number): Promise<Lifespan | undefined> => {
+      const item = await reader.get(kegKey(keg)) as KegItem | undefined
+      return item === undefined || item.loc_id !== loc ? undefined : lifespanOf(asked, { loc, item, keg, now })
+    },
+  }
+}
+
+const locationQuestions = (asked: SeriesAsked) => {
+  const { reader, points } = asked
+  return {
+    /** S60, S-g: gallons by the hour of the location's own day. */
+    poursByHour: async (loc: string, range: Range) => {
+      const { timezone } = await settingsAt(reader, loc)
+      const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: 0, pours: 0 }))
+      for (const { at, gallons } of await poursAt(asked, loc, range)) {
+        const hour = hours[new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours()]
+        if (hour === undefined) continue
+        hour.gallons += gallons
+        hour.pours += 1
+      }
+      return { timezone, hours }
+    },
+    /** S60 as the source document asked it: what the kegs held on average, by the hour in UTC. */
+    levelByHour: async (loc: string, range: Range) => {
+      const taps = await tapsOf(reader, loc)
+      const sums = new Map<number, { sum: number; count: number }>()
+      for (const { at, values: { gallons } } of await points.bins(everywhere(loc, taps, range), { ms: HOUR_MS, of: ['gallons'] })) {
+        const [hour, known] = [new Date(at).getUTCHours(), sums.get(new Date(at).getUTCHours()) ?? { sum: 0, count: 0 }]
+        if (gallons !== undefined) sums.set(hour, { sum: known.sum + gallons.sum, count: known.count + gallons.count })
+      }
+      return [...sums].sort(([a], [b]) => a - b).map(([hour_of_day, { sum, count }]) => ({ hour_of_day, avg_gallons: sum / count }))
+    },
+    /** S61: by UTC day and device. */
+    batteryTrend: async (loc: string, range: Range) => {
+      const bins = await points.bins(everywhere(loc, await tapsOf(reader, loc), range), { ms: DAY_MS, by: 'device_id', of: ['battery_pct'] })
+      return bins.flatMap(({ at, by, values: { battery_pct: battery } }) =>
+        battery === undefined ? [] : [{ day: at, device_id: by ?? '', avg_battery_pct: battery.sum / battery.count, min_battery_pct: battery.min }])
+    },
+    /** S62: gallons by beer; whoever asks knows the beers' styles. */
+    poursByBeer: async (loc: string, range: Range) => {
+      const byBeer = new Map<string, number>()
+      for (const { keg, gallons } of await poursAt(asked, loc, range)) byBeer.set(keg.beer_id, (byBeer.get(keg.beer_id) ?? 0) + gallons)
+      return [...byBeer].map(([beer_id, gallons]) => ({ beer_id, gallons }))
+    },
+  }
+}
+
+const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await reader.get(settingsKey(loc)) as SettingsItem | undefined)
+
+/** A chart shows a few hundred points. */
+const BINS = [1, 5, 15, 30, 60, 120, 360, 720, 1440, 10_080].map((minutes) => minutes * 60_000)
+const MOST_BINS = 400
+
+export const binOf = (rangeMs: number): number => BINS.find((ms) => rangeMs / ms <= MOST_BINS) ?? (BINS.at(-1) as number)
+
+const gallonsIn = (pours: readonly Pour[]): number => pours.reduce((sum, { gallons }) => sum + gallons, 0)
+
+const edge = async (points: SeriesReader, stretch: Stretch, newest: boolean): Promise<Point | undefined> => {
+  for await (const page of points.points(stretch, { newest, limit: 1 })) if (page[0] !== undefined) return page[0]
+  return undefined
+}
+
+interface Rated extends TapKegs {
+  readonly loc: string
+  readonly now: number
+  readonly settings: Settings
+}
+
+const rateOf = async (asked: SeriesAsked, { loc, tap, timeline, now, settings: { pour_window_hours } }: Rated): Promise<Rate> => {
+  const last = timeline.kegs.at(-1)
+  const keg = last?.to === null ? last : undefined
+  const nothing = { tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, window_hours: pour_window_hours, observed_hours: 0, poured_gallons: 0, gallons_per_hour: null, gallons_left: null, hours_remaining: null }
+  const range = { from: Math.max(keg?.from ?? now, now - pour_window_hours * HOUR_MS), to: now + 1 }
+  if (keg === undefined || range.from >= range.to) return nothing
+  const stretch = readingsIn(loc, { tap, timeline }, range)
+  const [first, newest] = await Promise.all([edge(asked.points, stretch, false), edge(asked.points, stretch, true)])
+  const pours = await poursOfTapIn(asked, { loc, tap, timeline }, range)
+  const observed_hours = first === undefined || newest === undefined ? 0 : (newest.at - first.at) / HOUR_MS
+  const poured_gallons = gallonsIn(pours)
+  const gallons_per_hour = observed_hours > 0 && poured_gallons > 0 ? poured_gallons / observed_hours : null
+  const weight = newest?.values['weight_lbs']
+  const gallons_left = gallonsOf({ weight_lbs: typeof weight === 'number' ? weight : null, ...keg })
+  return { ...nothing, observed_hours, poured_gallons, gallons_per_hour, gallons_left, hours_remaining: gallons_left === null || gallons_per_hour === null ? null : Math.max(0, gallons_left) / gallons_per_hour }
+}
+
+const lifespanOf = async (asked: SeriesAsked, { loc, item, keg, now }: { readonly loc: string; readonly item: KegItem; readonly keg: string; readonly now: number }): Promise<Lifespan> => {
+  const onTaps = (await tapsOf(asked.reader, loc)).flatMap((kegs) => kegs.timeline.kegs.filter((span) => span.keg_id === keg && span.from !== span.to).map((span) => ({ kegs, span })))
+  let last_reading: number | null = null
+  let total_poured_gallons = 0
+  for (const { kegs, span } of onTaps) {
+    const range = within(span, { from: 0, to: now + 1 })
+    const newest = await edge(asked.points, readingsIn(loc, kegs, range), true)
+    if (newest !== undefined) last_reading = Math.max(last_reading ?? 0, newest.at)
+    total_poured_gallons += gallonsIn(await poursOfTapIn(asked, { loc, ...kegs }, range))
+  }
+  const tapped_at = Math.min(...onTaps.map(({ span }) => span.from), Date.parse(item.tapped_at))
+  return {
+    keg_id: keg, tap_id: tapIdOf(loc, item.tap), beer_id: item.beer_id, tapped_at,
+    finished_at: item.finished_at === undefined ? null : Date.parse(item.finished_at),
+    last_reading, total_poured_gallons,
+    lifespan_hours: last_reading === null ? null : Math.floor((last_reading - tapped_at) / HOUR_MS),
+  }
+}

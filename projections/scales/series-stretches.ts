@@ -1,0 +1,83 @@
+import type { Point, SeriesReader, Stretch } from '../series.ts'
+import { everyItem, type Reader } from '../table.ts'
+import type { KegItem, TimelineItem } from './items.ts'
+import { kegKey, locationPartition, tapIdOf } from './keys.ts'
+import { poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
+import { covers, type KegSpan, type Span } from './spans.ts'
+
+/** One generation of the series: what its fold remembers, and its points. */
+export interface SeriesAsked {
+  readonly reader: Reader
+  readonly points: SeriesReader
+}
+
+/** Epoch milliseconds: `from` is inside, `to` is not. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+export interface TapKegs {
+  readonly tap: string
+  readonly timeline: TimelineItem
+}
+
+const TIMELINES = 'TIMELINE#TAP#'
+
+export const tapsOf = async (reader: Reader, loc: string): Promise<readonly TapKegs[]> =>
+  (await everyItem(reader, { pk: locationPartition(loc), prefix: TIMELINES, limit: 100 })).map((item) => ({ tap: item.SK.slice(TIMELINES.length), timeline: item as TimelineItem }))
+
+/** The keg on the tap with all its time there; where there is none, the time since the last one. */
+export const presentOf = ({ kegs }: TimelineItem): { readonly keg_id: string | null; readonly spans: readonly Span[] } => {
+  const last = kegs.at(-1)
+  if (last?.to !== null) return { keg_id: null, spans: [{ from: last?.to ?? 0, to: null }] }
+  return { keg_id: last.keg_id, spans: kegs.filter(({ keg_id }) => keg_id === last.keg_id) }
+}
+
+
+
+export const within = ({ from, to }: Span, range: Range): Range => ({ from: Math.max(from, range.from), to: Math.min(to ?? range.to, range.to) })
+
+/** Rows of readings live a month: what was attributed later to another keg lies under one that was on the tap until then. */
+const ROWS_MS = 31 * 86_400_000
+
+const partitionsOf = (loc: string, { tap, timeline }: TapKegs, { from }: Range): readonly string[] =>
+  [...timeline.kegs.filter(({ to }) => (to ?? Infinity) >= from - ROWS_MS).map(({ keg_id }) => readingsOfKeg(keg_id)), readingsOfTap(tapIdOf(loc, tap))]
+
+export const readingsIn = (loc: string, kegs: TapKegs, range: Range): Stretch => ({
+  measure: 'reading', where: { tap_id: tapIdOf(loc, kegs.tap) }, ...range, partitions: [...new Set(partitionsOf(loc, kegs, range))],
+})
+
+export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range): Stretch => ({
+  measure: 'reading', where: { loc_id: loc }, ...range, partitions: [...new Set(taps.flatMap((kegs) => partitionsOf(loc, kegs, range)))],
+})
+
+/** A pour that was not voided, reckoned by the gravity of the keg that it was of. */
+export interface Pour {
+  readonly at: number
+  readonly gallons: number
+  readonly keg: KegSpan
+}
+
+const poursIn = async ({ reader, points }: SeriesAsked, stretch: Stretch, kegsOf: (tapId: string) => readonly KegSpan[]): Promise<readonly Pour[]> => {
+  const found: Pour[] = []
+  for await (const page of points.points(stretch)) for (const point of page) found.push(...pourOf(point, kegsOf(point.dims['tap_id'] ?? '')))
+  const kegs = [...new Set(found.map(({ keg }) => keg.keg_id))]
+  const items = await reader.getMany(kegs.map(kegKey)) as readonly (KegItem | undefined)[]
+  const voids = new Map(kegs.map((keg, index) => [keg, items[index]?.voids ?? []]))
+  return found.filter(({ at, keg }) => !voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to))
+}
+
+const pourOf = ({ at, values: { gallons, sg } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
+  const keg = kegs.findLast((span) => covers(span, at))
+  if (keg === undefined || typeof gallons !== 'number') return []
+  return [{ at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
+}
+
+export const poursAt = async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
+  const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
+  return poursIn(asked, { measure: 'pour', where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(poursOfTap) }, (tapId) => kegs.get(tapId) ?? [])
+}
+
+export const poursOfTapIn = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
+  poursIn(asked, { measure: 'pour', where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [poursOfTap(tapIdOf(loc, tap))] }, () => timeline.kegs)

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kegReadings } from '../../projections/scales/series.ts'
+import { binOf, seriesQuestions, type SeriesQuestions } from '../../projections/scales/series-questions.ts'
+import type { Series } from '../../processors/engine/series.ts'
+import type { Event } from '../../schemas/event.ts'
+import { readerOf } from '../projections/meals/reader.ts'
+import { measuredBy } from '../processors/scales/points.ts'
+import { assigned, corrected, finished, LOC, registered, settings, tapped, voided } from '../processors/scales/said.ts'
+import { barReadings, HOUR_MS, MINUTE_MS } from '../processors/scales/bar.ts'
+import { DAY_MS, type SeriesUnderTest } from './series.ts'
+
+export interface QuestionsUnderTest extends SeriesUnderTest {
+  /** Told what was written, for who compares with another way to ask. */
+  readonly written?: (series: Series, start: number) => void
+}
+
+/** A generation with the points of these events. */
+const asking = async ({ stores }: SeriesUnderTest, generation: number, events: readonly Event[]): Promise<SeriesQuestions> => {
+  const { table, points } = measuredBy(events)
+  const series = stores.open(kegReadings, generation)
+  expect(await series.write(points)).toEqual([])
+  return seriesQuestions({ reader: readerOf(table), points: series.reader })
+}
+
+const gallonsOfLbs = (lbs: number, sg: number): number => (lbs * 0.45359237 * 0.264172) / sg
+
+/** The six questions, answered alike by every adapter. */
+export const questionsContract = (name: string, open: () => Promise<QuestionsUnderTest>): void => {
+  describe(`the questions of the series, ${name}`, () => {
+    let under: QuestionsUnderTest
+    let start: number
+    let generations = 0
+    beforeAll(async () => {
+      under = await open()
+      start = under.start
+    })
+    afterAll(async () => {
+      await under.stores.close()
+      await under.cleanup()
+    })
+    const ask = (events: readonly Event[]): Promise<SeriesQuestions> => asking(under, ++generations, events)
+    const at = (ms: number) => ({ meta: { occurredAt: start + ms } })
+    /** Tap 07 with its scale and a keg of stout, from the start on. */
+    const bar = (): readonly Event[] => [registered(at(0)), assigned(at(0)), tapped({ tapped_at: start, ...at(0) })]
+    const readings = (from: number, weights: readonly number[], more = {}) => barReadings(start + from, weights, more)
+
+    test('S57, S39, S65: history is of the keg that is on the tap, its level and its battery in bins that fit the range', async () => {
+      const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 30 * MINUTE_MS, ...at(30 * MINUTE_MS) })
+      const questions = await ask([...bar(), ...readings(MINUTE_MS, [90, 90]), swap, ...readings(40 * MINUTE_MS, [160, 150, 140])])
+      const history = await questions.history(LOC, '07', { from: start, to: start + HOUR_MS })
+      expect(history).toMatchObject({ tap_id: 'loc-001#TAP#07', keg_id: 'keg-2', bin_secs: 60 })
+      expect(history?.data.map(({ t, level_pct }) => [t - start, Math.round(level_pct * 100) / 100])).toEqual([[40, 98.87], [41, 91.32], [42, 83.77]].map(([minute = 0, level]) => [minute * MINUTE_MS, level]))
+      expect(history?.battery_data.map(({ battery_pct }) => battery_pct)).toEqual([80, 80, 80])
+      expect(await questions.history(LOC, '09', { from: start, to: start + HOUR_MS })).toBeUndefined()
+    })
+
+    test('S17: without a keg history is of the tap since the last one', async () => {
+      const questions = await ask([...bar(), ...readings(MINUTE_MS, [90]), finished({ at: start + 5 * MINUTE_MS, ...at(5 * MINUTE_MS) }), ...readings(6 * MINUTE_MS, [20, 20])])
+      expect(await questions.history(LOC, '07', { from: start, to: start + HOUR_MS })).toMatchObject({ keg_id: null, data: [{ t: start + 6 * MINUTE_MS }, { t: start + 7 * MINUTE_MS }] })
+    })
+
+    test('S58, S-f: the rate is what was poured over the hours that were seen, of this keg only', async () => {
+      const swap = tapped({ keg_id: 'keg-2', tapped_at: start + HOUR_MS, ...at(HOUR_MS) })
+      const poured = [160, 160, 158, 158, 158, 158, 155, 155, 155, 155, 155]
+      const questions = await ask([...bar(), ...readings(MINUTE_MS, [40, 40, 40]), swap, ...readings(HOUR_MS, poured, { every: 6 * MINUTE_MS })])
+      const rate = await questions.rate(LOC, '07', start + 2 * HOUR_MS)
+      expect(rate).toMatchObject({ keg_id: 'keg-2', window_hours: 6, observed_hours: 1 })
+      expect(rate?.gallons_per_hour).toBeCloseTo(gallonsOfLbs(5, 1.014), 9)
+      expect(rate?.gallons_left).toBeCloseTo(gallonsOfLbs(126, 1.014), 9)
+      expect(rate?.hours_remaining).toBeCloseTo(126 / 5, 9)
+    })
+
+    test('S-f: where nothing was poured or seen there is no rate', async () => {
+      const questions = await ask([...bar(), ...readings(MINUTE_MS, [90, 90.01, 89.99])])
+      expect(await questions.rate(LOC, '07', start + HOUR_MS)).toMatchObject({ poured_gallons: 0, gallons_per_hour: null, hours_remaining: null })
+      expect(await questions.rate(LOC, '07', start + 48 * HOUR_MS)).toMatchObject({ observed_hours: 0, gallons_per_hour: null, gallons_left: null })
+      expect(await questions.rate(LOC, '09', start)).toBeUndefined()
+    })
+
+    test('S59, S-h: the life of a keg, and what was poured of it', async () => {
+      const swap = tapped({ keg_id: 'keg-2', tapped_at: start + 4 * HOUR_MS, ...at(4 * HOUR_MS) })
+      const questions = await ask([...bar(), ...readings(0, [160, 160, 158, 158, 158, 150, 150, 150], { every: 30 * MINUTE_MS }), swap, ...readings(5 * HOUR_MS, [160, 160])])
+      const lifespan = await questions.lifespan(LOC, 'keg-1', start + 9 * HOUR_MS)
+      expect(lifespan).toMatchObject({ keg_id: 'keg-1', beer_id: 'guinness', tapped_at: start, finished_at: start + 4 * HOUR_MS, last_reading: start + 3.5 * HOUR_MS, lifespan_hours: 3 })
+      expect(lifespan?.total_poured_gallons).toBeCloseTo(gallonsOfLbs(10, 1.014), 9)
+      expect(await questions.lifespan('elsewhere', 'keg-1', start)).toBeUndefined()
+      expect(await questions.lifespan(LOC, 'keg-0', start)).toBeUndefined()
+    })
+
+    test('S60, S-g: pours by the hour of the location\'s own day', async () => {
+      const zone = settings({ timezone: 'Asia/Kolkata', ...at(0) })
+      const questions = await ask([...bar(), zone, ...readings(HOUR_MS, [160, 160, 158, 158, 158]), ...readings(2 * HOUR_MS, [158, 157, 157, 157])])
+      const { timezone, hours } = await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })
+      expect(timezone).toBe('Asia/Kolkata')
+      expect(hours).toHaveLength(24)
+      expect(hours.filter(({ pours }) => pours > 0).map(({ hour_of_day, pours, gallons }) => [hour_of_day, pours, gallons.toFixed(6)])).toEqual([[6, 1, gallonsOfLbs(2, 1.014).toFixed(6)], [7, 1, gallonsOfLbs(1, 1.014).toFixed(6)]])
+    })
+
+    test('a pour that was voided is in no answer', async () => {
+      const events = [...bar(), ...readings(HOUR_MS, [160, 160, 158, 158, 158]), voided({ from: start, to: start + 2 * HOUR_MS, ...at(3 * HOUR_MS) })]
+      const questions = await ask(events)
+      expect((await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })).hours.every(({ pours }) => pours === 0)).toBe(true)
+      expect(await questions.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ total_poured_gallons: 0 })
+    })
+
+    test('S-g: the hourly level as the source document asks for it is kept', async () => {
+      const questions = await ask([...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100])])
+      const hours = await questions.levelByHour(LOC, { from: start, to: start + DAY_MS })
+      expect(hours.map(({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)])).toEqual([[1, gallonsOfLbs(126, 1.014).toFixed(6)], [2, gallonsOfLbs(71, 1.014).toFixed(6)]])
+    })
+
+    test('S61: the battery of each device by day', async () => {
+      const other = [registered({ device_id: 'SCALE-2', ...at(0) }), assigned({ tap: '08', device_id: 'SCALE-2', ...at(0) })]
+      const questions = await ask([...bar(), ...other, ...readings(HOUR_MS, [90, 90], { battery_pct: 60 }), ...readings(3 * HOUR_MS, [90], { battery_pct: 30 }), ...readings(HOUR_MS, [0], { device_id: 'SCALE-2', battery_pct: 90 })])
+      expect(await questions.batteryTrend(LOC, { from: start, to: start + DAY_MS })).toEqual([
+        { day: start, device_id: 'SCALE-0042', avg_battery_pct: 50, min_battery_pct: 30 }, { day: start, device_id: 'SCALE-2', avg_battery_pct: 90, min_battery_pct: 90 },
+      ])
+    })
+
+    test('S62: gallons by beer', async () => {
+      const swap = tapped({ keg_id: 'keg-2', beer_id: 'modelo', sg: 1.01, tapped_at: start + 2 * HOUR_MS, ...at(2 * HOUR_MS) })
+      const questions = await ask([...bar(), ...readings(HOUR_MS, [160, 160, 158, 158, 158]), swap, ...readings(3 * HOUR_MS, [160, 160, 159, 159, 159])])
+      const split = await questions.poursByBeer(LOC, { from: start, to: start + DAY_MS })
+      expect(split.map(({ beer_id, gallons }) => [beer_id, gallons.toFixed(6)])).toEqual([['guinness', gallonsOfLbs(2, 1.014).toFixed(6)], ['modelo', gallonsOfLbs(1, 1.01).toFixed(6)]])
+    })
+
+    test('S-m: what was attributed to a wrong keg is the right one\'s, with its gravity; nothing of it is the other\'s', async () => {
+      const wrong = [...bar(), ...readings(0, [160, 160, 158, 158, 158], { every: 6 * MINUTE_MS })]
+      const questions = await ask([...wrong, corrected({ from: start, ...at(HOUR_MS) }), ...readings(HOUR_MS, [158, 157, 157, 157], { every: 6 * MINUTE_MS })])
+      const lifespan = await questions.lifespan(LOC, 'keg-9', start + DAY_MS)
+      expect(lifespan?.total_poured_gallons).toBeCloseTo(gallonsOfLbs(3, 1.01), 9)
+      expect(await questions.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ total_poured_gallons: 0, last_reading: null })
+      expect((await questions.history(LOC, '07', { from: start, to: start + 2 * HOUR_MS }))?.data).toHaveLength(9)
+      expect(await questions.rate(LOC, '07', start + 2 * HOUR_MS)).toMatchObject({ keg_id: 'keg-9' })
+    })
+  })
+}
+
+test('S65: bins fit the range, so that a chart has a few hundred', () => {
+  expect([6 * HOUR_MS, DAY_MS, 7 * DAY_MS, 30 * DAY_MS, 365 * DAY_MS].map((range) => binOf(range) / MINUTE_MS)).toEqual([1, 5, 30, 120, 1440])
+})

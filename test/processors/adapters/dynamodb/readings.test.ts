@@ -1,0 +1,10 @@
+import { dynamoReadings } from '../../../../processors/adapters/dynamodb/readings.ts'
+import { DAY_MS, seriesContract } from '../../../contracts/series.ts'
+import { describeWith } from '../../../services/available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
+
+describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () =>
+  seriesContract('DynamoDB readings', async () => {
+    const { endpoint } = await sharedDynamoDb()
+    return { stores: dynamoReadings({ endpoint }), start: Math.floor(Date.now() / DAY_MS - 2) * DAY_MS, cleanup: async () => {} }
+  }))
