@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeUnits } from '../../../processors/adapters/dynamodb/units.ts'
-import { gallonsOf } from '../../../processors/scales/gallons.ts'
+import { gallonsOf } from '../../../projections/scales/gallons.ts'
 import { kegAt, kegNow } from '../../../processors/scales/timeline.ts'
 import { canonical, type Item } from '../../../projections/item.ts'
 import { isoOf, msOf } from '../../../projections/instant.ts'
