@@ -2,9 +2,14 @@ import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import { messageOf } from '../schemas/fault.ts'
 
+export interface Readiness {
+  /** Whether requests can be served here. */
+  readonly ready: boolean
+  readonly text: string
+}
+
 export interface AdminParts {
-  /** Undefined when requests can be served, else why not. */
-  readonly notReady: () => Promise<string | undefined>
+  readonly readiness: () => Promise<Readiness>
   readonly metrics: () => Promise<string>
   /** Which table serves, by domain. */
   readonly tables: () => Promise<unknown>
@@ -20,9 +25,9 @@ export const createAdmin = (parts: AdminParts): Server =>
 
 const ANSWERS: Readonly<Record<string, (parts: AdminParts, response: ServerResponse) => Promise<void>>> = {
   '/livez': (_, response) => Promise.resolve(send(response, 200, ['alive\n'])),
-  '/readyz': async ({ notReady }, response) => {
-    const reason = await notReady()
-    send(response, reason === undefined ? 200 : 503, [`${reason ?? 'ready'}\n`])
+  '/readyz': async ({ readiness }, response) => {
+    const { ready, text } = await readiness()
+    send(response, ready ? 200 : 503, [`${text}\n`])
   },
   '/metrics': async ({ metrics }, response) => send(response, 200, [await metrics(), 'text/plain; version=0.0.4; charset=utf-8']),
   '/v1/tables': async ({ tables }, response) => send(response, 200, [`${JSON.stringify(await tables())}\n`, 'application/json']),

@@ -58,6 +58,8 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     // Nobody else opens the new generation's files until it is listed as following.
     workshop: async () => embeddedWorkshop(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series: await openSeriesStores(config) }),
     follow: () => Promise.resolve(),
+    alone: false,
+    folds: async () => (await ask('folds', { domain: domain.name })) as number,
   }
 }
 
@@ -65,7 +67,11 @@ const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, ask: (n
   if (kafka !== undefined) throw new Fault('beside-unsupported', 'Beside a running server this works only with both log and items embedded, or with both as services. Stop the server first.')
   const logs = await openEmbeddedLogs(data, 'read')
   const opened = await logs.open(topic)
-  const log: Log = { ...opened, setCommitted: async (group, offsets) => void (await ask('set-committed', { domain: name, group, offsets })) }
+  const log: Log = {
+    ...opened,
+    followed: async (group) => (await ask('followed', { domain: name, group })) as boolean,
+    setCommitted: async (group, offsets) => void (await ask('set-committed', { domain: name, group, offsets })),
+  }
   return { log, close: () => logs.close() }
 }
 

@@ -9,6 +9,8 @@ import { version } from './version.ts'
 export interface Standing {
   readonly domain: string
   readonly generation: number
+  /** Whether anybody follows it; null where nobody is meant to, since nothing runs on the folder. */
+  readonly followed: boolean | null
   readonly lagEvents: number
   readonly lagSeconds: number
   readonly parked: number
@@ -41,7 +43,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers } = instruments()
   const rates = createRates(now)
   return {
     watching: {
@@ -57,8 +59,9 @@ export const createMetrics = (now: () => number): Metrics => {
       answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
     },
     text(standings) {
-      for (const gauge of [rebuilt, rebuildRate]) gauge.reset()
+      for (const gauge of [followed, rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {
+        followed.set({ domain, generation }, standing.followed === false ? 0 : 1)
         lagEvents.set({ domain, generation }, standing.lagEvents)
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
@@ -92,6 +95,7 @@ const instruments = () => {
   const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
   const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
   const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
+  const followed = new Gauge(named('pipeline_serving_followed', 'Whether a processor follows the generation that serves.', labels))
   const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
   const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
   const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
@@ -104,7 +108,7 @@ const instruments = () => {
   const rebuilt = new Gauge(named('pipeline_rebuild_progress_ratio', 'How much of its log the generation that is being built has folded.', labels))
   const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers }
+  return { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers }
 }
 
 /** Counts by second, over a short window. */

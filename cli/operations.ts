@@ -1,5 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
-import { callControl, checkpointsOf, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
+import { callControl, checkpointsOf, foldsOf, isFollowed, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
 import { forgetPerson } from './operations/forget.ts'
@@ -32,6 +32,8 @@ const OPERATIONS = {
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
   'marks': marksOf as Operation<unknown>,
   'control': callControl as Operation<unknown>,
+  'folds': foldsOf as Operation<unknown>,
+  'followed': isFollowed as Operation<unknown>,
   'set-committed': setCommitted as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,

@@ -10,12 +10,13 @@ import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { Fault, messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
+import type { Readiness } from './admin.ts'
 import type { Listen } from './variables.ts'
 import { edgeOf } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
-import { lagsOf, standingOf, statusOf } from './standing.ts'
+import { isServingFollowed, lagsOf, standingOf, statusOf, unfollowed } from './standing.ts'
 import { version } from './version.ts'
 
 export interface Serving {
@@ -43,7 +44,7 @@ const READY_CHECK_MS = 2_000
 export const openEdge = async (runtime: Runtime, { edge, processor, live, logger }: Parts): Promise<Serving> => {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   const admin = createAdmin({
-    notReady: async () => (state === 'serving' ? unready(runtime, processor) : state),
+    readiness: async () => (state === 'serving' ? readinessOf(runtime, processor) : { ready: false, text: state }),
     metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => measured(runtime, pipeline)))),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
@@ -61,9 +62,9 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   return { http, admin: adminUrl, stop }
 }
 
-const measured = async ({ adapters, clock }: Runtime, pipeline: Pipeline) => {
-  const standing = await standingOf(pipeline, clock.now())
-  return { ...standing, units: adapters.units(pipeline.domain.table, standing.generation) }
+const measured = async (runtime: Runtime, pipeline: Pipeline) => {
+  const standing = await standingOf(runtime, pipeline)
+  return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
 }
 
 const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger, live: LiveParts | undefined): FastifyInstance =>
@@ -102,18 +103,22 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number
 
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now), changes: store.changes })
 
-const unready = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<string | undefined> => {
+/** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
+const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {
   const tooLong = new AbortController()
-  const check = async (pipeline: Pipeline): Promise<string | undefined> => {
+  const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
-    return processor && lagEvents > READY_LAG_EVENTS ? `${pipeline.domain.name} is catching up: ${lagEvents} events behind` : undefined
+    if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
+    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${lagEvents} events behind` } : READY
   }
-  const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => ['the log or the store does not answer'])
-  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [messageOf(error)])
-  const reasons = await Promise.race([checks, late])
+  const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: messageOf(error) }])
+  const found = await Promise.race([checks, late])
   tooLong.abort()
-  return reasons.find((reason) => reason !== undefined)
+  return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
 }
+
+const READY: Readiness = { ready: true, text: 'ready' }
 
 const listening = async (app: FastifyInstance, { host, port }: Listen): Promise<string> => {
   try {

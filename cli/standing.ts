@@ -1,6 +1,7 @@
 import { parkedIn } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
+import { groupOf } from '../processors/engine/processor.ts'
 import { endsOf, totalOf } from '../processors/engine/positions.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -15,8 +16,10 @@ export interface Status extends Standing {
   readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
 }
 
-export const standingOf = async (pipeline: Pipeline, now: number): Promise<Standing> => {
+export const standingOf = async ({ clock, held, where }: Runtime, pipeline: Pipeline): Promise<Standing> => {
   const { domain, log, serving } = pipeline
+  const now = clock.now()
+  const followed = held !== undefined && where.admin === undefined ? null : await isServingFollowed(pipeline)
   const lags = await lagsOf(pipeline)
   const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
   const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
@@ -24,8 +27,14 @@ export const standingOf = async (pipeline: Pipeline, now: number): Promise<Stand
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
+  return { domain: domain.name, generation: serving().generation, followed, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
 }
+
+/** By whomever: what nobody follows stands still, however quiet the log is. */
+export const isServingFollowed = ({ domain, log, serving }: Pipeline): Promise<boolean> => log.followed(groupOf(domain.name, serving().generation))
+
+export const unfollowed = (domain: string, generation: number): string =>
+  `generation ${generation} of ${domain}, which serves, is followed by nobody: start a processor of the release that made it`
 
 /** As its builder told last, in whichever process that is. */
 const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebuild']> => {
@@ -53,7 +62,7 @@ const timeOf = async (log: Pipeline['log'], partition: number, offset: number): 
 export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
   Promise.all([...runtime.pipelines.values()].map(async (pipeline) => {
     const { domain, control, log } = pipeline
-    const standing = await standingOf(pipeline, runtime.clock.now())
+    const standing = await standingOf(runtime, pipeline)
     const generations = await control.generations(domain.name)
     const serving = generations.find(({ generation }) => generation === standing.generation)
     const events = totalOf(await endsOf(log))

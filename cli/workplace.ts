@@ -25,7 +25,7 @@ export interface Workplace {
   readonly domain: Domain
   readonly codec: Codec
   readonly clock: Clock
-  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'setCommitted'>
+  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'followed' | 'setCommitted'>
   readonly control: Pick<Control, ControlVerb>
   /** The generation that answers now. */
   readonly serving: number
@@ -37,6 +37,10 @@ export interface Workplace {
   workshop(): Promise<Workshop>
   /** Makes sure that somebody follows the listed generations. */
   follow(): Promise<void>
+  /** Nobody is served while this runs, and whoever starts next looks at what serves. */
+  readonly alone: boolean
+  /** The fold version of the running server, where one alone follows. */
+  folds(): Promise<number | undefined>
   close(): Promise<void>
 }
 
@@ -71,6 +75,8 @@ const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipel
     workshop: () => Promise.resolve(adapters.workshop(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.
     follow: () => (held === undefined ? Promise.resolve() : pipeline.start('processor')),
+    alone: held !== undefined,
+    folds: () => Promise.resolve(undefined),
     close: () => Promise.resolve(),
   }
 }

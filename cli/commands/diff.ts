@@ -26,9 +26,18 @@ export const diff = async (context: Context, options: RebuildOptions): Promise<E
     const report = await reportOf(workplace, { generation, against: listed.find((each) => each.generation === serving) as Generation, diffed, sample: options.sample ?? SAMPLE })
     context.output.line(options.json === true ? JSON.stringify(report) : reportText(report, context.output))
     differs ||= report.differs
-    if (made === undefined) context.output.note(`Generation ${generation} stays half-built; nobody follows it. To serve it: tributary rebuild ${domain.name} --resume. To remove it: tributary generations ${domain.name} --drop ${generation}.`)
+    if (made === undefined) context.output.note(`Generation ${generation} stays half-built; nobody follows it. To serve it: ${await nextStep(workplace, listed)}. To remove it: tributary generations ${domain.name} --drop ${generation}.`)
   })
   return differs ? EXIT.differs : EXIT.fine
+}
+
+/** Whoever is to follow it must have these folds. */
+const nextStep = async ({ domain, serving, folds, alone }: Workplace, listed: readonly Generation[]): Promise<string> => {
+  const server = await folds()
+  const resume = `tributary rebuild ${domain.name} --resume`
+  if ((server ?? listed.find((each) => each.generation === serving)?.foldVersion) === domain.foldVersion) return resume
+  if (alone) return 'tributary start of this release'
+  return server === undefined ? `start processors of this release beside those that run, then ${resume}` : 'stop the server, and run tributary start of this release'
 }
 
 interface Compared {

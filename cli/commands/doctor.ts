@@ -11,6 +11,7 @@ import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 import { isEmbedded } from '../runtime.ts'
+import { unfollowed } from '../standing.ts'
 import type { Status } from '../standing.ts'
 
 interface Finding {
@@ -106,6 +107,8 @@ const endpoint = async (url: string): Promise<string> => {
 
 const pipeline = async (context: Context): Promise<string> => {
   const statuses = (await ask(context, { name: 'status' })) as readonly Status[]
+  const still = statuses.filter(({ followed }) => followed === false)
+  if (still.length > 0) throw new Error(still.map(({ domain, generation }) => unfollowed(domain, generation)).join('; '))
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
   if (parked > 0) throw new Error(`${parked} keys are parked; see: tributary parked`)
   return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${lagEvents} events behind`).join('; ')

@@ -11,16 +11,17 @@ export interface FlipOptions {
   readonly domain: string
   readonly to?: number
   readonly acceptParked?: true
+  readonly acceptUnfollowed?: true
   readonly json?: true
 }
 
 /** Serves another complete generation, forwards or back. */
-export const flip = async (context: Context, { domain, to, acceptParked, json }: FlipOptions): Promise<Exit> => {
+export const flip = async (context: Context, { domain, to, acceptParked, acceptUnfollowed, json }: FlipOptions): Promise<Exit> => {
   const { output, signal } = context
   await inWorkplaces(context, domain, async (workplace) => {
     const generations = await workplace.control.generations(domain)
     const target = to ?? newest(workplace, generations)
-    const { before, standsStill } = await flipTo(workplace, target, { signal, acceptParked: acceptParked === true })
+    const { before, standsStill } = await flipTo(workplace, target, { signal, acceptParked: acceptParked === true, acceptUnfollowed: acceptUnfollowed === true })
     if (json === true) output.line(JSON.stringify({ domain, generation: target, before, standsStill }))
     else output.line(before === target ? `generation ${target} of ${domain} serves already` : `generation ${target} of ${domain} serves; generation ${before} stays: tributary flip ${domain} --to ${before} goes back`)
     if (standsStill) output.note(standing(workplace, generations, target))
@@ -36,5 +37,5 @@ const newest = ({ domain, serving }: Workplace, generations: readonly Generation
 
 const standing = ({ domain }: Workplace, generations: readonly Generation[], to: number): string => {
   const version = generations.find(({ generation }) => generation === to)?.foldVersion
-  return `Generation ${to} was made by folds of version ${version}, which this program (version ${domain.foldVersion}) does not have: it stands still as it is now until a processor of that release runs.`
+  return `Nobody follows generation ${to} now: it stands still as it is until a processor of the release that made it runs (folds of version ${version}; this program has ${domain.foldVersion}).`
 }

@@ -4,7 +4,7 @@ import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { confirm } from '../confirm.ts'
 import type { Context } from '../context.ts'
-import { flipTo } from '../flipping.ts'
+import { flipTo, refuseOtherFolds } from '../flipping.ts'
 import { holderName } from '../holder.ts'
 import { createMeter } from '../meter.ts'
 import { EXIT } from '../output.ts'
@@ -20,6 +20,7 @@ export interface RebuildOptions {
   readonly resume?: true
   readonly maxWritesPerSecond?: number
   readonly acceptParked?: true
+  readonly acceptUnfollowed?: true
   readonly yes?: true
   readonly json?: true
 }
@@ -29,10 +30,12 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
   if (options.diff === true) return (await import('./diff.ts')).diff(context, options)
   let parked = 0
   await inWorkplaces(context, options.domain, async (workplace) => {
+    const acceptUnfollowed = options.acceptUnfollowed === true
+    if (options.flip && !acceptUnfollowed) await refuseOtherFolds(workplace, workplace.domain.foldVersion, 'Stop it, and run tributary start of this release: it builds its own generation, or goes on with a half-built one, and serves it.')
     const parts = await partsOf(context, workplace, options)
     if (options.flip && options.yes !== true) await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`)
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
-    if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true })
+    if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true, acceptUnfollowed })
     parked = rebuilt.parked.length
     tell(context, options, rebuilt)
   })

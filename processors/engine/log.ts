@@ -75,6 +75,8 @@ export interface Log {
   identity(): Promise<TopicIdentity>
   /** Where the group stands by its own committed offsets (a hint), by partition; absent where unknown. */
   committed(group: string): Promise<ReadonlyMap<number, number>>
+  /** Whether anybody follows the log as this group now. */
+  followed(group: string): Promise<boolean>
   /** Sets a group's offsets; only for a group without members. */
   setCommitted(group: string, offsets: ReadonlyMap<number, number>): Promise<void>
   /** Forgets a group and its offsets; without effect where there is none. Fault `group-active` (retriable) while it has members. */

@@ -51,7 +51,7 @@ describe('the runtime', () => {
       await createPerform(runtime)('token-list', {}, told)
       expect(told.rows).toMatchObject([{ id: made.id, user: 'ann' }])
       await token(runtime, 'bob')
-      expect(await standingOf(pipeline, 0)).toMatchObject({ generation: 2, lagEvents: 0 })
+      expect(await standingOf(runtime, pipeline)).toMatchObject({ generation: 2, lagEvents: 0 })
     })
     await withRuntime({ config, domains: newer }, async (runtime) => {
       await upgrade(runtime, runtime.pipeline('meals'), { output, signal })

@@ -56,6 +56,17 @@ export function groupRules({ fresh }: LogSubject): void {
     expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(2)
   })
 
+  test('a group is followed from when it has a member until that one leaves', async () => {
+    const log = await fresh()
+    const group = `${log.topic}.followed`
+    await log.setCommitted(group, new Map([[0, 0]]))
+    expect(await log.followed(group)).toBe(false)
+    const subscription = await log.subscribe(group, listener())
+    await expect.poll(() => log.followed(group), { timeout: 25_000 }).toBe(true)
+    await subscription.stop()
+    expect(await log.followed(group)).toBe(false)
+  })
+
   test('a group is forgotten when it has no members, and again without effect', async () => {
     const log = await fresh()
     await log.append(numbered('k', 3))

@@ -128,7 +128,7 @@ export const until = async (holds: () => Promise<boolean>, otherwise: () => stri
 
 /** A domain's row of `status`. */
 export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env, domain = 'meals'): Promise<Row> => {
-  const rows = (await tell(['status', '--json'], env)).split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
+  const rows = (await run(['status', '--json'], env)).stdout.trim().split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
   return rows.find((row) => row.domain === domain) as Row
 }
 

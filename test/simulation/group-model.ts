@@ -15,6 +15,7 @@ export interface Coordinator {
   /** A partition of the process delivers again what it has delivered since it was assigned. */
   rewind(process: Process, amount: number): void
   committed(topic: Topic, group: string): ReadonlyMap<number, number>
+  followed(topic: Topic, group: string): boolean
   setCommitted(topic: Topic, group: string, offsets: ReadonlyMap<number, number>): void
   remove(topic: Topic, group: string): void
 }
@@ -234,6 +235,7 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
       }
     },
     committed: (topic, name) => new Map(groupOf(topic, name).committed),
+    followed: (topic, name) => groupOf(topic, name).members.length > 0,
     setCommitted: (topic, name, offsets) => {
       for (const [partition, offset] of offsets) groupOf(topic, name).committed.set(partition, offset)
     },

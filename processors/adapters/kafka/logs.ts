@@ -57,6 +57,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
       watermarks: topic.watermarks,
       identity: async () => ({ ...(await identify(name, topic.kept)), partitions }),
       committed: (group) => admin.committed(group, name),
+      followed: (group) => admin.hasMembers(group),
       async setCommitted(group, offsets) {
         await refuseActive(admin, group)
         await setOffsets({ settings, topic: name, group, offsets })

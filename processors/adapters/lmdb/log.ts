@@ -114,6 +114,8 @@ const createTopicLog = (parts: TopicParts) => {
       const offset = committed(group)
       return offset === undefined ? new Map() : new Map([[0, offset]])
     },
+    // Groups are within the process that writes; who reads beside it asks there.
+    followed: async group => groups.hasMembers(group),
     setCommitted: async (group, offsets) => {
       const offset = offsets.get(0)
       if (offset === undefined) return

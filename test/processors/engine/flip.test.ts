@@ -16,15 +16,16 @@ const opened = async () => {
   const reach = async (end: number) => {
     for (const store of stores) await store.commit([], { partition: 0, offset: end })
   }
-  const start = (to: number, end: number, { foldVersion = 1, acceptParked = false } = {}) => {
-    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }] }
-    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked })
+  const followed = new Set(['ledger.g1', 'ledger.g2'])
+  const start = (to: number, end: number, { foldVersion = 1, acceptParked = false, acceptUnfollowed = false } = {}) => {
+    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group) }
+    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked, acceptUnfollowed })
   }
   const flipTo = async (to: number, end: number, acceptParked = false) => {
     await reach(end)
     return start(to, end, { acceptParked })
   }
-  return { control, clock, stores, reach, start, flipTo }
+  return { control, clock, stores, followed, reach, start, flipTo }
 }
 
 const park = (store: MemoryStore, key: string, offset: number) =>
@@ -92,19 +93,64 @@ test('a generation that never was, and a half-built one, do not serve', async ()
   await expect(flipTo(generation, 10)).rejects.toMatchObject({ code: 'generation-unfinished', message: expect.stringContaining('--resume') })
 })
 
-test('folds of another version flip to what stands at the end, and say that it stands still', async () => {
-  const { stores, start } = await opened()
-  await stores[1].commit([], { partition: 0, offset: 10 })
-  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, standsStill: true })
+test('a generation that nobody follows does not serve, however quiet the log is, unless that is accepted', async () => {
+  const { control, clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.clear()
+  const flipping = expect(start(2, 10)).rejects.toMatchObject({ code: 'generation-unfollowed', message: expect.stringMatching(/generation 2 .*version 1/) })
+  await clock.pass(31_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  expect(await start(2, 10, { acceptUnfollowed: true })).toEqual({ before: 1, standsStill: true })
 })
 
-test('what stands still before the end for lack of its code does not serve, and is told with what it lacks', async () => {
-  const { control, clock, stores, start } = await opened()
+test('a flip waits for those who are about to follow', async () => {
+  const { clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.delete('ledger.g2')
+  const flipping = start(2, 10)
+  await clock.pass(5_000)
+  followed.add('ledger.g2')
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, standsStill: false })
+})
+
+test('folds of another version flip to what their own release follows, and to nothing else', async () => {
+  const { clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.delete('ledger.g2')
+  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-unfollowed' })
+  await clock.pass(6_000)
+  await flipping
+  followed.add('ledger.g2')
+  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, standsStill: false })
+})
+
+test('what nobody follows stands still before the end, does not serve, and is told with what it lacks', async () => {
+  const { control, clock, followed, stores, start } = await opened()
+  followed.delete('ledger.g2')
   await stores[1].commit([], { partition: 0, offset: 6 })
-  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
+  const flipping = expect(start(2, 10, { foldVersion: 7, acceptUnfollowed: true })).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
   await clock.pass(10_000)
   await flipping
   expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a flip that waits for the serving generation names that one', async () => {
+  const { clock, stores, start } = await opened()
+  await stores[1].commit([], { partition: 0, offset: 10 })
+  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-behind', message: expect.stringContaining('Generation 1 of') })
+  await clock.pass(61_000)
+  await flipping
+})
+
+test('where nobody follows the serving generation any more, the next one sends from where that stands', async () => {
+  const { control, followed, stores, start } = await opened()
+  followed.delete('ledger.g1')
+  await stores[0].commit([], { partition: 0, offset: 4 })
+  await stores[1].commit([], { partition: 0, offset: 10 })
+  await start(2, 10)
+  expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 4]]))
 })
 
 test('a generation that parks what the serving one does not is not flipped to, unless that is accepted', async () => {

@@ -41,6 +41,7 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
     watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
     identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
     committed: async () => new Map(),
+    followed: async () => subscribers.size > 0,
     setCommitted: async () => undefined,
     removeGroup: async () => undefined,
   }

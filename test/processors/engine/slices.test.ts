@@ -51,6 +51,7 @@ const feed = async (store: Store): Promise<readonly Passed[]> => {
     identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
     partitionOf: () => 0,
     committed: async () => new Map(),
+    followed: async () => true,
     setCommitted: async () => undefined,
     removeGroup: async () => undefined,
   }
