@@ -91,7 +91,7 @@ const instruments = () => {
   const named = <N extends string>(name: string, help: string, labelNames: readonly N[]) => ({ name, help, labelNames, registers: [registry] })
   const built = new Gauge(named('build_info', 'The version that runs, as a label.', ['version']))
   built.set({ version: version() }, 1)
-  const appended = new Counter(named('pipeline_events_appended_total', 'Events accepted by this process.', ['source', 'type']))
+  const appended = new Counter(named('pipeline_events_appended_total', 'Events from outside that this process appended: of requests, devices, tokens and imports.', ['source', 'type']))
   const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
   const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
   const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))

@@ -69,7 +69,7 @@ const measured = async (runtime: Runtime, pipeline: Pipeline) => {
 
 const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger, live: LiveParts | undefined): FastifyInstance =>
   createEdge({
-    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, clock.now) ?? []),
+    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? []),
     clock,
     ids: createIds({ now: clock.now, randomBytes }),
     randomBytes,
@@ -86,7 +86,7 @@ const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logg
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, serving }: Pipeline, { now, isEmbedded }: { now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
   const edge = edgeOf(domain.name)
   if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
@@ -94,6 +94,8 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, now: () => number
     ...edge,
     name: domain.name,
     commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
+    // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
+    ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: () => {
       if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
       return Promise.resolve(answering)

@@ -95,4 +95,5 @@ export type Outcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'duplicate'; readonly of: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'parked'; readonly reason: string }
+  /** `behind`: not it, but an earlier event of its key could not be folded. */
+  | { readonly kind: 'parked'; readonly reason: string; readonly behind?: true }

@@ -8,6 +8,7 @@ import type { Event } from '../../schemas/event.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
+import type { Runtime } from '../runtime.ts'
 
 export interface ImportArgs {
   readonly domain: string
@@ -50,7 +51,7 @@ export const importLines: Operation<ImportArgs> = async (runtime, { domain, impo
       for (const { type, user } of said.events) if (type === 'MealLogged' || type === 'LegacyMealAdopted') meals[user] = (meals[user] ?? 0) + 1
     }
   }
-  const refused = await append(pipeline, events)
+  const refused = await append(runtime, pipeline, events)
   return { rows: lines.length, events: events.length - refused.length, derived, meals, unreadable: [...unreadable, ...refused.map((reason) => ({ line: 0, reason }))] }
 }
 
@@ -77,19 +78,20 @@ const eventOf = ({ type, user, occurredAt, data, personal }: SaidByRow, { import
 })
 
 /** What the codec refuses is told and left out; the rest goes to the log at once. */
-const append = async ({ log, codec }: Pipeline, events: readonly Event[]): Promise<readonly string[]> => {
+const append = async ({ metrics }: Runtime, { log, codec }: Pipeline, events: readonly Event[]): Promise<readonly string[]> => {
   await codec.keysFor?.(events)
   const refused: string[] = []
-  const records = events.flatMap((event) => {
+  const said = events.flatMap((event) => {
     try {
-      return [{ key: event.meta.key, value: codec.encode(event) }]
+      return [{ type: event.type, record: { key: event.meta.key, value: codec.encode(event) } }]
     } catch (error) {
       if (!isFault(error)) throw error
       refused.push(`${event.type} of ${event.meta.key}: ${error.code}: ${error.message}`)
       return []
     }
   })
-  if (records.length > 0) await log.append(records)
+  if (said.length > 0) await log.append(said.map(({ record }) => record))
+  for (const { type } of said) metrics.report.appended(IMPORT_SOURCE, type)
   return refused
 }
 
@@ -110,7 +112,7 @@ export const endImport: Operation<ImportEnd> = async (runtime, { domain, importI
     data: { importId, count, source },
     personal: null,
   }))
-  await append(pipeline, events)
+  await append(runtime, pipeline, events)
   return { visible: await visible(pipeline) }
 }
 

@@ -43,7 +43,7 @@ export const createToken: Operation<{ user: string; domain: string; scopes: stri
   const { token, hash } = mintToken(domain, randomBytes)
   const patId = v7()
   const event: PatIssued = { type: 'PatIssued', meta: metaOf(runtime, user), data: { patId, hash, scopes: [...scopes] }, personal: { name } }
-  const outcome = await execute(pipeline, event)
+  const outcome = await execute(runtime, pipeline, event)
   return { id: patId, token, user, scopes, visible: outcome }
 }
 
@@ -57,9 +57,10 @@ const parseScopes = (text: string): readonly Scope[] => {
 const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => envelope({ eventId: v7(), user, now: clock.now(), source: SOURCE, correlationId: null })
 
 /** Appended for certain when it resolves; true when the items show it already. */
-const execute = async ({ log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {
+const execute = async ({ metrics }: Runtime, { log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {
   const { outcomes } = serving()
   const { outcome } = await createCommands({ log, codec, outcomes }).execute(event, { wait: true, timeoutMs: VISIBLE_MS })
+  metrics.report.appended(SOURCE, event.type)
   if (outcome === 'pending') return false
   if (outcome.kind === 'refused') throw new Fault(outcome.refusal.code, outcome.refusal.detail)
   if (outcome.kind === 'parked') throw new Fault('key-parked', `The event is in the log, but this user's events stand still: ${outcome.reason} See: tributary parked.`)
@@ -94,7 +95,7 @@ export const revokeToken: Operation<{ id: string }> = async (runtime, { id }) =>
       const { id: patId, user } = rowOf(item)
       if (patId !== id) continue
       const event: PatRevoked = { type: 'PatRevoked', meta: metaOf(runtime, user), data: { patId }, personal: null }
-      return { id, user, visible: await execute(pipeline, event) }
+      return { id, user, visible: await execute(runtime, pipeline, event) }
     }
   }
   throw new Fault('token-not-found', `No token has the id "${id}". See: tributary token list.`)

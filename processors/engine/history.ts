@@ -43,7 +43,7 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
       else if (found !== undefined && !('error' in found)) yield tell(heardBy(deciders, record), found, { items, standing, ttl: domain.table.ttl })
       else {
         standing.add(EVERY)
-        yield { partition, offset, outcome: { kind: 'parked', reason: found === undefined ? BEHIND : messageOf(found.error) }, changes: [] }
+        yield { partition, offset, outcome: found === undefined ? BEHIND : { kind: 'parked', reason: messageOf(found.error) }, changes: [] }
       }
     }
   }
@@ -54,7 +54,7 @@ const heardBy = (deciders: readonly Decider[], { discarded }: LogRecord): readon
   discarded === undefined ? deciders : deciders.filter(({ projection }) => !discarded.includes(projection.name))
 
 const DISCARDED: Outcome = { kind: 'refused', refusal: { code: 'discarded', detail: 'Somebody gave it up; who and why: tributary parked --discarded.' } }
-const BEHIND = 'an earlier event of this key could not be folded'
+const BEHIND: Outcome = { kind: 'parked', reason: 'an earlier event of this key could not be folded', behind: true }
 
 interface Known {
   readonly items: Map<string, Stored>
@@ -71,8 +71,11 @@ const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told =>
     const { folds, name } = decider.projection
     if (folds[event.type] === undefined) continue
     const decided = decider.decides.has(event.type)
+    if (known.standing.has(name)) {
+      if (decided) outcome = BEHIND
+      continue
+    }
     try {
-      if (known.standing.has(name)) throw new Error(BEHIND)
       const said = apply(decider, heard, { ...known, changes })
       if (decided) outcome = said
     } catch (error) {

@@ -118,8 +118,8 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
 const lookUp = async ({ domain, store }: OutcomesParts, { partition, offset, key }: Position & { readonly key: string }): Promise<Outcome> => {
   const names = [EVERY, ...domain.projections.map(({ name }) => name)]
   const [marker, ...parked] = await store().load([outcomeKey({ partition, offset }), ...names.map((name) => parkedKey(partition, name, key))])
-  for (const entry of parked as readonly (Parked | undefined)[]) {
-    if (entry !== undefined && entry.offset <= offset) return { kind: 'parked', reason: entry.reason }
-  }
+  const standing = (parked as readonly (Parked | undefined)[]).filter((entry): entry is Parked => entry !== undefined && entry.offset <= offset)
+  const [entry] = standing.sort((a, b) => b.offset - a.offset)
+  if (entry !== undefined) return { kind: 'parked', reason: entry.reason, ...(entry.offset < offset && { behind: true }) }
   return outcomeOf(marker)
 }

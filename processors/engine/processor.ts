@@ -76,7 +76,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
       const fresh = records.filter(({ offset }) => offset >= lane.next)
       if (fresh.length === 0 || !lease.held()) return
       await care.over(fresh, lease, async (some) => {
-        const passed = await process({ parts, deciders, lane, signal: stopping.signal }, some)
+        const passed = await foldBatch({ parts, deciders, lane, signal: stopping.signal }, some)
         parts.heard?.(passed)
       })
     })
@@ -101,7 +101,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
 }
 
 /** Items first, slice by slice; keys found poisoned are parked; only then the checkpoint. */
-const process = async (work: Work, records: readonly LogRecord[]): Promise<Passed> => {
+const foldBatch = async (work: Work, records: readonly LogRecord[]): Promise<Passed> => {
   const { parts, lane, signal } = work
   const { store, clock, failed = () => {} } = parts
   const last = (records.at(-1) as LogRecord).offset

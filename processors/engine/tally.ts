@@ -35,15 +35,17 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
   let sends = false
   let newest = 0
 
-  const stands = (offset: number, reason: string) => {
-    if (exceptions.get(offset)?.kind !== 'parked') parked += 1
-    exceptions.set(offset, { kind: 'parked', reason })
+  const stands = (offset: number, reason: string, behind = false) => {
+    const known = exceptions.get(offset)
+    if (known?.kind !== 'parked') parked += 1
+    // Where it waits in one projection and could not be folded in another, the latter is what its sender must hear.
+    if (known?.kind !== 'parked' || known.behind === true || !behind) exceptions.set(offset, behind ? { kind: 'parked', reason, behind } : { kind: 'parked', reason })
   }
   const addSpan = ({ span, outcomes, poison, sends: some }: Advanced) => {
     sends ||= some
     for (const [index, { offset, event }] of span.heard.entries()) {
       if (event.meta.recordedAt > newest) newest = event.meta.recordedAt
-      if (index >= outcomes.length) stands(offset, poison?.error instanceof Error ? poison.error.message : 'the key is parked')
+      if (index >= outcomes.length) stands(offset, poison?.error instanceof Error ? poison.error.message : 'the key is parked', index > outcomes.length)
       else if (outcomes[index]?.kind !== 'applied' && span.decider.decides.has(event.type)) exceptions.set(offset, outcomes[index])
     }
   }
@@ -51,7 +53,7 @@ export const createTally = (records: readonly LogRecord[]): Tally => {
     conflicted: () => void (conflicts += 1),
     add: (sorted, advanced) => {
       for (const one of advanced) addSpan(one)
-      for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded')
+      for (const offset of sorted.parked) stands(offset, 'an earlier event of this key could not be folded', true)
       for (const { position, error } of sorted.poisons) stands(position.offset, messageOf(error))
     },
     passed: (partition) => ({

@@ -35,7 +35,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const reference = eventReference(receipt.position, receipt.eventId)
   reply.header('tributary-event', reference)
   const state = receipt.outcome === 'pending' ? 'pending' : settled(receipt.outcome)
-  if (state === 'pending' || state === 'parked') return accepted(reply, reference, { state, decision })
+  if (state === 'pending' || state === 'parked' || state === 'behind') return accepted(reply, reference, { state, decision })
   const result = await route.answer(call, state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) })
   if (result === undefined) return accepted(reply, reference, { state: 'pending', decision })
   reply.code(route.status)
@@ -72,7 +72,8 @@ const appended = async ({ request, reply, domain, deps, call }: Run, event: Even
 
 const NOT_FOUND = /-not-found$/
 
-const settled = (outcome: Outcome): 'applied' | 'duplicate' | 'parked' => {
+const settled = (outcome: Outcome): 'applied' | 'duplicate' | 'parked' | 'behind' => {
+  if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'
   if (outcome.kind !== 'refused') return outcome.kind
   const { code, detail } = outcome.refusal
   throw new Problem(code === 'idempotency-key-reused' ? 422 : NOT_FOUND.test(code) ? 404 : 409, code, detail)
@@ -80,10 +81,11 @@ const settled = (outcome: Outcome): 'applied' | 'duplicate' | 'parked' => {
 
 const DETAIL = {
   pending: 'The event is in the log and will be folded; ask with Tributary-After to see it.',
-  parked: 'The event is in the log, but an earlier event of yours could not be folded, and this one waits behind it; operators have been told.',
+  parked: 'The event is in the log, but it could not be folded, and your later ones wait behind it; operators have been told.',
+  behind: 'The event is in the log, but an earlier event of yours could not be folded, and this one waits behind it; operators have been told.',
 } as const
 
-const accepted = (reply: FastifyReply, event: string, { state, decision }: { state: 'pending' | 'parked'; decision: Decision }) => {
+const accepted = (reply: FastifyReply, event: string, { state, decision }: { state: keyof typeof DETAIL; decision: Decision }) => {
   reply.code(202)
-  return { event, state, detail: DETAIL[state], ...(decision.id === undefined ? {} : { id: decision.id }), ...decision.shown }
+  return { event, state: state === 'behind' ? 'parked' : state, detail: DETAIL[state], ...(decision.id === undefined ? {} : { id: decision.id }), ...decision.shown }
 }

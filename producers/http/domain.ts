@@ -4,7 +4,7 @@ import type { Commands } from '../commands.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
 import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
-import { afterOf } from './headers.ts'
+import { afterOf, badReference } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
 import type { Call, Question, Route } from './route.ts'
 import type { Scope } from '../pat.ts'
@@ -23,6 +23,8 @@ export interface DomainEdge {
   readonly commands: Commands
   /** The serving generation; read once a request. */
   readonly questions: () => Promise<Answering>
+  /** Where a partition of the log ends; absent where only another process knows it. */
+  readonly end?: (partition: number) => Promise<number>
 }
 
 declare module 'fastify' {
@@ -55,7 +57,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else waitUntilReached(request, limits.waitMs).then(() => done(), done)
+    else waitUntilReached(request, { waitMs: limits.waitMs, end: domain.end }).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -69,16 +71,17 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
 /** Waited for in the generation that answers. */
-const waitUntilReached = async (request: FastifyRequest, waitMs: number): Promise<void> => {
+const waitUntilReached = async (request: FastifyRequest, { waitMs, end }: { waitMs: number; end: DomainEdge['end'] }): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
+  if (end !== undefined && after.offset >= (await end(after.partition))) throw badReference('Tributary-After names an event that is not in this log: send the Tributary-Event of an earlier answer.')
   if (!(await caller.outcomes.reached(after, waitMs))) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
-const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits }: EdgeDeps): void => {
+const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'usage was not recorded')
-  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed })
+  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed, ...(report && { appended: report.appended }) })
   scope.addHook('onResponse', (request, _reply, done) => {
     const { caller, receivedAt } = request
     if (caller) usage.record({ caller, kind: kindOf(request), id: request.appended?.id ?? request.id, now: receivedAt, day: utcDay(receivedAt) })

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { EventMeta } from '../../schemas/event.ts'
 import type { Position } from '../../processors/engine/log.ts'
-import { mistake } from './problem.ts'
+import { mistake, type Problem } from './problem.ts'
 
 const KEY = /^[\x21-\x7e]{1,128}$/
 
@@ -45,7 +45,9 @@ export const afterOf = (headers: IncomingHttpHeaders): Position | undefined => {
   if (after === undefined) return undefined
   const match = typeof after === 'string' ? REFERENCE.exec(after) : null
   if (!match) {
-    throw mistake(400, { pointer: 'header/Tributary-After', code: 'bad-event-reference', detail: 'Tributary-After must be the Tributary-Event of an earlier answer (partition:offset:id).' })
+    throw badReference('Tributary-After must be the Tributary-Event of an earlier answer (partition:offset:id).')
   }
   return { partition: Number(match[1]), offset: Number(match[2]) }
 }
+
+export const badReference = (detail: string): Problem => mistake(400, { pointer: 'header/Tributary-After', code: 'bad-event-reference', detail })

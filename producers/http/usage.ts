@@ -12,6 +12,7 @@ export interface UsageParts {
   readonly sample: number | null
   readonly source: string
   failed(error: unknown): void
+  appended?(source: string, type: string): void
 }
 
 export interface Used {
@@ -33,7 +34,7 @@ export interface Usage {
 /** The same id is sampled or not, on every replay and in every process (M-j). */
 export const isSampled = (id: string, one: number): boolean => crc32(id) % one === 0
 
-export const createUsage = ({ access, commands, sample, source, failed }: UsageParts): Usage => {
+export const createUsage = ({ access, commands, sample, source, failed, appended }: UsageParts): Usage => {
   const underWay = new Set<Promise<unknown>>()
   let said = { day: '', pats: new Set<string>() }
 
@@ -41,6 +42,7 @@ export const createUsage = ({ access, commands, sample, source, failed }: UsageP
     const meta = envelope({ eventId: derivedId(...purpose), user, now, source, correlationId: id })
     const done: Promise<unknown> = commands
       .execute({ ...draft, meta }, { wait: false, timeoutMs: 0 })
+      .then(() => appended?.(source, draft.type))
       .catch(failed)
       .finally(() => underWay.delete(done))
     underWay.add(done)

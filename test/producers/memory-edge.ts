@@ -117,13 +117,14 @@ export interface MemoryEdgeOptions {
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']
+  readonly end?: NonNullable<DomainEdge['end']>
 }
 
-export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
+export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report, end }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
   const pipeline = createMemoryPipeline(clock, domain)
   const app = createEdge({
-    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }) }],
+    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }), ...(end ? { end } : {}) }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),

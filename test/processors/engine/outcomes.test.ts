@@ -90,9 +90,10 @@ test('the sender of an event behind a parked one hears that its key stands still
   const entry = parkedFrom({ projection: 'accounts', key: 'a', position: { partition: 0, offset: 2 }, error: new Error('broken') }, 8)
   await store.commit([parking(entry)], { partition: 0, offset: 9 })
   const answer = outcomes.after(sent(4), 1_000)
-  const before = outcomes.after(sent(1), 1_000)
+  const [before, itself] = [outcomes.after(sent(1), 1_000), outcomes.after(sent(2), 1_000)]
   await clock.pass(0)
   outcomes.heard(passed(9, 10))
-  expect(await answer).toEqual({ kind: 'parked', reason: 'broken' })
+  expect(await answer).toEqual({ kind: 'parked', reason: 'broken', behind: true })
+  expect(await itself).toEqual({ kind: 'parked', reason: 'broken' })
   expect(await before).toEqual({ kind: 'applied' })
 })

@@ -8,7 +8,8 @@ import { parkedOf, type StoredParked } from '../../../processors/engine/parking.
 import { startProcessor } from '../../../processors/engine/processor.ts'
 import type { Store } from '../../../processors/engine/store.ts'
 import { keyOf } from '../../../projections/item.ts'
-import type { Domain, Projection } from '../../../projections/projection.ts'
+import type { Passed } from '../../../processors/engine/tally.ts'
+import type { Domain, Outcome, Projection } from '../../../projections/projection.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { accountKey, eventOf, jsonCodec, ledger, paid } from './ledger.ts'
 import { memoryLog, type MemoryLog } from './memory-log.ts'
@@ -72,6 +73,18 @@ describe('an entry', () => {
     await world.log.deliver()
     expect(await theOne(world)).toMatchObject({ waiting: 3 })
     expect(await parked(await rebuilt(world))).toMatchObject([{ offset: 1, waiting: 3, through: 5, since: 1_000 }])
+  })
+
+  test('tells the sender of the event itself from those who wait behind it, in the same batch and later', async () => {
+    const { log, store } = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
+    const told = new Map<number, Outcome | undefined>()
+    const heard = ({ exceptions }: Passed): void => exceptions.forEach((outcome, offset) => told.set(offset, outcome))
+    await startProcessor({ domain: ledger, generation: 1, log, store, codec: jsonCodec, clock, heard })
+    await log.deliver()
+    log.say(paid(1, 'r'))
+    await log.deliver()
+    expect([...told]).toMatchObject([[1, { kind: 'parked', reason: 'this fold is broken' }], [2, { kind: 'parked', behind: true }], [3, { kind: 'parked', behind: true }]])
+    expect(told.get(1)).not.toHaveProperty('behind')
   })
 
   test('keeps a bounded part of a long message', async () => {

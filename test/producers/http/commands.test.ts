@@ -107,8 +107,25 @@ describe('waiting for the fold', () => {
   test('a command behind a parked event is answered 202 and says so', async () => {
     const { edge, post } = await open()
     edge.pause()
-    edge.outcomes.set(edge.events.length, { kind: 'parked', reason: 'unknown-schema' })
-    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked' } })
+    edge.outcomes.set(edge.events.length, { kind: 'parked', reason: 'unknown-schema', behind: true })
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked', detail: expect.stringContaining('an earlier event of yours could not be folded') as string } })
+  })
+
+  test('a command whose own event cannot be folded is answered 202 and says that it is this one', async () => {
+    const { edge, post } = await open()
+    edge.pause()
+    edge.outcomes.set(edge.events.length, { kind: 'parked', reason: 'fold-threw' })
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked', detail: expect.stringContaining('it could not be folded, and your later ones wait behind it') as string } })
+  })
+
+  test('a Tributary-After that the log does not have is 400 at once, where its end is known', async () => {
+    const edge = await openMemoryEdge({ end: async (partition) => (partition === 0 ? edge.events.length : 0) })
+    const token = await edge.token('ann')
+    edge.pause()
+    const last = edge.events.length - 1
+    for (const [after, status, code] of [[`0:${last + 1}:x`, 400, 'bad-event-reference'], ['7:0:x', 400, 'bad-event-reference'], [`0:${last}:x`, 200, undefined]] as const) {
+      expect(await send(edge.app, { url: '/v1/targets', token, headers: { 'tributary-after': after } }), after).toMatchObject({ status, body: code === undefined ? {} : { code } })
+    }
   })
 
   test('a token made without waiting shows its secret at once', async () => {

@@ -115,15 +115,18 @@ describe('quotas', () => {
   })
 })
 
-test('the edge tells whoever counts what it appended and answered', async () => {
+test('the edge tells whoever counts everything it appended, and what it answered', async () => {
   const told: unknown[] = []
-  const edge = await openMemoryEdge({ report: { appended: (...what) => told.push(what), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
+  const edge = await openMemoryEdge({ limits: { usageSample: 1 }, report: { appended: (...what) => told.push(what), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
   const ann = await edge.token('ann')
   await log(edge, ann)
   await send(edge.app, { url: '/nowhere' })
-  expect(told).toEqual([
+  expect(told).toHaveLength(5)
+  expect(told).toEqual(expect.arrayContaining([
+    ['edge', 'PatUsed'],
+    ['edge', 'ApiUsageSampled'],
     ['edge', 'MealLogged'],
     [{ method: 'POST', route: '/v1/meals', status: 201 }, true],
     [{ method: 'GET', route: 'none', status: 404 }, true],
-  ])
+  ]))
 })
