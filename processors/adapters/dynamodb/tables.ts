@@ -85,10 +85,18 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     measure: async (table) => measured(await describe(table)),
     ...streamsOf({ client, attempts, describe, settle }),
     async enableTtl(spec, table) {
-      await attempts(`UpdateTimeToLive ${table}`, async () => {
+      const isOn = async (): Promise<boolean> => {
         const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
-        if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING') return
-        await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
+        return TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
+      }
+      await attempts(`UpdateTimeToLive ${table}`, async () => {
+        if (await isOn()) return
+        try {
+          await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
+        } catch (error) {
+          // Another process was first.
+          if (!(await isOn())) throw error
+        }
       })
     },
   }

@@ -125,6 +125,14 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     client.destroy()
   })
 
+  test('several processes at once switch TTL on', async () => {
+    const spec = freshSpec()
+    const processes = Array.from({ length: 4 }, () => dynamoStores({ endpoint }))
+    await Promise.all(processes.map((each) => each.open(spec, 1)))
+    await Promise.all(processes.map((each) => each.enableTtl(spec, 1)))
+    for (const each of processes) await each.close()
+  })
+
   test('two processes that open the same new table at once both get it', async () => {
     const spec = freshSpec()
     const [one, two] = await Promise.all([stores.open(spec, 1), dynamoStores({ endpoint }).open(spec, 1)])
