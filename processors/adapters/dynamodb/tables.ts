@@ -84,22 +84,24 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     },
     measure: async (table) => measured(await describe(table)),
     ...streamsOf({ client, attempts, describe, settle }),
-    async enableTtl(spec, table) {
-      const isOn = async (): Promise<boolean> => {
-        const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
-        return TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
-      }
-      await attempts(`UpdateTimeToLive ${table}`, async () => {
-        if (await isOn()) return
-        try {
-          await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
-        } catch (error) {
-          // Another process was first.
-          if (!(await isOn())) throw error
-        }
-      })
-    },
+    enableTtl: enablingTtl({ client, attempts }),
   }
+}
+
+const enablingTtl = ({ client, attempts }: Pick<TablesDeps, 'client' | 'attempts'>): Tables['enableTtl'] => async (spec, table) => {
+  const isOn = async (): Promise<boolean> => {
+    const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
+    return TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
+  }
+  await attempts(`UpdateTimeToLive ${table}`, async () => {
+    if (await isOn()) return
+    try {
+      await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
+    } catch (error) {
+      // Another process was first.
+      if (!(await isOn())) throw error
+    }
+  })
 }
 
 const measured = (description: TableDescription | undefined): Measured | undefined =>
