@@ -21,7 +21,7 @@ export interface ToldDecision {
   readonly position: string
   readonly type: string | null
   readonly key: string | null
-  readonly recordedAt: string | null
+  readonly appendedAt: string | null
   readonly before: string
   readonly after: string
 }
@@ -54,9 +54,9 @@ export const reportOf = async (workplace: Workplace, { generation, against, diff
 
 /** The event that was decided, as far as it can be read. */
 const tell = async ({ log, codec }: Workplace, { partition, offset, before, after }: DecisionChange): Promise<ToldDecision> => {
-  const told = { position: `${partition}:${offset}`, type: null, key: null, recordedAt: null, before, after }
+  const told = { position: `${partition}:${offset}`, type: null, key: null, appendedAt: null, before, after }
   for await (const records of log.read(partition, offset, offset + 1)) {
-    for (const { key, value, timestamp } of records) return { ...told, key, recordedAt: new Date(timestamp).toISOString(), type: typeOf(codec, value) }
+    for (const { key, value, timestamp } of records) return { ...told, key, appendedAt: new Date(timestamp).toISOString(), type: typeOf(codec, value) }
   }
   return told
 }
@@ -75,7 +75,7 @@ export const reportText = (report: DiffReport, { bold, dim }: Pick<Output, 'bold
   const lines = [bold(`${domain}: generation ${generation} (folds v${foldVersion}) against generation ${against.generation} (folds v${against.foldVersion}), which serves, as of ${at || 'an empty log'}`)]
   if (!report.differs) lines.push('no item and no decision comes out differently')
   lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(String), fieldsOf(kind.fields)])]))
-  if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), columns(decisions.sample.map((each) => [`  ${each.position}`, each.type ?? '?', each.key ?? '-', each.recordedAt ?? '-', `${each.before} -> ${each.after}`])))
+  if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), columns(decisions.sample.map((each) => [`  ${each.position}`, each.type ?? '?', each.key ?? '-', each.appendedAt ?? '-', `${each.before} -> ${each.after}`])))
   if (decisions.unknown > 0) lines.push(dim(`${decisions.unknown} refusals of events older than a day: what generation ${against.generation} made of them is no longer kept`))
   if (report.sample.length > 0) lines.push('', bold(`a sample of ${report.sample.length}`), ...report.sample.flatMap(textOf))
   if (bookkeeping > 0) lines.push(dim(`${bookkeeping} items were last touched by another event, and are otherwise the same`))

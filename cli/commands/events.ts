@@ -23,7 +23,7 @@ export const events = async (context: Context, { json, from, to, ...options }: E
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }
 
-const lineOf = ({ position, recordedAt, key, type, event, fault }: EventRow, { output }: Context): string => {
+const lineOf = ({ position, appendedAt, key, type, event, fault }: EventRow, { output }: Context): string => {
   const said = fault === undefined ? JSON.stringify((event as { data?: unknown }).data) : output.red(`${fault.code}: ${fault.message}`)
-  return `${output.dim(`${position} ${recordedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${said}`
+  return `${output.dim(`${position} ${appendedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${said}`
 }

@@ -2,9 +2,9 @@ import { fieldChanges } from '../../processors/engine/differences.ts'
 import { historyOf, type Touched, type Told } from '../../processors/engine/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { limitOf, NO_LIMIT, type Limit } from '../as-of.ts'
 import type { Context } from '../context.ts'
 import { domainNamed, placesOf } from '../domains.ts'
-import { instant } from '../instant.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -32,12 +32,13 @@ interface Explained {
 /** Folds one key of the log and shows how an item came to be what it is, or what it was at a time or a position. */
 export const explain = async (context: Context, options: ExplainOptions): Promise<Exit> => {
   const { name, table } = domainNamed(options.domain)
-  const until = limitOf(options.asOf)
+  const { limit, check } = limitOf(options.asOf)
   await inWorkplaces(context, name, async (workplace) => {
     const key = placesOf(name).keyIn(options.pk) ?? (await keyOfItems(workplace, options))
-    const found = await gather(workplace, { key, options, until: until.passed })
-    if (found.steps.length === 0) throw await neverWas(workplace, { key, options })
-    const items = [...found.items.values()].filter((item) => until.at === undefined || !isExpired(item, table.ttl, until.at))
+    await check(workplace.log, key)
+    const found = await gather(workplace, { key, options, until: limit.passed })
+    if (found.steps.length === 0) throw await neverWas(workplace, { key, options, limit })
+    const items = [...found.items.values()].filter((item) => limit.at === undefined || !isExpired(item, table.ttl, limit.at))
     if (options.json === true) context.output.line(JSON.stringify({ domain: name, key, ...jsonOf(found), items }, bigints))
     else show(context.output, options, { ...found, items: new Map(items.map((item) => [item.SK, item])) })
   })
@@ -55,22 +56,6 @@ const keyOfItems = async ({ domain, clock, serving, store }: Workplace, { pk, sk
   if (others.length > 0) throw new Fault('bad-usage', `The items of ${pk} are of several keys of the log: name one of them. There is: ${items.slice(0, 3).map(({ SK }) => SK).join(', ')}.`)
   if (key !== undefined) return key
   throw new Fault('bad-usage', `"${pk}${sk === undefined ? '' : ` ${sk}`}" is no item of ${domain.name}; its partitions look like ${places.example}. See: tributary events --domain ${domain.name}.`)
-}
-
-interface Limit {
-  /** Epoch milliseconds, where it is a time. */
-  readonly at: number | undefined
-  /** Whether the event comes after what was asked for. */
-  readonly passed: (told: Told) => boolean
-}
-
-/** A time: what the log had taken by then. A position: that event and all before it. */
-const limitOf = (asOf: string | undefined): Limit => {
-  if (asOf === undefined) return { at: undefined, passed: () => false }
-  const position = /^(\d+):(\d+)$/.exec(asOf)
-  if (position !== null) return { at: undefined, passed: ({ partition, offset }) => partition === Number(position[1]) && offset > Number(position[2]) }
-  const at = instant('--as-of', asOf)
-  return { at, passed: ({ heard }) => (heard?.event.meta.recordedAt ?? 0) > at }
 }
 
 const gather = async ({ domain, codec, log }: Workplace, { key, options, until }: { key: string; options: ExplainOptions; until: Limit['passed'] }): Promise<Explained> => {
@@ -91,20 +76,22 @@ const gather = async ({ domain, codec, log }: Workplace, { key, options, until }
   return { steps, items, events, parked }
 }
 
-/** Says what there is instead. */
-const neverWas = async (workplace: Workplace, { key, options }: { key: string; options: ExplainOptions }): Promise<Fault> => {
-  const all = await gather(workplace, { key, options: { domain: options.domain, pk: options.pk }, until: () => false })
-  const kind = (options.sk ?? '').split('#')[0] ?? ''
-  const near = [...all.items.keys()].sort((a, b) => Number(b.startsWith(kind)) - Number(a.startsWith(kind))).slice(0, 3)
+/** Says since when it is there, or what is there instead. */
+const neverWas = async (workplace: Workplace, { key, options, limit }: { key: string; options: ExplainOptions; limit: Limit }): Promise<Fault> => {
   const named = `${options.pk}${options.sk === undefined ? '' : ` ${options.sk}`}`
   const when = options.asOf === undefined ? 'No event' : `As of ${options.asOf} no event`
+  const [first] = options.asOf === undefined ? [] : (await gather(workplace, { key, options, until: NO_LIMIT.passed })).steps
+  if (first !== undefined) return new Fault('item-unknown', `${when} had made ${named}. The first that did is ${first.partition}:${first.offset}, ${iso(first.appendedAt)}.`)
+  const all = await gather(workplace, { key, options: { domain: options.domain, pk: options.pk }, until: limit.passed })
+  const kind = (options.sk ?? '').split('#')[0] ?? ''
+  const near = [...all.items.keys()].sort((a, b) => Number(b.startsWith(kind)) - Number(a.startsWith(kind))).slice(0, 3)
   const instead = near.length === 0 ? `The log of ${options.domain} ${all.events === 0 ? `has no event of ${key}` : 'made nothing there'}.` : `There is: ${near.join(', ')}.`
   return new Fault('item-unknown', `${when} had made ${named}. ${instead}`)
 }
 
 const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked }: Explained): void => {
   output.line(output.bold(sk === undefined ? pk : `${pk} ${sk}`))
-  const head = ['position', 'recorded', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed']
+  const head = ['position', 'appended', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed']
   output.line(columns([head, ...steps.flatMap((step) => rowsOf(step, sk === undefined))]))
   output.line('')
   for (const item of items.values()) output.line(JSON.stringify(item, bigints))
@@ -114,9 +101,11 @@ const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events
   if (parked !== undefined) output.note(output.red(`The key stands still since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`))
 }
 
+const iso = (at: number): string => new Date(at).toISOString()
+
 /** A line a changed attribute; what belongs to the event stands on its first. */
-const rowsOf = ({ partition, offset, heard, changes }: Told, named: boolean): readonly (readonly string[])[] => {
-  const event = [`${partition}:${offset}`, heard === undefined ? '' : `${new Date(heard.event.meta.recordedAt).toISOString()}`, heard?.event.type ?? '?']
+const rowsOf = ({ partition, offset, appendedAt, heard, changes }: Told, named: boolean): readonly (readonly string[])[] => {
+  const event = [`${partition}:${offset}`, iso(appendedAt), heard?.event.type ?? '?']
   const lines = changes.flatMap((change) => {
     const told = attributesOf(change)
     return told.map((line, index) => [...(named ? [index === 0 ? change.SK : ''] : []), line])
@@ -141,8 +130,9 @@ const brief = (value: Value | undefined): string => {
 const jsonOf = ({ steps, events, parked }: Explained) => ({
   events,
   parked: parked === undefined ? null : { position: `${parked.partition}:${parked.offset}`, ...parked.outcome },
-  steps: steps.map(({ partition, offset, heard, outcome, changes }) => ({
+  steps: steps.map(({ partition, offset, appendedAt, heard, outcome, changes }) => ({
     position: `${partition}:${offset}`,
+    appendedAt,
     eventId: heard?.event.meta.eventId ?? null,
     type: heard?.event.type ?? null,
     occurredAt: heard?.event.meta.occurredAt ?? null,

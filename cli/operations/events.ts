@@ -16,7 +16,8 @@ export interface EventsArgs {
 
 export interface EventRow {
   readonly position: string
-  readonly recordedAt: string
+  /** When the log took it; when it was recorded is in the event's envelope. */
+  readonly appendedAt: string
   readonly key: string | null
   readonly type: string
   readonly event?: unknown
@@ -65,7 +66,7 @@ const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, 
 
 export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> => {
   const { partition, offset, timestamp, key, value } = record
-  const head = { position: `${partition}:${offset}`, recordedAt: new Date(timestamp).toISOString(), key }
+  const head = { position: `${partition}:${offset}`, appendedAt: new Date(timestamp).toISOString(), key }
   try {
     const event = await withKeys(codec, () => [value], () => codec.decode(value, record))
     return { ...head, type: event.type, event: plain(event) }

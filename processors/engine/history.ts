@@ -18,6 +18,8 @@ export interface Touched extends Key {
 export interface Told {
   readonly partition: number
   readonly offset: number
+  /** When the log took it, epoch milliseconds. */
+  readonly appendedAt: number
   readonly heard?: Heard
   readonly outcome: Outcome
   readonly changes: readonly Touched[]
@@ -37,13 +39,13 @@ export async function* historyOf({ domain, codec, log, key }: HistoryParts): Asy
   const deciders = decidersOf(domain, { outbox: undefined, timers: timerChanges(codec) })
   for await (const records of log.readKey(key)) {
     for (const record of records) {
-      const { partition, offset } = record
+      const { partition, offset, timestamp: appendedAt } = record
       const found = standing.has(EVERY) ? undefined : await withKeys(codec, () => records.map(({ value }) => value), () => read(codec, record))
-      if (found === 'discarded') yield { partition, offset, outcome: DISCARDED, changes: [] }
-      else if (found !== undefined && !('error' in found)) yield tell(heardBy(deciders, record), found, { items, standing, ttl: domain.table.ttl })
+      if (found === 'discarded') yield { partition, offset, appendedAt, outcome: DISCARDED, changes: [] }
+      else if (found !== undefined && !('error' in found)) yield { appendedAt, ...tell(heardBy(deciders, record), found, { items, standing, ttl: domain.table.ttl }) }
       else {
         standing.add(EVERY)
-        yield { partition, offset, outcome: found === undefined ? BEHIND : { kind: 'parked', reason: messageOf(found.error) }, changes: [] }
+        yield { partition, offset, appendedAt, outcome: found === undefined ? BEHIND : { kind: 'parked', reason: messageOf(found.error) }, changes: [] }
       }
     }
   }
@@ -63,7 +65,7 @@ interface Known {
   readonly ttl: string
 }
 
-const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Told => {
+const tell = (deciders: readonly Decider[], heard: Heard, known: Known): Omit<Told, 'appendedAt'> => {
   const { event, partition, offset } = heard
   const changes: Touched[] = []
   let outcome: Outcome = { kind: 'applied' }

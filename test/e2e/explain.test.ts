@@ -4,7 +4,7 @@ import { client, freshFolder, meal, newToken, run, startServer, tell } from './p
 interface Step {
   readonly position: string
   readonly type: string
-  readonly recordedAt: number
+  readonly appendedAt: number
   readonly changes: readonly { readonly SK: string; readonly before: { readonly mealCount: number } | null; readonly after: { readonly mealCount: number } | null }[]
 }
 interface Explained {
@@ -29,7 +29,18 @@ describe('explain', { timeout: 120_000 }, () => {
     expect(whole.items).toMatchObject([{ SK: `SUMMARY#${day}`, mealCount: 1 }])
     const second = whole.steps[1] as Step
     expect((await explained('--as-of', second.position)).items).toMatchObject([{ mealCount: 2 }])
-    expect((await explained('--as-of', new Date(second.recordedAt).toISOString())).items).toMatchObject([{ mealCount: 2 }])
+    expect((await explained('--as-of', new Date(second.appendedAt).toISOString())).items).toMatchObject([{ mealCount: 2 }])
+
+    // What `events` shows up to a moment is what `explain` counts up to it.
+    const events = (await tell(['events', '--to', new Date(second.appendedAt + 1).toISOString(), '--json'], env)).split('\n').map((line) => JSON.parse(line) as { position: string; appendedAt: string })
+    expect(events.at(-1)).toMatchObject({ position: second.position, appendedAt: new Date(second.appendedAt).toISOString() })
+    expect(events[0]).not.toHaveProperty('recordedAt')
+
+    const first = whole.steps[0] as Step
+    expect(await run(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`, '--as-of', '1999-01-01'], env)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(`The first that did is ${first.position}, `) })
+    for (const [position, why] of [['1:0', 'whose events lie in partition 0'], ['0:99999', 'whose last event is 0:'], ['0:', 'neither an instant nor a position']] as const) {
+      expect(await run(['explain', 'meals', 'USER#ann', '--as-of', position], env), position).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why) })
+    }
 
     const shown = await tell(['explain', 'meals', 'USER#ann', `SUMMARY#${day}`], env)
     expect(shown).toMatch(/0:\d+ +\S+ +MealLogged +/)
