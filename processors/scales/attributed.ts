@@ -19,5 +19,5 @@ export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingRepo
   const tap = tapAt(device._places, data.at)
   if (tap === null) return { what: 'no-tap' }
   const timeline = work.get<TimelineItem>(tapTimelineKey(loc, tap))
-  return timeline === undefined || timeline.since === null || data.at <= timeline.since ? { what: 'gone' } : { what: 'read', device, tap, timeline }
+  return timeline === undefined || timeline.since === null || data.at < timeline.since ? { what: 'gone' } : { what: 'read', device, tap, timeline }
 }

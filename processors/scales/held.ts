@@ -14,7 +14,7 @@ export interface Holding {
 /** The device, which its first word registers where the derived event that says so is still on its way; undefined where it was not the location's then. */
 export const deviceSeen = (work: Work, { loc, device, epoch, at }: Holding): DeviceItem | undefined => {
   const known = work.get<DeviceItem>(deviceKey(device, epoch))
-  if (known !== undefined) return known.loc_id === loc && (known.status !== 'released' || isoOf(at) <= known.status_at) ? known : undefined
+  if (known !== undefined) return known.loc_id === loc && (known.status !== 'released' || isoOf(at) < known.status_at) ? known : undefined
   return register(work, { loc, device, epoch, at })
 }
 

@@ -60,8 +60,8 @@ export const placed = (places: readonly Place[], tap: string | null, at: number)
   return inserted(places, { tap, from: at }).slice(-KEPT_PLACES)
 }
 
-/** The tap under which the device stood when it measured something: what it measured as it was moved is of where it was before. */
-export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast(({ from }) => from < at)?.tap ?? null
+/** The tap under which the device stood at an instant. */
+export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast((place) => covers(place, at))?.tap ?? null
 
 /** The tap under which it stands for all that is known. */
 export const tapNow = (places: readonly Place[]): string | null => places.at(-1)?.tap ?? null

@@ -83,7 +83,8 @@ const others: readonly fc.WeightedArbitrary<AtTime>[] = [
   { weight: 1, arbitrary: fc.boolean().map((claims) => (now) => (claims ? said.claimed : said.claimReleased)({ meta: { occurredAt: now } })) },
 ]
 
-const wait = fc.oneof(fc.constantFrom(0, 1, 10_000, 60_000), fc.integer({ min: 0, max: 900_000 }))
+/** Two things in one millisecond have no order but the log's; what is measured in it is of either. */
+const wait = fc.oneof(fc.constantFrom(1, 10_000, 60_000), fc.integer({ min: 1, max: 900_000 }))
 
 const anEvent = fc.oneof({ weight: 14, arbitrary: aReading }, { weight: 3, arbitrary: aPour }, ...devices, ...kegs, ...others)
 
