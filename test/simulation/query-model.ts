@@ -1,5 +1,6 @@
 import { isExpired, keyOf, type Item, type Stored } from '../../projections/item.ts'
 import type { IndexSpec, Page, Query } from '../../projections/table.ts'
+import { sortText } from '../../processors/adapters/lmdb/range.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Table } from './store-model.ts'
 
@@ -7,11 +8,11 @@ import type { Table } from './store-model.ts'
 export const answer = (table: Table, query: Query, { now, stale }: { now: number; stale: boolean }): Page => {
   const index = indexOf(table, query)
   const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
-  const rank = (item: Item) => `${String(item[sk])}\u0000${keyOf(item)}`
+  const rank = (item: Item) => `${textOf(item[sk])}\u0000${keyOf(item)}`
   const way = query.reverse ? -1 : 1
   const after = query.cursor === undefined ? undefined : placeOf(query, query.cursor)
   const found = [...(stale ? table.lagging : table.items).values()]
-    .filter((item) => item[pk] === query.pk && meets(item[sk], query) && !isExpired(item, table.spec.ttl, now))
+    .filter((item) => item[pk] === query.pk && meets(item[sk], query, index?.number === true) && !isExpired(item, table.spec.ttl, now))
     .sort((a, b) => byBytes(rank(a), rank(b)) * way)
   const rest = after === undefined ? found : found.filter((item) => byBytes(rank(item), after) * way > 0)
   const items = rest.slice(0, query.limit)
@@ -26,10 +27,13 @@ const indexOf = ({ spec }: Table, { index }: Query): IndexSpec | undefined => {
   return known
 }
 
-const meets = (at: Item[string], { prefix, from, to }: Query): boolean => {
-  if (typeof at !== 'string') return false
+const textOf = (sort: Item[string]): string => (typeof sort === 'number' ? sortText(sort) : String(sort))
+
+const meets = (sort: Item[string], { prefix, from, to }: Query, number: boolean): boolean => {
+  if (typeof sort !== (number ? 'number' : 'string')) return false
+  const at = textOf(sort)
   if (prefix !== undefined) return at.startsWith(prefix)
-  return (from === undefined || byBytes(at, String(from)) >= 0) && (to === undefined || byBytes(at, String(to)) <= 0)
+  return (from === undefined || byBytes(at, textOf(from)) >= 0) && (to === undefined || byBytes(at, textOf(to)) <= 0)
 }
 
 const isPlain = (text: string) => /^[\0-\x7f]*$/.test(text)

@@ -1,5 +1,6 @@
 import { isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
+import { createFeed, type Feed } from '../../processors/adapters/lmdb/feed.ts'
 import { MAX_ACTIONS, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { FaultKind } from './faults.ts'
@@ -16,10 +17,12 @@ export interface Table {
   readonly lagging: Map<string, Stored>
   /** One process writes everything at once and reads without waiting, as LMDB does; else chunk by chunk, as DynamoDB does. */
   readonly embedded: boolean
+  /** What changes in it, where somebody may watch. */
+  readonly feed: Feed | undefined
 }
 
 export const createTable = (spec: TableSpec, embedded: boolean): Table =>
-  ({ spec, items: new Map(), checkpoints: new Map(), lagging: new Map(), embedded })
+  ({ spec, items: new Map(), checkpoints: new Map(), lagging: new Map(), embedded, feed: spec.watched === true ? createFeed() : undefined })
 
 const throttled = () => new Fault('store-throttled', 'The simulated store is throttled. Try again.', { retriable: true })
 const unavailable = () => new Fault('store-unavailable', 'The simulated store did not answer. Try again.', { retriable: true })
@@ -46,6 +49,7 @@ const write = (table: Table, one: Write) => {
   if (before) table.lagging.set(id, before)
   if ('put' in one) table.items.set(id, Object.values(one.put).includes(undefined) ? present(one.put) : one.put)
   else table.items.delete(id)
+  table.feed?.add(one)
 }
 
 /** A store keeps no attributes that have no value. */
@@ -136,6 +140,7 @@ export const storeFor = (world: { scheduler: Scheduler; random: Random }, proces
       }
     },
     reader: (now) => readerFor(ask, table, now),
+    ...(table.feed && { changes: table.feed }),
     close: async () => undefined,
   }
   return table.embedded ? { ...store, peek: (key) => table.items.get(keyOf(key)) } : store
