@@ -15,12 +15,24 @@ export interface KafkaConfig {
 
 export type SeriesConfig = { readonly kind: 'embedded' } | { readonly kind: 'timestream'; readonly endpoint?: string } | { readonly kind: 'dynamodb' }
 
+/** The broker of others that devices speak to. */
+export interface JoinConfig {
+  readonly url: string
+  readonly username?: string
+  readonly password?: string
+  /** Unset: by the name of this machine. */
+  readonly clientId?: string
+  readonly share?: string
+}
+
 export interface Config {
   readonly data: string
   readonly http: Listen
   readonly admin: Listen
   /** Whose pages may watch a bar, beside our own. */
   readonly origins: readonly string[]
+  /** `asked`: the address was set, so that it must be had. */
+  readonly mqtt: 'off' | { readonly listen: Listen; readonly asked: boolean } | { readonly join: JoinConfig }
   /** Unset: the embedded log. */
   readonly kafka?: KafkaConfig
   /** Unset: the embedded store. `endpoint` absent: AWS, by the SDK's own region and credentials. */
@@ -59,7 +71,18 @@ export const readConfig = (env: Env): Config => {
   return deepFreeze(config)
 }
 
-const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABLES)[N]['parse']>, mistakes: string[]): Config => {
+type ValueOf = <N extends Name>(name: N) => ReturnType<(typeof VARIABLES)[N]['parse']>
+
+const mqttOf = (value: ValueOf, mistakes: string[]): Config['mqtt'] => {
+  const chosen = value('TRIBUTARY_MQTT')
+  const [username, password, clientId, share] = [value('TRIBUTARY_MQTT_USERNAME'), value('TRIBUTARY_MQTT_PASSWORD'), value('TRIBUTARY_MQTT_CLIENT_ID'), value('TRIBUTARY_MQTT_SHARE')]
+  const more = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }), ...(clientId === undefined ? {} : { clientId }), ...(share === undefined ? {} : { share }) }
+  if (chosen !== 'off' && 'url' in chosen) return { join: { ...chosen, ...more } }
+  if (Object.keys(more).length > 0) mistakes.push('TRIBUTARY_MQTT_USERNAME, _PASSWORD, _CLIENT_ID and _SHARE are for a broker of others; set TRIBUTARY_MQTT to its URL, or unset them.')
+  return chosen === 'off' ? 'off' : { listen: chosen, asked: chosen !== VARIABLES.TRIBUTARY_MQTT.fallback }
+}
+
+const assemble = (value: ValueOf, mistakes: string[]): Config => {
   const list = value('TRIBUTARY_KAFKA')
   const dynamodb = value('TRIBUTARY_DYNAMODB')
   const timestream = value('TRIBUTARY_TIMESTREAM')
@@ -77,6 +100,7 @@ const assemble = (value: <N extends Name>(name: N) => ReturnType<(typeof VARIABL
     http: value('TRIBUTARY_HTTP'),
     admin: value('TRIBUTARY_ADMIN'),
     origins: value('TRIBUTARY_ORIGINS'),
+    mqtt: mqttOf(value, mistakes),
     ...(list === undefined ? {} : { kafka: { brokers: list, ...kafka } }),
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
     series: seriesOf(timestream, list !== undefined && dynamodb !== undefined),

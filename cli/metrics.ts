@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
+import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import type { Proof } from '../processors/engine/control.ts'
 import type { Unconfirmed } from '../processors/engine/ledger.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
@@ -32,6 +33,7 @@ export interface Measured extends Standing {
 export interface Metrics {
   readonly watching: Pick<Watching, 'passed' | 'failed'>
   readonly report: EdgeReport
+  readonly devices: DeviceReport
   /** The Prometheus text format. What must be asked for is asked for here. */
   text(standings: readonly Measured[]): Promise<string>
   /** Events folded by this process so far. */
@@ -58,6 +60,7 @@ export const createMetrics = (now: () => number): Metrics => {
       appended: (source, type) => appended.inc({ source, type }),
       answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
     },
+    devices: devicesReport(registry, (source, type) => appended.inc({ source, type })),
     text(standings) {
       for (const gauge of [followed, rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {
@@ -109,6 +112,23 @@ const instruments = () => {
   const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
   return { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers }
+}
+
+const devicesReport = (registry: Registry, appended: DeviceReport['appended']): DeviceReport => {
+  const counter = <N extends string>(name: string, help: string, labelNames: readonly N[]) => new Counter({ name, help, labelNames, registers: [registry] })
+  const messages = counter('mqtt_messages_total', 'Messages of devices that are in the log.', ['kind'])
+  const refused = counter('mqtt_refused_total', 'Logins, subscriptions and messages of devices that were refused.', ['reason'])
+  const quarantined = counter('device_events_quarantined_total', 'Events of devices that were not believed.', ['reason'])
+  const delayed = counter('mqtt_delayed_total', 'Times a device had to wait because it sent faster than it may.', [])
+  const connections = new Gauge({ name: 'mqtt_connections', help: 'Devices connected to the built-in broker, or 1 while a broker of others is joined.', registers: [registry] })
+  return {
+    appended,
+    message: (kind) => messages.inc({ kind }),
+    quarantined: (reason) => quarantined.inc({ reason }),
+    refused: (reason) => refused.inc({ reason }),
+    delayed: () => delayed.inc(),
+    connections: (count) => connections.set(count),
+  }
 }
 
 /** Counts by second, over a short window. */

@@ -1,7 +1,7 @@
 import { isSecret, NAMES } from './variables.ts'
 import type { Env } from './variables.ts'
 
-const LATER = ['MQTT', 'SCHEMA_REGISTRY', 'OIDC_ISSUER', 'STRAVA_', 'TELEGRAM_'].map((name) => `TRIBUTARY_${name}`)
+const LATER = ['SCHEMA_REGISTRY', 'OIDC_ISSUER', 'STRAVA_', 'TELEGRAM_'].map((name) => `TRIBUTARY_${name}`)
 
 /** Of docker-compose.yml and of the tests: not ours to read, and no mistake. */
 const OTHERS = /^TRIBUTARY_(KAFKA_PORT|DYNAMODB_PORT|REQUIRE_\w+|TEST_\w+)$/
@@ -11,7 +11,6 @@ export const unknownNames = (env: Env): string[] => {
   const known = new Set<string>([...NAMES, ...NAMES.filter(isSecret).map((name) => `${name}_FILE`)])
   return Object.keys(env)
     .filter((name) => name.startsWith('TRIBUTARY_') && !known.has(name) && !OTHERS.test(name))
-    .filter((name) => !(name === 'TRIBUTARY_MQTT' && env[name] === 'off'))
     .sort()
     .map((name) => LATER.some((prefix) => name.startsWith(prefix))
       ? `${name} configures a part that this version does not have; unset it.`

@@ -29,7 +29,7 @@ const OPERATIONS = {
   'generations': listGenerations as Operation<unknown>,
   'generations-drop': dropOne as Operation<unknown>,
   'forget': forgetPerson as Operation<unknown>,
-  'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null }),
+  'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null, mqtt: runtime.where.mqtt ?? null }),
   'marks': marksOf as Operation<unknown>,
   'control': callControl as Operation<unknown>,
   'folds': foldsOf as Operation<unknown>,

@@ -29,7 +29,7 @@ export interface Runtime {
   /** The data folder's lock and socket, where something is embedded and this process holds it. */
   readonly held: Held | undefined
   /** Where this process listens, once it does. */
-  readonly where: { http?: string; admin?: string }
+  readonly where: { http?: string; admin?: string; mqtt?: string }
   pipeline(domain: string): Pipeline
   /** Finishes what is under way, then closes in an order that loses nothing. Concurrent calls share one promise. */
   close(): Promise<void>

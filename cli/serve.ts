@@ -8,9 +8,11 @@ import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
-import { Fault, messageOf } from '../schemas/fault.ts'
+import { messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import type { Readiness } from './admin.ts'
+import { openDevices } from './devices.ts'
+import { cannotListen } from './listen.ts'
 import type { Listen } from './variables.ts'
 import { edgeOf } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
@@ -22,6 +24,8 @@ import { version } from './version.ts'
 export interface Serving {
   readonly http: string | undefined
   readonly admin: string
+  /** Where devices speak MQTT, or why they do not; undefined where nobody asked for it. */
+  readonly mqtt: string | undefined
   /** Fails readiness, takes no new requests, answers those under way. */
   stop(): Promise<void>
 }
@@ -49,17 +53,19 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
-  const app = edge ? publicEdge(runtime, logger, live ? await liveParts(runtime) : undefined) : undefined
+  const domains = edge ? edgesOf(runtime) : []
+  const app = edge ? publicEdge(runtime, { domains, logger, live: live ? await liveParts(runtime) : undefined }) : undefined
+  const devices = await openDevices(runtime, { domains, logger })
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
   state = 'serving'
-  Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }) })
+  Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }), ...(devices?.url === undefined ? {} : { mqtt: devices.url }) })
   const stop = async (): Promise<void> => {
     state = 'stopping'
-    await app?.close()
+    await Promise.all([app?.close(), devices?.stop()])
     admin.closeAllConnections()
     await new Promise((done) => admin.close(done))
   }
-  return { http, admin: adminUrl, stop }
+  return { http, admin: adminUrl, mqtt: devices?.told, stop }
 }
 
 const measured = async (runtime: Runtime, pipeline: Pipeline) => {
@@ -67,9 +73,18 @@ const measured = async (runtime: Runtime, pipeline: Pipeline) => {
   return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
 }
 
-const publicEdge = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger, live: LiveParts | undefined): FastifyInstance =>
+const edgesOf = ({ pipelines, clock, config }: Runtime): readonly DomainEdge[] =>
+  [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
+
+interface Public {
+  readonly domains: readonly DomainEdge[]
+  readonly logger: Logger
+  readonly live: LiveParts | undefined
+}
+
+const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live }: Public): FastifyInstance =>
   createEdge({
-    domains: [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? []),
+    domains,
     clock,
     ids: createIds({ now: clock.now, randomBytes }),
     randomBytes,
@@ -139,12 +154,3 @@ const listenAdmin = (server: Server, { host, port }: Listen): Promise<string> =>
       resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`)
     })
   })
-
-const cannotListen = (error: unknown, { host, port }: Listen, name: string): unknown => {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') return new Fault('port-in-use', `Another program listens on ${host}:${port}. Stop it, or set ${name} to another address.`, { cause: error })
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new Fault('cannot-listen', `This process may not listen on ${host}:${port} (${String(code)}). Set ${name} to an address of this machine and a port above 1023.`, { cause: error })
-  }
-  return error
-}

@@ -30,6 +30,24 @@ const listen: Parse<Listen> = (text) => {
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
+export interface OutsideBroker {
+  readonly url: string
+}
+
+const mqtt: Parse<'off' | Listen | OutsideBroker> = (text) => {
+  if (text === 'off') return text
+  if (!/^mqtts?:/.test(text)) return listen(text)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || url.hostname === '' || url.search !== '' || url.hash !== '' || !['', '/'].includes(url.pathname)) throw new Mistake('is not mqtt://HOST[:PORT] or mqtts://HOST[:PORT]')
+  if (url.username !== '' || url.password !== '') throw new Mistake('holds a name or a password; put them into TRIBUTARY_MQTT_USERNAME and TRIBUTARY_MQTT_PASSWORD')
+  return { url: `${url.protocol}//${url.host}` }
+}
+
+const named = (pattern: RegExp): Parse<string | undefined> => (value) => {
+  if (pattern.test(value)) return value
+  throw new Mistake(`does not match ${String(pattern)}`)
+}
+
 const brokers: Parse<readonly string[] | undefined> = (text) => {
   const list = text.split(',').map((broker) => broker.trim())
   const wrong = list.find((broker) => !/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}$/.test(broker))
@@ -89,6 +107,11 @@ export const VARIABLES = {
   TRIBUTARY_HTTP: variable(listen, { host: '127.0.0.1', port: 8080 }),
   TRIBUTARY_ADMIN: variable(listen, { host: '127.0.0.1', port: 8081 }),
   TRIBUTARY_ORIGINS: variable(origins, []),
+  TRIBUTARY_MQTT: variable<'off' | Listen | OutsideBroker>(mqtt, { host: '127.0.0.1', port: 1883 }),
+  TRIBUTARY_MQTT_USERNAME: variable(text, undefined),
+  TRIBUTARY_MQTT_PASSWORD: secret(),
+  TRIBUTARY_MQTT_CLIENT_ID: variable(named(/^[A-Za-z0-9_.-]{1,64}$/), undefined),
+  TRIBUTARY_MQTT_SHARE: variable(named(/^[A-Za-z0-9_.-]{1,64}$/), undefined),
   TRIBUTARY_KAFKA: variable(brokers, undefined),
   TRIBUTARY_KAFKA_PARTITIONS: variable(whole(1, 1000), 6),
   TRIBUTARY_KAFKA_SSL: variable(onOff, false),

@@ -45,10 +45,11 @@ export const doctor = async (context: Context, { json }: { json?: true }): Promi
 type Check = (name: string, look: () => Promise<string> | string) => Promise<void>
 
 const checkServices = async (context: Context, config: Config, check: Check): Promise<void> => {
-  const { kafka, dynamodb, data } = config
+  const { kafka, dynamodb, mqtt, data } = config
   if (isEmbedded(config)) await check('data folder', () => folder(data))
   for (const broker of kafka?.brokers ?? []) await check(`Kafka ${broker}`, () => reach(broker, kafka?.ssl === true))
   if (dynamodb?.endpoint !== undefined) await check('DynamoDB', () => endpoint(dynamodb.endpoint ?? ''))
+  if (mqtt !== 'off' && 'join' in mqtt) await check('MQTT', () => reachUrl(new URL(mqtt.join.url)))
   if (!isEmbedded(config) || isDataFolder(data)) await check('pipeline', () => pipeline(context))
 }
 
@@ -79,6 +80,11 @@ const folder = async (data: string): Promise<string> => {
   const holder = await callHolder(data)
   holder?.destroy()
   return `${data}, ${holder === undefined ? 'free' : 'held by a running server'}`
+}
+
+const reachUrl = ({ protocol, host, port }: URL): Promise<string> => {
+  const tls = protocol === 'mqtts:'
+  return reach(port === '' ? `${host}:${tls ? 8883 : 1883}` : host, tls)
 }
 
 const reach = (broker: string, tls: boolean): Promise<string> => {

@@ -83,8 +83,9 @@ const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Rol
   return serving
 }
 
-const greeting = (config: Config, { http, admin }: Serving, roles: ReadonlySet<Role>): readonly string[] => [
+const greeting = (config: Config, { http, admin, mqtt }: Serving, roles: ReadonlySet<Role>): readonly string[] => [
   ...(http === undefined ? [`tributary runs the roles ${[...roles].join(', ')}`] : [`tributary listens on ${http} (what it serves: ${http}/docs)`]),
+  ...(mqtt === undefined ? [] : [`mqtt:    ${mqtt}`]),
   `admin:   ${admin}/readyz, ${admin}/metrics`,
   `log:     ${config.kafka === undefined ? `embedded, in ${config.data}` : `Kafka at ${config.kafka.brokers.join(', ')}`}`,
   `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,

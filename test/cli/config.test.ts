@@ -44,6 +44,17 @@ describe('the configuration', () => {
     expect(mistakesOf({ TRIBUTARY_TIMESTREAM: 'dynamodb' })).toContain('TRIBUTARY_DYNAMODB is not set')
   })
 
+  test('devices speak to the built-in broker, to one of others, or to nobody', () => {
+    expect(readConfig({}).mqtt).toEqual({ listen: { host: '127.0.0.1', port: 1883 }, asked: false })
+    expect(readConfig({ TRIBUTARY_MQTT: '127.0.0.1:1883' }).mqtt).toEqual({ listen: { host: '127.0.0.1', port: 1883 }, asked: true })
+    expect(readConfig({ TRIBUTARY_MQTT: 'off' }).mqtt).toBe('off')
+    expect(readConfig({ TRIBUTARY_MQTT: 'mqtts://broker:8884', TRIBUTARY_MQTT_USERNAME: 'u', TRIBUTARY_MQTT_PASSWORD: 'p', TRIBUTARY_MQTT_CLIENT_ID: 'edge-1', TRIBUTARY_MQTT_SHARE: 'bar' }).mqtt)
+      .toEqual({ join: { url: 'mqtts://broker:8884', username: 'u', password: 'p', clientId: 'edge-1', share: 'bar' } })
+    for (const wrong of ['mqtt://', 'mqtt://h/topic', 'mqtt://u:p@h', 'ws://h', 'on']) expect(mistakesOf({ TRIBUTARY_MQTT: wrong }), wrong).toContain('TRIBUTARY_MQTT ')
+    expect(mistakesOf({ TRIBUTARY_MQTT_SHARE: 'bar' })).toContain('for a broker of others')
+    expect(printConfig({ TRIBUTARY_MQTT_PASSWORD: 'hunter2' })).not.toContain('hunter2')
+  })
+
   test('every mistake is told at once, each with its fix', () => {
     const told = mistakesOf({
       TRIBUTARY_HTTP: 'everywhere', TRIBUTARY_ADMIN: '127.0.0.1:70000', TRIBUTARY_KAFKA: 'kafka', TRIBUTARY_DYNAMODB: 'ftp://x', TRIBUTARY_KAFKA_PARTITIONS: '-1',

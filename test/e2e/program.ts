@@ -76,6 +76,8 @@ export interface Server {
   readonly pid: number
   readonly url: string
   readonly admin: string
+  /** Of the built-in broker; empty where it does not run. */
+  readonly mqtt: string
   stderr(): string
   kill(signal: NodeJS.Signals): void
   /** The exit code, or the signal that ended it. */
@@ -86,7 +88,7 @@ export interface Server {
 
 /** Starts the built program on free ports; resolves when it is ready. */
 export const startServer = async (env: Env, args: readonly string[] = []): Promise<Server> => {
-  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', ...env })
+  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', ...env })
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)
@@ -94,7 +96,7 @@ export const startServer = async (env: Env, args: readonly string[] = []): Promi
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     await ended
   })
-  const { url, admin } = await greetingOf(child, ended, () => stderr)
+  const { url, admin, mqtt } = await greetingOf(child, ended, () => stderr)
   const died = ended.then((how) => {
     throw new Error(`the server ended (${how}): ${stderr}`)
   })
@@ -103,17 +105,18 @@ export const startServer = async (env: Env, args: readonly string[] = []): Promi
     child.kill('SIGTERM')
     return ended
   }
-  return { pid: child.pid ?? 0, url, admin, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended, stop }
+  return { pid: child.pid ?? 0, url, admin, mqtt, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended, stop }
 }
 
-const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: () => string): Promise<{ url: string; admin: string }> => {
-  let url = ''
-  const lines = async (): Promise<{ url: string; admin: string }> => {
+const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: () => string): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {
+  let [url, mqtt] = ['', '']
+  const lines = async (): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {
     if (child.stdout === null) throw new Error('no stdout')
     for await (const line of createInterface({ input: child.stdout })) {
       url = /listens on (http:\S+)/.exec(line)?.[1] ?? url
+      mqtt = /^mqtt:\s+(mqtt:\S+)/.exec(line)?.[1] ?? mqtt
       const admin = /^admin:\s+(http:\S+)\/readyz/.exec(line)?.[1]
-      if (admin !== undefined) return { url, admin }
+      if (admin !== undefined) return { url, admin, mqtt }
     }
     throw new Error(`the server ended (${String(await ended)}): ${stderr()}`)
   }

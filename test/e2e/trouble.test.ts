@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { client, freshFolder, newToken, run, startServer } from './program.ts'
 
-const free = { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0' }
+const free = { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0' }
 const oneLine = (code: string) => expect.stringMatching(new RegExp(`^tributary: ${code}: [^\\n]+\\n$`))
 
 const takenPort = async (): Promise<number> => {

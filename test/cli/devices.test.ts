@@ -1,0 +1,53 @@
+import { createServer, type AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { readConfig, type Config } from '../../cli/config.ts'
+import { openDevices } from '../../cli/devices.ts'
+import { createMetrics } from '../../cli/metrics.ts'
+import { scalesEdge } from '../../producers/scales.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
+import { connected, deviceAt, envelope, openBar } from '../producers/mqtt/bar.ts'
+
+const taken = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+const open = async (mqtt: Config['mqtt']) => {
+  const bar = openBar()
+  const metrics = createMetrics(Date.now)
+  const devices = await openDevices({ config: { ...readConfig({}), mqtt }, clock: systemClock, metrics }, { domains: [{ ...scalesEdge, commands: bar.commands, questions: bar.questions }], logger: pino({ level: 'silent' }) })
+  onTestFinished(() => devices?.stop())
+  return { bar, devices, metrics }
+}
+
+test('the usual port of another program does not keep the rest from starting, and is told', async () => {
+  const port = await taken()
+  const { devices } = await open({ listen: { host: '127.0.0.1', port }, asked: false })
+  expect(devices?.url).toBeUndefined()
+  expect(devices?.told).toContain(`off: Another program listens on 127.0.0.1:${port}. Stop it, or set TRIBUTARY_MQTT to another address.`)
+})
+
+test('a port that was asked for must be had', async () => {
+  const port = await taken()
+  await expect(open({ listen: { host: '127.0.0.1', port }, asked: true })).rejects.toMatchObject({ code: 'port-in-use' })
+})
+
+test('where it is off, nothing listens', async () => expect((await open('off')).devices).toBeUndefined())
+
+test('what devices say is counted: messages, events, what is not believed and who is refused', async () => {
+  const { bar, devices, metrics } = await open({ listen: { host: '127.0.0.1', port: 0 }, asked: true })
+  bar.claim('SCALE-0042', 'loc-001')
+  const client = deviceAt(devices?.url ?? '', 'SCALE-0042', { password: bar.token('SCALE-0042') })
+  await connected(client)
+  await client.publishAsync('scale-sense/loc-001/SCALE-0042/reading', envelope(1), { qos: 1 })
+  await client.publishAsync('scale-sense/loc-001/SCALE-0042/reading', envelope(2, { level_pct: 140 }), { qos: 1 })
+  await connected(deviceAt(devices?.url ?? '', 'SCALE-0043', { password: 'wrong' })).catch(() => {})
+  const text = await metrics.text([])
+  for (const line of [
+    'mqtt_messages_total{kind="reading"} 2', 'mqtt_connections 1', 'mqtt_refused_total{reason="token"} 1', 'device_events_quarantined_total{reason="range"} 1',
+    'pipeline_events_appended_total{source="mqtt",type="ReadingReported"} 1',
+  ]) expect(text).toContain(line)
+})

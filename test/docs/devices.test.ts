@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ENVELOPE } from '../../producers/scales/envelope.ts'
+import { takeEnvelope, type Sender } from '../../producers/scales/intake.ts'
+import { AVRO_HEADER } from '../../producers/scales/payload.ts'
+
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'devices.md'), 'utf8')
+const blocks = (language: string) => [...page.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, 'g'))].map(([, block = '']) => block)
+const sender: Sender = { device: 'SCALE-0042', holder: { loc: 'loc-001', epoch: 1 }, actor: 'SCALE-0042', source: 'test', correlationId: null, received: 1_800_000_000_000 }
+
+test('every example of docs/devices.md is believed', () => {
+  const examples = [...blocks('json'), ...[...page.matchAll(/-m '(\{.*\})'/g)].map(([, text = '']) => text)]
+  expect(examples).toHaveLength(3)
+  for (const example of examples) expect(takeEnvelope(JSON.parse(example), sender, 16).refused, example).toEqual([])
+})
+
+test('docs/devices.md shows the Avro schema that is read, and the bytes before it', () => {
+  expect(JSON.parse(blocks('avro')[0] ?? '')).toEqual(ENVELOPE)
+  expect(page).toContain(AVRO_HEADER.toString('hex'))
+})
