@@ -27,9 +27,9 @@ const listDevices = question({
   answer: async (call) => {
     const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
     const below = await belowOf(call, call.query.low_battery)
-    const { items, ...rest } = await queries.devices(loc, pagingOf(call.query))
-    const devices = await Promise.all(items.map(async ({ device_id, epoch }) => deviceView(device_id, loc, await queries.device(device_id, epoch))))
-    return { items: below === undefined ? devices : devices.filter(({ telemetry }) => (telemetry?.battery_pct ?? 100) < below), ...rest }
+    const paging = pagingOf(call.query)
+    const { items, ...rest } = await (below === undefined ? queries.devices(loc, paging) : queries.lowBatteries(loc, below, paging))
+    return { items: await Promise.all(items.map(async ({ device_id, epoch }) => deviceView(device_id, loc, await queries.device(device_id, epoch)))), ...rest }
   },
 })
 

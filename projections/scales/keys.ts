@@ -51,6 +51,11 @@ export const libraryKey = (loc: string | null, name: string, beer: string): Key 
 export const claimKey = (device: string): Key => ({ PK: `CLAIM#${device}`, SK: 'DEVICE' })
 /** A device that was claimed again has items of its own: those of the epoch before were another key's. */
 export const devicePartition = (device: string, epoch: number): string => (epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`)
+/** Which device's partition it is, and of which epoch. */
+export const deviceOf = (pk: string): { readonly device_id: string; readonly epoch: number } => {
+  const [device_id = '', epoch = '1'] = pk.slice('DEVICE#'.length).split('@')
+  return { device_id, epoch: Number(epoch) }
+}
 export const deviceKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'META' })
 export const telemetryKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'TELEMETRY' })
 export const calibrationKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'CALIBRATION' })

@@ -4,18 +4,18 @@ import type { Item, Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
 import { everyItem } from '../table.ts'
 import type {
-  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, KegItem, LibraryItem, MemberItem, OwnerItem,
+  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem,
   QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem,
 } from './items.ts'
 import {
-  ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, devicePartition, devicePointerKey,
-  DEVICE_POINTERS, discrepancyKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
+  ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, deviceOf, devicePartition, devicePointerKey,
+  DEVICE_POINTERS, discrepancyKey, graceKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
   quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tareKey, telemetryKey, type AlertType,
 } from './keys.ts'
 import { normalName } from './names.ts'
 import { poursOf, type Pour } from './pours.ts'
 import { settingsOf } from './settings.ts'
-import { DEVICE_INDEX } from './table.ts'
+import { BATTERY_INDEX, DEVICE_INDEX } from './table.ts'
 
 export type Paging = Pick<Query, 'limit' | 'cursor'>
 
@@ -91,6 +91,11 @@ const deviceQueries = (reader: Reader) => ({
     const { items, ...rest } = await list<DevicePointerItem>(reader, { pk: locationPartition(loc), prefix: DEVICE_POINTERS, ...paging })
     return { items: items.filter(({ released_at }) => released_at === undefined).map((pointer) => ({ device_id: deviceIn(pointer), epoch: pointer.epoch })), ...rest }
   },
+  /** Those with less than so much charge (S37), the lowest first; by an index, which may be late. */
+  lowBatteries: async (loc: string, below: number, paging: Paging): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
+    const { items, ...rest } = await reader.query({ index: BATTERY_INDEX, pk: loc, to: below, ...paging })
+    return { items: items.filter(({ battery_pct }) => Number(battery_pct) < below).map(({ PK }) => deviceOf(PK)), ...rest }
+  },
   devicePointer: (loc: string, device: string) => find<DevicePointerItem>(reader, devicePointerKey(loc, device)),
   device: async (device: string, epoch: number): Promise<Device> => {
     const [meta, telemetry, calibration] = await reader.getMany([deviceKey(device, epoch), telemetryKey(device, epoch), calibrationKey(device, epoch)])
@@ -107,6 +112,8 @@ const deviceQueries = (reader: Reader) => ({
 const alertQueries = (reader: Reader) => ({
   activeAlerts: (loc: string, paging: Paging) => list<AlertItem>(reader, { pk: alertPartition(loc), prefix: ACTIVE, ...paging }),
   activeAlert: (loc: string, type: AlertType, entity: string) => find<AlertItem>(reader, activeAlertKey(loc, type, entity)),
+  /** Whether a breach has its grace (S33), and until when. */
+  grace: (loc: string, type: AlertType, entity: string) => find<GraceItem>(reader, graceKey(loc, entity, type)),
   /** The newest first. */
   alertHistory: (loc: string, paging: Paging) => list<AlertItem>(reader, { pk: alertPartition(loc), prefix: HISTORY, reverse: true, ...paging }),
 })

@@ -8,7 +8,7 @@ import { tableOf } from '../../processors/meals/given.ts'
 import {
   at, BREAKFAST, corrected, deleted, ID, idOf, logged, MEAL, nutrientChanged, patIssued, patRevoked, reassigned, targetsChanged, usageSampled,
 } from '../../processors/meals/said.ts'
-import { readerOf } from './reader.ts'
+import { readerOf } from '../reader.ts'
 
 const after = (...events: readonly Event[]) => mealsQueries(readerOf(tableOf(events), at('2026-11-20T00:00:00.000Z')))
 const mealAt = (time: string, uid = 'u1') => logged({ eatenAt: at(`${time}:00.000Z`), uid })
