@@ -4,18 +4,27 @@ import { describe, expect, test } from 'vitest'
 const root = new URL('../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
-const lines = [...Array.from({ length: 30 }, (_, n) => `M${n + 1}`), ...[...'abcdefghijkl'].map((letter) => `M-${letter}`)]
-const rows = [...read('docs/requirements.md').matchAll(/^\| (M[-\w]+) \| .+? \| (.+) \|$/gm)].map(([, line = '', files = '']) => ({
+const linesOf = (domain: string, count: number, letters: string): readonly string[] =>
+  [...Array.from({ length: count }, (_, n) => `${domain}${n + 1}`), ...[...letters].map((letter) => `${domain}-${letter}`)]
+const lines = [...linesOf('M', 30, 'abcdefghijkl'), ...linesOf('S', 66, 'abcdefghijklmnop')]
+const rows = [...read('docs/requirements.md').matchAll(/^\| ([MS][-\w]+) \| .+? \| (.+) \|$/gm)].map(([, line = '', files = '']) => ({
   line,
   files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
 }))
+
+const mapped = rows.map(({ line }) => line).sort()
 
 /** Names of tests, as they stand in a file; those of a table (`test.each`) too. */
 const namesIn = (file: string): readonly string[] =>
   [...read(file).matchAll(/\b(?:test|it)\b[^\n]*?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/g)].map(([, , name = '']) => name)
 
 describe('every line of the requirements', () => {
-  test('is on the map once, and nothing else is', () => expect(rows.map(({ line }) => line).sort()).toEqual([...lines].sort()))
+  test('of meals is on the map once', () => expect(mapped.filter((line) => line.startsWith('M'))).toEqual(lines.filter((line) => line.startsWith('M')).sort()))
+
+  test('of scales is on the map once at most, and nothing else is', () => {
+    expect(mapped).toEqual([...new Set(mapped)])
+    expect(mapped.filter((line) => !lines.includes(line))).toEqual([])
+  })
 
   test.each(rows)('$line is held by a test that names it, in every file the map names', ({ line, files }) => {
     expect(files.length).toBeGreaterThan(0)
