@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { connected, deviceAt, envelope } from '../producers/mqtt/bar.ts'
+import { describeWith } from '../services/available.ts'
+import { mosquittoAvailable, startMosquitto } from '../services/mosquitto.ts'
+import { client, freshFolder, startServer, tell, until, type Env, type Server } from './program.ts'
+
+const DEVICE = 'SCALE-0042'
+const TOPIC = `scale-sense/loc-001/${DEVICE}/reading`
+
+interface Told { readonly type: string; readonly event: { readonly data: { readonly seq?: number } } }
+
+const eventsOf = async (env: Env, key: string): Promise<readonly Told[]> =>
+  (await tell(['events', '--domain', 'scales', '--key', key, '--json'], env)).split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Told)
+
+const readings = async (env: Env): Promise<readonly (number | undefined)[]> => (await eventsOf(env, 'loc-001')).filter(({ type }) => type === 'ReadingReported').map(({ event }) => event.data.seq)
+
+/** A bar with one device, as its owner sets it up. */
+const openBar = async (env: Env, server: Server) => {
+  const owner = client(server.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
+  expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
+  expect((await owner.send('PUT', '/v1/locations/loc-001/taps/07/device', { device_id: DEVICE })).status).toBe(200)
+  const { body } = await owner.post(`/v1/locations/loc-001/devices/${DEVICE}/tokens`, undefined)
+  return { owner, password: String(body['token']) }
+}
+
+test('a reading that was acknowledged survives kill -9, and shows at its tap', { timeout: 90_000 }, async () => {
+  const env = { TRIBUTARY_DATA: freshFolder() }
+  const first = await startServer(env)
+  const { password } = await openBar(env, first)
+  const device = deviceAt(first.mqtt, DEVICE, { password })
+  await connected(device)
+  let acknowledged = -1
+  const sending = (async () => {
+    for (let seq = 0; seq < 1_000_000; seq += 1) {
+      await device.publishAsync(TOPIC, envelope(seq), { qos: 1 })
+      acknowledged = seq
+      if (seq === 40) first.kill('SIGKILL')
+    }
+  })()
+  await expect(Promise.race([sending, new Promise((_, reject) => device.once('close', () => reject(new Error('closed'))))])).rejects.toThrow()
+  await first.ended
+  const second = await startServer(env)
+  expect((await readings(env)).slice(0, acknowledged + 1)).toEqual(Array.from({ length: acknowledged + 1 }, (_, seq) => seq))
+  const owner = client(second.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
+  await until(async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'), () => second.stderr())
+  expect(await (await fetch(`${second.admin}/metrics`)).text()).toContain('mqtt_connections')
+  expect(await second.stop()).toBe(0)
+})
+
+test('a port that was asked for and is taken is one clear line', { timeout: 90_000 }, async () => {
+  const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
+  const port = new URL(server.mqtt).port
+  await expect(startServer({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: `127.0.0.1:${port}` })).rejects.toThrow(/port-in-use: Another program listens on 127\.0\.0\.1:\d+\. Stop it, or set TRIBUTARY_MQTT/)
+})
+
+describeWith('devices at a broker of others (Mosquitto)', mosquittoAvailable(), () => {
+  test('what they say while the program is away is heard when it is back', { timeout: 90_000 }, async () => {
+    const mosquitto = await startMosquitto()
+    try {
+      const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: mosquitto.url }
+      const first = await startServer(env)
+      await openBar(env, first)
+      await until(async () => (await (await fetch(`${first.admin}/metrics`)).text()).includes('mqtt_connections 1'), () => first.stderr())
+      const device = deviceAt(mosquitto.url, DEVICE)
+      await connected(device)
+      await device.publishAsync(TOPIC, envelope(1), { qos: 1 })
+      await until(async () => (await readings(env)).length === 1, () => first.stderr())
+      first.kill('SIGKILL')
+      await first.ended
+      await device.publishAsync(TOPIC, envelope(2), { qos: 1 })
+      const second = await startServer(env)
+      await until(async () => (await readings(env)).includes(2), () => second.stderr())
+      expect(new Set(await readings(env))).toEqual(new Set([1, 2]))
+      expect(await second.stop()).toBe(0)
+    } finally {
+      await mosquitto.stop()
+    }
+  })
+})
