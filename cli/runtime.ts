@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Clock } from '../processors/engine/clock.ts'
-import { CONTROL_TABLE, createControl, LEDGER_TABLE } from '../processors/engine/control.ts'
+import { createControl } from '../processors/engine/control.ts'
+import { openKept } from '../processors/engine/kept.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { openAdapters } from './adapters.ts'
@@ -70,9 +71,8 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
     await held?.release()
   }
   try {
-    const kept = await adapters.stores.open(CONTROL_TABLE, 1)
+    const { control: kept, ledger } = await openKept(adapters.stores, domains)
     const [control, marks] = [createControl({ store: kept, now: clock.now }), createMarks(kept)]
-    const ledger = await adapters.stores.open(LEDGER_TABLE, 1)
     keys = await openKeys({ adapters, control: kept, domains })
     const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
     const alone = config.kafka === undefined

@@ -122,6 +122,8 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   const { domain, control, holder, workshop, log } = parts
   const { generation: made, lock } = await claim(parts)
   const { generation, group } = made
+  // Nothing of it was folded yet: what lies under its number is another's, of before control was lost.
+  if (made.work === undefined) await workshop.discard(generation)
   const kept = keepState(parts, made)
   const folding = createFolding({ ...parts, signal: kept.signal }, { generation, kept, begun: made.work })
   const finish = async (): Promise<Rebuilt> => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -82,12 +82,23 @@ describe('the runtime', () => {
   test('a domain that nobody speaks to needs no edge, and has no tokens', async () => {
     const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
     await withRuntime({ config, domains: [meals, plants] }, async (runtime) => {
-      const serving = await openEdge(runtime, { edge: true, processor: true, live: true, logger: pino({ level: 'silent' }) })
+      const serving = await openEdge(runtime, { edge: true, processor: false, live: true, logger: pino({ level: 'silent' }) })
       const ready = await fetch(`${serving.admin}/readyz`).finally(() => serving.stop())
       expect(ready.status).toBe(200)
       const asked = createPerform(runtime)('token-create', { user: 'ann', domain: 'plants', scopes: 'read', name: 'n' }, says())
       await expect(asked).rejects.toMatchObject({ code: 'bad-usage', message: expect.stringContaining('plants has no tokens') as string })
     })
+  })
+
+  test.each([['tributary-control', 'control-gone'], ['tributary-ledger', 'ledger-gone']])('%s that is lost is not begun anew (%s), and all is well when it is back', async (table, lost) => {
+    const config = freshConfig()
+    await withRuntime({ config }, () => Promise.resolve())
+    const [there, away] = [join(config.data, 'tables', table), join(config.data, 'away')]
+    renameSync(there, away)
+    await expect(openRuntime({ config })).rejects.toMatchObject({ code: lost, message: expect.stringContaining('Restore it') as string })
+    expect(existsSync(there)).toBe(false)
+    renameSync(away, there)
+    await withRuntime({ config }, () => Promise.resolve())
   })
 
   test('an operation that nobody knows is told as such', async () => {

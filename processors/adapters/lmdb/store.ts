@@ -55,7 +55,7 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: 
     },
     measure: async (spec, generation) => {
       const path = pathOf(spec, generation)
-      if (!existsSync(path)) return undefined
+      if (!existsSync(join(path, 'data.mdb'))) return undefined
       return { items: (await opened.get(path)?.store.count()) ?? null, bytes: await bytesIn(path) }
     },
     close: async () => {

@@ -58,6 +58,14 @@ const cut = (at: number) => {
   return { signal: stopping.signal, progress: ({ done }: { readonly done: number }) => done >= at && stopping.abort(), writesPerSecond: 1_000_000 }
 }
 
+test('what lies under the number of a new generation is not taken for a part of it', async () => {
+  const { parts, workshop, stores } = await opened()
+  const left = await workshop.open(2)
+  await left.write([{ PK: 'LEFT', SK: 'OVER', _pos: 3 }], [], new Map([[0, records.length]]))
+  expect(await rebuild(parts())).toMatchObject({ generation: 2, events: records.length })
+  expect(await stores.get(2)?.load([{ PK: 'LEFT', SK: 'OVER' }])).toEqual([undefined])
+})
+
 test('a build that was stopped in the middle goes on, and equals one that was not', async () => {
   const whole = await opened()
   expect(await rebuild(whole.parts())).toMatchObject({ generation: 2, events: 60, parked: [] })
