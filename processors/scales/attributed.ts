@@ -6,10 +6,10 @@ import { deviceSeen } from './held.ts'
 import { tapAt } from './timeline.ts'
 import type { Work } from './work.ts'
 
-/** Where a reading was measured; `unfit` is none at all, and `gone` one of a time in which there was no such tap. */
+/** Where a reading was measured; `unfit` is none at all. One of a tap that was removed since has no state to change. */
 export type Attributed =
-  | { readonly what: 'read'; readonly device: DeviceItem; readonly tap: string; readonly timeline: TimelineItem }
-  | { readonly what: 'unfit' | 'unknown-device' | 'no-tap' | 'gone' }
+  | { readonly what: 'read'; readonly device: DeviceItem; readonly tap: string; readonly timeline: TimelineItem; readonly isGone: boolean }
+  | { readonly what: 'unfit' | 'unknown-device' | 'no-tap' }
 
 /** By where its device stood when it was measured (S-a, S-i). State and series go by the same. */
 export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingReported): Attributed => {
@@ -17,7 +17,7 @@ export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingRepo
   const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
   if (device === undefined) return { what: 'unknown-device' }
   const tap = tapAt(device._places, data.at)
-  if (tap === null) return { what: 'no-tap' }
-  const timeline = work.get<TimelineItem>(tapTimelineKey(loc, tap))
-  return timeline === undefined || timeline.since === null || data.at < timeline.since ? { what: 'gone' } : { what: 'read', device, tap, timeline }
+  const timeline = tap === null ? undefined : work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  if (tap === null || timeline === undefined) return { what: 'no-tap' }
+  return { what: 'read', device, tap, timeline, isGone: timeline.since === null || data.at < timeline.since }
 }

@@ -39,7 +39,7 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   const found = attributed(work, event)
   if (found.what === 'unknown-device') return quarantine(work, event, UNKNOWN)
   if (found.what === 'no-tap') return quarantine(work, event, NO_TAP)
-  if (found.what !== 'read') return work.result()
+  if (found.what !== 'read' || found.isGone) return work.result()
   const { device, tap, timeline } = found
   const state = work.get<TapStateItem>(tapStateKey(loc, tap))
   const standing = standingOf(state?._heard, data)

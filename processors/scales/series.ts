@@ -35,15 +35,15 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const { data, meta: { key: loc } } = event
   const work = startWork(get)
   const found = attributed(work, event)
-  const state = found.what === 'read' ? work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) : undefined
+  const state = found.what === 'read' && !found.isGone ? work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) : undefined
   const lives = state?._seen ?? []
   if (found.what !== 'read' || isSeen(lives, data)) return told(work.result(), { loc, get })
-  const { tap, timeline } = found
+  const { tap, timeline, isGone } = found
   const keg = kegAt(timeline, data.at)
   const gallons = keg === undefined ? null : gallonsOf({ weight_lbs: numberOf(data.weight_lbs), ...keg })
   const _seen = withSeen(lives, data)
   if (state !== undefined && isOld(state, data.at)) work.put({ ...state, _seen })
-  else {
+  else if (!isGone) {
     const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
     const { detector, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
     work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), _seen } satisfies SeriesStateItem)

@@ -79,7 +79,7 @@ test('other thresholds over the same readings give other pours', () => {
   expect(watch(readings, { ...THRESHOLDS, pour_min_gallons: 1 }).poured).toHaveLength(0)
 })
 
-const aNight = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 7200 }), gallons: fc.double({ min: -4, max: 16, noNaN: true }) }), { maxLength: 40 })
+const aNight = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 7200 }), gallons: fc.double({ min: -4, max: 16, noNaN: true }).map((gallons) => gallons + 0) }), { maxLength: 40 })
   .map((steps) => {
     let at = 0
     return steps.map(({ secs, gallons }): Level => ({ at: (at += secs * 1000), gallons }))

@@ -35,6 +35,12 @@ describe('readings', () => {
     expect(readings([...bar, unassigned({ meta: { occurredAt: NOW + MINUTE } }), reading({ at: NOW + 2 * MINUTE })])).toEqual([])
   })
 
+  test('S-i: what was measured before the tap was removed is still a point of its keg, and brings nothing back', () => {
+    const events = [...bar, tapRemoved({ meta: { occurredAt: NOW + 5 * MINUTE } }), reading({ at: NOW + MINUTE })]
+    expect(kegsOf(events)).toEqual(['keg-1'])
+    expect(contents(measuredBy(events).table)).not.toHaveProperty([STATE])
+  })
+
   test('S-i: a late reading is a point of the keg that was on the tap when it was measured, and leaves the state as it is', () => {
     const swap = tapped({ keg_id: 'keg-2', tapped_at: NOW + 30 * MINUTE, meta: { occurredAt: NOW + 30 * MINUTE } })
     const events = [...bar, reading({ at: NOW + 10 * MINUTE }), swap, reading({ at: NOW + 40 * MINUTE }), reading({ at: NOW + 20 * MINUTE })]
