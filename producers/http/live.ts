@@ -42,7 +42,6 @@ export const tokenOffered = ({ headers }: FastifyRequest): string | undefined =>
 export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }: { deps: LiveDeps; callOf: (request: FastifyRequest) => Call }): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'what changes could not be followed; it is tried again')
   const hub = createHub({ spec, serving: deps.serving, sleep: deps.sleep, failed })
-  const open = new Set<WebSocket>()
   const topics = new WeakMap<FastifyRequest, string>()
 
   scope.route({
@@ -57,16 +56,17 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }
       throw new Problem(426, 'upgrade-required', 'This is a WebSocket: connect with one.', { headers: { upgrade: 'websocket' } })
     },
     wsHandler: (socket, request) => {
-      open.add(socket)
-      socket.once('close', () => open.delete(socket))
       const { user } = callOf(request).caller
       void attend(socket, { topic: topics.get(request) ?? '', user, since: (request.query as { readonly cursor?: string }).cursor }, { hub, spec, deps, failed })
     },
   })
-  scope.addHook('preClose', async () => {
-    for (const socket of open) socket.close(1001, 'the server stops: come back with your cursor')
-    await hub.stop()
-  })
+  scope.addHook('onClose', () => hub.stop())
+}
+
+/** Everybody who watches is told to come back, and the plugin's own farewell, which says nothing, is not said. */
+export function farewell(this: FastifyInstance, done: () => void): void {
+  for (const socket of this.websocketServer.clients) socket.close(1001, 'the server stops: come back with your cursor')
+  this.websocketServer.close(done)
 }
 
 const demandOrigin = ({ headers, host }: FastifyRequest, origins: readonly string[]): void => {

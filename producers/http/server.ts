@@ -8,7 +8,7 @@ import { addDocs, described, openapi } from './docs.ts'
 import { registerDomain, type DomainEdge } from './domain.ts'
 import { answerError, sendProblem } from './errors.ts'
 import { parseBody } from './json.ts'
-import { PROTOCOL, type LiveParts } from './live.ts'
+import { farewell, PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, rememberMethods } from './methods.ts'
 import { Problem } from './problem.ts'
 
@@ -72,7 +72,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   readJsonOnly(app)
   if (deps.report) reportAnswers(app, deps.report)
   const methods = rememberMethods(app)
-  if (deps.live !== undefined) app.register(websocket, { options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
+  if (deps.live !== undefined) app.register(websocket, { preClose: farewell, options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
   app.register(swagger, { openapi: openapi(deps), transform: described })
   for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
   app.register(addDocs)
