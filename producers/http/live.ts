@@ -65,7 +65,7 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }
 
 /** Everybody who watches is told to come back, and the plugin's own farewell, which says nothing, is not said. */
 export function farewell(this: FastifyInstance, done: () => void): void {
-  for (const socket of this.websocketServer.clients) socket.close(1001, 'the server stops: come back with your cursor')
+  for (const socket of this.websocketServer.clients) sinkOf(socket).close(1001, 'the server stops: come back with your cursor')
   this.websocketServer.close(done)
 }
 
