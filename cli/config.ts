@@ -119,6 +119,15 @@ const seriesOf = (said: string | undefined, isServices: boolean): SeriesConfig =
   return { kind: 'timestream', ...(said !== 'aws' && { endpoint: said }) }
 }
 
+const EVERYWHERE = ['0.0.0.0', '::']
+
+/** Only a process that has both an edge and an admin port can have them in each other's way. */
+export const demandTwoPorts = ({ http, admin }: Pick<Config, 'http' | 'admin'>): void => {
+  if (http.port === 0 || http.port !== admin.port) return
+  if (http.host !== admin.host && ![http.host, admin.host].some((host) => EVERYWHERE.includes(host))) return
+  throw new Fault('bad-config', `TRIBUTARY_HTTP (${http.host}:${http.port}) and TRIBUTARY_ADMIN (${admin.host}:${admin.port}) name the same port: give each its own.`)
+}
+
 /** What is set and what is not, as lines `NAME=value`; secrets hidden. */
 export const printConfig = (env: Env): string =>
   NAMES.map((name) => {

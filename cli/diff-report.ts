@@ -3,10 +3,12 @@ import type { DecisionChange } from '../processors/engine/decisions.ts'
 import type { Diffed } from '../processors/engine/diff.ts'
 import type { ItemChange } from '../processors/engine/differences.ts'
 import type { Value } from '../projections/item.ts'
+import { counted } from '../schemas/counted.ts'
+import { count } from './meter.ts'
 import { columns, type Output } from './output.ts'
 import type { Workplace } from './workplace.ts'
 
-export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeeping' | 'moving'> {
+export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeeping' | 'moving' | 'own'> {
   readonly domain: string
   readonly generation: number
   readonly foldVersion: number
@@ -34,7 +36,7 @@ export interface ReportParts {
 }
 
 export const reportOf = async (workplace: Workplace, { generation, against, diffed, sample }: ReportParts): Promise<DiffReport> => {
-  const { kinds, decisions, unknownDecisions, positions, bookkeeping, moving } = diffed
+  const { kinds, decisions, unknownDecisions, positions, bookkeeping, moving, own } = diffed
   const told: ToldDecision[] = []
   for (const decision of decisions.slice(0, sample)) told.push(await tell(workplace, decision))
   return {
@@ -48,6 +50,7 @@ export const reportOf = async (workplace: Workplace, { generation, against, diff
     decisions: { changed: decisions.length, unknown: unknownDecisions, sample: told },
     bookkeeping,
     moving,
+    own,
     differs: decisions.length > 0 || kinds.some(({ added, removed, changed }) => added + removed + changed > 0),
   }
 }
@@ -70,16 +73,17 @@ const typeOf = (codec: Workplace['codec'], value: Uint8Array): string | null => 
 }
 
 export const reportText = (report: DiffReport, { bold, dim }: Pick<Output, 'bold' | 'dim'>): string => {
-  const { domain, generation, foldVersion, against, positions, kinds, decisions, bookkeeping, moving } = report
+  const { domain, generation, foldVersion, against, positions, kinds, decisions, bookkeeping, moving, own } = report
   const at = Object.entries(positions).map(([partition, offset]) => `${partition}:${offset}`).join(' ')
   const lines = [bold(`${domain}: generation ${generation} (folds v${foldVersion}) against generation ${against.generation} (folds v${against.foldVersion}), which serves, as of ${at || 'an empty log'}`)]
   if (!report.differs) lines.push('no item and no decision comes out differently')
-  lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(String), fieldsOf(kind.fields)])]))
+  lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(count), fieldsOf(kind.fields)])]))
+  if (own > 0) lines.push(dim(`and ${counted(own, 'item')} of our own (outcomes, requests, traces) that are no result of a rule`))
   if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), columns(decisions.sample.map((each) => [`  ${each.position}`, each.type ?? '?', each.key ?? '-', each.appendedAt ?? '-', `${each.before} -> ${each.after}`])))
-  if (decisions.unknown > 0) lines.push(dim(`${decisions.unknown} refusals of events older than a day: what generation ${against.generation} made of them is no longer kept`))
+  if (decisions.unknown > 0) lines.push(dim(`${counted(decisions.unknown, 'refusal')} of events older than a day: what generation ${against.generation} made of them is no longer kept`))
   if (report.sample.length > 0) lines.push('', bold(`a sample of ${report.sample.length}`), ...report.sample.flatMap(textOf))
-  if (bookkeeping > 0) lines.push(dim(`${bookkeeping} items were last touched by another event, and are otherwise the same`))
-  if (moving > 0) lines.push(dim(`${moving} items changed too often to be compared; ask again`))
+  if (bookkeeping > 0) lines.push(dim(`${counted(bookkeeping, 'item')} ${bookkeeping === 1 ? 'was' : 'were'} last touched by another event, and otherwise the same`))
+  if (moving > 0) lines.push(dim(`${counted(moving, 'item')} changed too often to be compared; ask again`))
   return lines.join('\n')
 }
 

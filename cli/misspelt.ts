@@ -17,10 +17,14 @@ export const unknownNames = (env: Env): string[] => {
       : `${name} is not a variable of this program${nearest(name)}; unset it or mend its name.`)
 }
 
+const PREFIX = 'TRIBUTARY_'
+
 const nearest = (name: string): string => {
   const scored = NAMES.map((known) => ({ known, distance: editDistance(name, known) })).sort((a, b) => a.distance - b.distance)
   const best = scored[0]
-  return best !== undefined && best.distance <= 4 ? ` (did you mean ${best.known}?)` : ''
+  // A third of what was written may be wrong; in a short name, one or two letters.
+  const most = Math.max(1, Math.floor((name.length - PREFIX.length) / 3))
+  return best !== undefined && best.distance <= most ? ` (did you mean ${best.known}?)` : ''
 }
 
 const editDistance = (a: string, b: string): number => {

@@ -94,7 +94,8 @@ const reading = (program: Command, run: Run): void => {
 
 const mending = (program: Command, run: Run): void => {
   program.command('verify').argument('[domain]').description('fold the log afresh and compare every stored item, both ways; exit 3 when they differ')
-    .option('--key <key>', 'one key only').option('--sample <n>', 'this many keys only, drawn anew each time', wholeNumber(1)).addOption(json())
+    .option('--key <key>', 'one key only').option('--sample <n>', 'this many keys only, drawn anew each time', wholeNumber(1))
+    .option('--generation <n>', 'of this one, not of the serving one', wholeNumber(1)).addOption(json())
     .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/verify.ts')).verify)({ domain, ...options }))
   program.command('rebuild').argument('<domain>').description('build the next generation beside the serving one, and flip')
     .option('--diff', 'show what would change, field by field, and flip nothing; exit 3 when something differs')

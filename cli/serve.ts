@@ -8,6 +8,7 @@ import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
+import { counted } from '../schemas/counted.ts'
 import { messageOf } from '../schemas/fault.ts'
 import { createAdmin } from './admin.ts'
 import type { Readiness } from './admin.ts'
@@ -126,7 +127,7 @@ const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): P
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
-    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${lagEvents} events behind` } : READY
+    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
   const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: messageOf(error) }])

@@ -1,6 +1,7 @@
 import { halfBuilt } from '../processors/engine/claim.ts'
 import { flip } from '../processors/engine/flip.ts'
 import { rebuild } from '../processors/engine/rebuild.ts'
+import { counted } from '../schemas/counted.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Context } from './context.ts'
 import { holderName } from './holder.ts'
@@ -56,6 +57,6 @@ const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { o
     progress: createMeter(output, domain.name, clock.now),
     ...(resume === undefined ? {} : { resume }),
   })
-  output.note(`${domain.name}: ${events} events folded into generation ${generation}`)
+  output.note(`${domain.name}: ${counted(events, 'event')} folded into generation ${generation}`)
   return generation
 }

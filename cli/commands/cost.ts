@@ -7,6 +7,7 @@ import type { Exit } from '../output.ts'
 import type { Scratch } from '../adapters.ts'
 import { inWorkplaces } from '../workplace.ts'
 import type { Workplace } from '../workplace.ts'
+import { counted } from '../../schemas/counted.ts'
 
 export interface CostOptions {
   readonly domain?: string | undefined
@@ -44,7 +45,7 @@ const measure = async ({ output, signal }: Context, workplace: Workplace, { samp
       domain, codec, scratch, signal,
       log: keys === undefined ? log : { ...onlyKeys(log, keys), watermarks: log.watermarks },
       windowMs: window,
-      progress: (events) => output.progress(`${domain.name}: ${events} events weighed`),
+      progress: (events) => output.progress(`${domain.name}: ${counted(events, 'event')} weighed`),
     })
     return { costs, keys: keys?.length ?? null }
   } finally {
@@ -77,14 +78,14 @@ const tell = ({ output }: Context, options: CostOptions, { domain, costs, keys, 
   const prices = { writePrice: options.writePrice, readPrice: options.readPrice }
   if (options.json === true) return output.line(JSON.stringify({ domain, keys, eventsPerMonth: monthly, ...prices, ...costs }))
   const { events } = costs.source
-  output.line(output.bold(`${domain}: ${events} events${keys === null ? '' : ` of ${keys} keys`}`))
+  output.line(output.bold(`${domain}: ${counted(events, 'event')}${keys === null ? '' : ` of ${counted(keys, 'key')}`}`))
   const per = (amount: number): string => (events === 0 ? '-' : (amount / events).toFixed(2))
   const rows = (Object.keys(NAMES) as Way[]).map((way) => {
     const { domain: own, bookkeeping, readUnits, requests } = costs[way]
     const ratio = costs.source.domain === 0 ? '-' : (own / costs.source.domain).toFixed(2)
     return [NAMES[way], per(own), ratio, per(bookkeeping), per(readUnits), per(requests), way === 'rebuild' ? `$${priceOf(costs[way], prices).toFixed(4)} once` : `$${monthlyBill(costs[way], monthly, prices).toFixed(2)}`]
   })
-  output.line(columns([['', 'write units/event', 'ratio', 'bookkeeping/event', 'read units/event', 'requests/event', `a month of ${monthly} events`], ...rows]))
+  output.line(columns([['', 'write units/event', 'ratio', 'bookkeeping/event', 'read units/event', 'requests/event', `a month of ${counted(monthly, 'event')}`], ...rows]))
   output.note(`Prices a million: $${options.writePrice} written, $${options.readPrice} read (on demand; --write-price, --read-price). Storage, streams and backups are not in it.`)
 }
 

@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
+import { counted } from '../../schemas/counted.ts'
 import { isFault, messageOf } from '../../schemas/fault.ts'
 import { checkSchemas } from '../../schemas/compatibility.ts'
 import type { Config } from '../config.ts'
@@ -70,7 +71,7 @@ const nodeVersion = (): string => {
 
 const schemas = (): string => {
   const { ok, schemas: known, problems } = checkSchemas()
-  if (!ok) throw new Error(`${problems.length} problems; see: tributary schemas check`)
+  if (!ok) throw new Error(`${counted(problems.length, 'problem')}; see: tributary schemas check`)
   return `${known.length}, each reads what all its versions wrote`
 }
 
@@ -116,6 +117,6 @@ const pipeline = async (context: Context): Promise<string> => {
   const still = statuses.filter(({ followed }) => followed === false)
   if (still.length > 0) throw new Error(still.map(({ domain, generation }) => unfollowed(domain, generation)).join('; '))
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
-  if (parked > 0) throw new Error(`${parked} keys are parked; see: tributary parked`)
-  return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${lagEvents} events behind`).join('; ')
+  if (parked > 0) throw new Error(`${counted(parked, 'key')} ${parked === 1 ? 'is' : 'are'} parked; see: tributary parked`)
+  return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${counted(lagEvents, 'event')} behind`).join('; ')
 }

@@ -1,6 +1,7 @@
 import { fieldChanges } from '../../processors/engine/differences.ts'
 import { historyOf, type Touched, type Told } from '../../processors/engine/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
+import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { limitOf, NO_LIMIT, type Limit } from '../as-of.ts'
 import type { Context } from '../context.ts'
@@ -97,7 +98,7 @@ const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events
   for (const item of items.values()) output.line(JSON.stringify(item, bigints))
   if (items.size === 0) output.line('(removed)')
   const others = events - steps.length
-  output.note(`${steps.length} of ${events} events of the key made it${others === 0 ? '' : `; the other ${others} did not touch it`}`)
+  output.note(`${steps.length} of ${counted(events, 'event')} of the key made it${others === 0 ? '' : `; the other ${others} did not touch it`}`)
   if (parked !== undefined) output.note(output.red(`The key stands still since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`))
 }
 

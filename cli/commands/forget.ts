@@ -1,4 +1,5 @@
 import type { Forgot } from '../../processors/engine/forgetting.ts'
+import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { confirm } from '../confirm.ts'
 import type { Context } from '../context.ts'
@@ -26,8 +27,8 @@ const tell = ({ output }: Context, { subject, was, places, items, plain, left }:
   if (was === 'unknown') output.line(`Nothing personal was ever said about ${subject}.`)
   else if (was === 'before') output.line(`${subject} was forgotten before, and nothing personal was said since.`)
   else if (left.length > 0) output.line(`The key of ${subject} is destroyed, so nothing of it can be read from the log; but it is not complete:`)
-  else output.line(`${subject} is forgotten: the key is destroyed, ${items} items of ${places.length} log ${places.length === 1 ? 'key' : 'keys'} hold nothing personal, tokens are revoked, disks are cleared.`)
+  else output.line(`${subject} is forgotten: the key is destroyed, ${counted(items, 'item')} of ${counted(places.length, 'log key')} hold nothing personal, tokens are revoked, disks are cleared.`)
   for (const reason of left) output.line(`  - ${reason}`)
   if (left.length > 0) output.note(`Then run it again: tributary forget --subject ${subject}`)
-  if (plain > 0) output.note(`${plain} events about ${subject} are from before there were keys: their plain text stays in the log. The items no longer show it.`)
+  if (plain > 0) output.note(`${counted(plain, 'event')} about ${subject} ${plain === 1 ? 'is' : 'are'} from before there were keys: the plain text stays in the log. The items no longer show it.`)
 }

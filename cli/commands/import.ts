@@ -4,9 +4,11 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
+import { counted } from '../../schemas/counted.ts'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
+import { count } from '../meter.ts'
 import type { Imported, ImportLine } from '../operations/import.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -39,7 +41,7 @@ const importBy = async (context: Context, ask: Ask, { domain, file, json }: Impo
     total.derived += part.derived
     total.unreadable.push(...part.unreadable)
     for (const [user, count] of Object.entries(part.meals)) total.meals[user] = (total.meals[user] ?? 0) + count
-    context.output.progress(`${total.rows} rows read, ${total.events} events said`)
+    context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} said`)
   }
   const { visible } = (await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), meals: total.meals })) as { visible: boolean }
   tell(context, { ...total, visible, json: json === true })
@@ -51,7 +53,7 @@ const tell = ({ output }: Context, total: Omit<Imported, 'meals'> & { visible: b
   for (const { line, reason } of unreadable.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
   if (unreadable.length > SHOWN) output.note(`and ${unreadable.length - SHOWN} more`)
   if (total.json) output.line(JSON.stringify({ rows, events, derived, users: Object.keys(meals).length, unreadable, visible }))
-  else output.line(`${rows} rows: ${events} events, ${derived} derived rows left out, ${unreadable.length} unreadable`)
+  else output.line(`${counted(rows, 'row')}: ${counted(events, 'event')}, ${counted(derived, 'derived row')} left out, ${count(unreadable.length)} unreadable`)
 }
 
 const contentHash = async (file: string): Promise<string> => {

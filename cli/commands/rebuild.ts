@@ -1,6 +1,7 @@
 import { halfBuilt } from '../../processors/engine/claim.ts'
 import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
+import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { confirm } from '../confirm.ts'
 import type { Context } from '../context.ts'
@@ -70,5 +71,5 @@ const told = ({ output, signal }: Context, { domain }: RebuildOptions, error: un
 
 const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {
   if (json === true) output.line(JSON.stringify({ domain, generation, events, parked: parked.length, flipped }))
-  else output.line(`generation ${generation} of ${domain}: ${events} events folded, ${parked.length} keys parked, ${flipped ? 'serving' : 'following, not serving'}`)
+  else output.line(`generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}`)
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../schemas/counted.ts'
 import { checkSchemas, listSchemas } from '../../schemas/compatibility.ts'
 import type { Context } from '../context.ts'
 import { columns, EXIT } from '../output.ts'
@@ -15,7 +16,7 @@ export const check = ({ output }: Context, { json }: { json?: true }): Promise<E
   if (json === true) output.line(JSON.stringify({ ok, schemas: schemas.length, problems }))
   else {
     for (const problem of problems) output.line(Object.values(problem).join(': '))
-    output.note(ok ? `${schemas.length} schemas: each reads what all its versions wrote.` : `${problems.length} problems in ${schemas.length} schemas.`)
+    output.note(ok ? `${counted(schemas.length, 'schema')}: each reads what all its versions wrote.` : `${counted(problems.length, 'problem')} in ${counted(schemas.length, 'schema')}.`)
   }
   return Promise.resolve(ok ? EXIT.fine : EXIT.differs)
 }

@@ -5,6 +5,7 @@ import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { runSeeds } from '../simulate-workers.ts'
 import type { Ran } from '../simulate-workers.ts'
+import { counted } from '../../schemas/counted.ts'
 
 export interface SimulateOptions {
   readonly seeds?: number
@@ -33,7 +34,7 @@ export const simulate = async (context: Context, options: SimulateOptions): Prom
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }
 
-const lineOf = ({ seeds, events, calls }: Ran): string => `${seeds} seeds, ${events} events, ${calls} crash points, no rule broken`
+const lineOf = ({ seeds, events, calls }: Ran): string => `${counted(seeds, 'seed')}, ${counted(events, 'event')}, ${counted(calls, 'crash point')}, no rule broken`
 
 /** One seed, with everything that happened if it fails. */
 const again = async ({ output }: Context, seed: number, json: boolean): Promise<Exit> => {

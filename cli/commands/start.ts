@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
 import { logOptions } from '../../producers/http/logs.ts'
-import { Fault, messageOf } from '../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
-import { printConfig } from '../config.ts'
+import { demandTwoPorts, printConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
@@ -37,6 +37,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     return EXIT.fine
   }
   const roles = rolesOf(options.roles)
+  if (roles.has('edge')) demandTwoPorts(config)
   const logger = pino(logOptions(config.logLevel), pino.destination({ dest: 2, sync: true }))
   const runtime = await openRuntime({ config, watching: logging(logger) })
   if (config.dynamodb !== undefined && config.keyEncryptionKey === undefined) {
@@ -98,5 +99,6 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
 const logging = (logger: Logger): Partial<Watching> => ({
   parked: (domain, { key, partition, offset, type, code, reason }) =>
     logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, `a key is parked: ${reason} See: tributary parked`),
-  failed: (domain, error) => logger.warn({ domain, code: error instanceof Fault ? error.code : 'internal' }, messageOf(error)),
+  // Who hears of it here goes on; elsewhere a fault ends the command, and nobody tries again.
+  failed: (domain, error) => logger.warn({ domain, code: isFault(error) ? error.code : 'internal' }, `${messageOf(error)}${isFault(error) && error.retriable ? ' It is tried again.' : ''}`),
 })

@@ -1,6 +1,7 @@
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Unconfirmed } from '../../processors/engine/ledger.ts'
 import type { Context } from '../context.ts'
+import { count } from '../meter.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
@@ -36,11 +37,11 @@ const columnsOf = (statuses: readonly Status[]): string =>
       each.domain,
       `g${each.generation}`,
       each.table,
-      String(each.events),
-      String(each.lagEvents),
+      count(each.events),
+      count(each.lagEvents),
       each.lagSeconds.toFixed(1),
-      String(each.parked),
-      String(each.waiting),
+      count(each.parked),
+      count(each.waiting),
       each.eventsPerSecond.toFixed(1),
       each.writeUnitsPerEvent === null ? '-' : each.writeUnitsPerEvent.toFixed(2),
     ]),

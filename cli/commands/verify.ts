@@ -1,10 +1,15 @@
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
 import { onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
+import { unknownGeneration } from '../../processors/engine/control-rows.ts'
+import { fieldChanges } from '../../processors/engine/differences.ts'
+import type { Value } from '../../projections/item.ts'
+import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { placesOf } from '../domains.ts'
 import type { Context } from '../context.ts'
 import { draw } from '../draw.ts'
+import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -14,31 +19,42 @@ export interface VerifyOptions {
   readonly domain?: string | undefined
   readonly key?: string
   readonly sample?: number
+  readonly generation?: number
   readonly json?: true
 }
 
 /** Folds in this process, beside a running server, so that nobody waits for it. */
-export const verify = async (context: Context, { domain, key, sample, json }: VerifyOptions): Promise<Exit> => {
+export const verify = async (context: Context, { domain, key, sample, generation, json }: VerifyOptions): Promise<Exit> => {
   if (key !== undefined && sample !== undefined) throw new Fault('bad-usage', '--key names one key and --sample draws some: give one of them.')
   let differs = false
   await inWorkplaces(context, domain, async (workplace) => {
     const keys = key !== undefined ? [key] : sample === undefined ? undefined : await draw(workplace.log, sample)
-    const verified = await verifyOne(context, workplace, keys)
+    const one = await generationOf(workplace, generation)
+    const verified = await verifyOne(context, workplace, { keys, generation: one })
     const { items, differences } = verified
-    if (key === undefined) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
+    if (key === undefined && one === workplace.serving) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
     differs ||= differences.length > 0
     tell(context, { domain: workplace.domain.name, verified, keys, json: json === true })
   })
   return differs ? EXIT.differs : EXIT.fine
 }
 
-const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys: readonly string[] | undefined): Promise<Verified> => {
-  const { domain, codec, clock, log, serving } = workplace
-  const store = await workplace.store(serving)
+/** Other folds than those that made it would find differences that are none. */
+const generationOf = async ({ domain, control, serving }: Workplace, asked = serving): Promise<number> => {
+  const listed = (await control.generations(domain.name)).find(({ generation }) => generation === asked)
+  if (listed === undefined) throw unknownGeneration(domain.name, asked)
+  if (listed.state !== 'following') throw new Fault('generation-unfinished', `Generation ${asked} of ${domain.name} is not complete, so there is nothing to verify. See: tributary generations ${domain.name}.`)
+  if (listed.foldVersion === domain.foldVersion) return asked
+  throw new Fault('folds-differ', `Generation ${asked} of ${domain.name} was made by folds of version ${listed.foldVersion}, and this program has version ${domain.foldVersion}: it would find differences that are none. Verify with the release that made it.`)
+}
+
+const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { keys, generation }: { keys: readonly string[] | undefined; generation: number }): Promise<Verified> => {
+  const { domain, codec, clock, log } = workplace
+  const store = await workplace.store(generation)
   const places = placesOf(domain.name)
   const partitions = places.of && keys?.flatMap(places.of)
   const some = keys && new Set<string | undefined>(keys)
-  const progress = (events: number): void => output.progress(`${domain.name}: ${events} events folded`)
+  const progress = (events: number): void => output.progress(`${domain.name}: ${counted(events, 'event')} ${keys === undefined ? 'folded' : 'looked through'}`)
   const ends = await store.checkpoints()
   const scratch = await workplace.scratch(keys === undefined ? { log, codec, ends, progress, signal } : undefined)
   try {
@@ -55,12 +71,22 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, keys
   }
 }
 
+const SHOWN = 20
+
 const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Verified; keys: readonly string[] | undefined; json: boolean }): void => {
   const { events, items, differences, moving } = verified
   if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving }))
-  for (const difference of differences) output.line(describe(difference))
-  output.note(`${domain}: ${events} events folded${keys === undefined ? '' : ` of ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}`}, ${items} items compared, ${differences.length} differ${moving === 0 ? '' : `; ${moving} changed every time they were looked at`}`)
+  for (const difference of differences.slice(0, SHOWN)) output.line(describe(difference))
+  if (differences.length > SHOWN) output.line(`and ${counted(differences.length - SHOWN, 'item')} more; --json tells all of them`)
+  output.note(`${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ${moving === 0 ? '' : `; ${count(moving)} changed every time they were looked at`}`)
 }
 
-const describe = ({ kind, PK, SK, stored, folded }: Difference): string =>
-  [`${kind} ${PK} ${SK}`, ...(stored === undefined ? [] : [`  stored ${JSON.stringify(stored)}`]), ...(folded === undefined ? [] : [`  folded ${JSON.stringify(folded)}`])].join('\n')
+/** What is stored, and what it should be; an item that is the same but for its position was last written by another event. */
+const describe = ({ kind, PK, SK, stored, folded }: Difference): string => {
+  const fields = fieldChanges(stored, folded).map(({ field, before, after }) => `  ${field}: ${kind === 'missing' ? shown(after) : kind === 'extra' ? shown(before) : `stored ${shown(before)}, folded ${shown(after)}`}`)
+  const position = kind === 'changed' && stored?._pos !== folded?._pos ? [`  _pos: stored ${stored?._pos}, folded ${folded?._pos}`] : []
+  return [`${kind} ${PK} ${SK}`, ...fields, ...position].join('\n')
+}
+
+const shown = (value: Value | undefined): string =>
+  value === undefined ? '(none)' : JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member))

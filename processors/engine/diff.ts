@@ -1,4 +1,4 @@
-import { isExpired, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
+import { isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import { createDecisions, isDecision, type DecisionChange } from './decisions.ts'
@@ -32,6 +32,8 @@ export interface Diffed {
   readonly bookkeeping: number
   /** Items that changed too often to be compared. */
   readonly moving: number
+  /** Items of the serving one that are the engine's own, and no result of a rule. */
+  readonly own: number
   readonly positions: ReadonlyMap<number, number>
 }
 
@@ -53,7 +55,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
   let after = await advance()
   const positions = await after.checkpoints()
   const decisions = createDecisions(parts, [await before.checkpoints(), positions])
-  await lookAtAll(parts, after, { look: look(await boundsOf(before, after)), decided: decisions.add })
+  const own = await lookAtAll(parts, after, { look: look(await boundsOf(before, after)), decided: decisions.add })
   for (let round = 0; round < ROUNDS && suspects.size > 0; round += 1) {
     after = await advance()
     const again = look(await boundsOf(before, after))
@@ -68,7 +70,7 @@ export const diff = async (parts: DiffParts): Promise<Diffed> => {
   const { changes, unknown } = decisions.compared()
   return {
     kinds: tallies.kinds(), sample: tallies.sample(), bookkeeping: tallies.bookkeeping(),
-    decisions: changes, unknownDecisions: unknown, moving: suspects.size, positions,
+    decisions: changes, unknownDecisions: unknown, moving: suspects.size, own, positions,
   }
 }
 
@@ -77,20 +79,22 @@ interface Looking {
   readonly decided: ReturnType<typeof createDecisions>['add']
 }
 
-/** Every pair once: what the serving one has, then what only the other has. */
-const lookAtAll = async ({ before, progress, signal }: DiffParts, after: Side, { look, decided }: Looking): Promise<void> => {
-  let items = 0
-  for await (const page of pagesOf(before, (item) => decided('before', item))) {
+/** Every pair once: what the serving one has, then what only the other has. The answer is how many of the first are our own. */
+const lookAtAll = async ({ before, progress, signal }: DiffParts, after: Side, { look, decided }: Looking): Promise<number> => {
+  let [items, own] = [0, 0]
+  for await (const page of pagesOf(before, { decided: (item) => decided('before', item), left: () => (own += 1) })) {
     signal?.throwIfAborted()
     const others = await after.load(page)
     for (const [index, item] of page.entries()) look({ key: item, before: item, after: others[index] })
+    own += page.filter(isTrace).length
     progress?.((items += page.length))
   }
-  for await (const page of pagesOf(after, (item) => decided('after', item))) {
+  for await (const page of pagesOf(after, { decided: (item) => decided('after', item) })) {
     signal?.throwIfAborted()
     const others = await before.load(page)
     for (const [index, item] of page.entries()) if (others[index] === undefined) look({ key: item, before: undefined, after: item })
   }
+  return own
 }
 
 interface Pair {
@@ -132,12 +136,19 @@ const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
 
 const heldStill = (was: Pair, now: Pair): boolean => sameItem(was.before, now.before) && sameItem(was.after, now.after)
 
-async function* pagesOf(side: Side, decided: (item: Stored) => void): AsyncGenerator<readonly Stored[]> {
+interface Ours {
+  readonly decided: (item: Stored) => void
+  /** Called for each that is not compared. */
+  readonly left?: () => void
+}
+
+async function* pagesOf(side: Side, { decided, left }: Ours): AsyncGenerator<readonly Stored[]> {
   for await (const page of side.scan()) {
     const items: Stored[] = []
     for (const item of page) {
+      if (!isDecision(item) && !isMemo(item)) items.push(item)
+      else left?.()
       if (isDecision(item)) decided(item)
-      else if (!isMemo(item)) items.push(item)
     }
     for (let at = 0; at < items.length; at += PAGE) yield items.slice(at, at + PAGE)
   }

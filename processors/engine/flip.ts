@@ -1,3 +1,4 @@
+import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
 import { unknownGeneration } from './control-rows.ts'
@@ -95,14 +96,14 @@ const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: Fl
     const now = JSON.stringify([...reached])
     if (now !== last) [last, movedAt] = [now, clock.now()]
     if (!isFollowed && clock.now() - movedAt >= STILL_MS) throw stands(domain, listed, { foldVersion, behind })
-    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${listed.generation} of ${domain} did not reach the end of the log in time (${behind} events are missing). Is a processor running? See: tributary generations ${domain}.`)
+    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${listed.generation} of ${domain} did not reach the end of the log in time (${counted(behind, 'event')} behind). Is a processor running? See: tributary generations ${domain}.`)
     await clock.sleep(20, signal)
   }
 }
 
 const stands = (domain: string, { generation, foldVersion }: Generation, here: { readonly foldVersion: number; readonly behind: number }): Fault =>
   new Fault('generation-stands-still',
-    `Generation ${generation} of ${domain} stands still, ${here.behind} events behind: nobody follows it. It was made by folds of version ${foldVersion}, and this program has version ${here.foldVersion}. Run the release that has them, and flip with it.`)
+    `Generation ${generation} of ${domain} stands still, ${counted(here.behind, 'event')} behind: nobody follows it. It was made by folds of version ${foldVersion}, and this program has version ${here.foldVersion}. Run the release that has them, and flip with it.`)
 
 type Standing = StoredParked & { readonly key: string }
 

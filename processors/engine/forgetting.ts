@@ -2,6 +2,7 @@ import { v5 } from 'uuid'
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { PersonalItems } from '../../projections/projection.ts'
 import { pages } from '../../projections/table.ts'
+import { counted } from '../../schemas/counted.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import type { Clock } from './clock.ts'
@@ -55,7 +56,7 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   await keys.step(subject, 'forgetting')
   ring.evict(subject)
   const places = (await keys.load([subject]))[0]?.places ?? []
-  progress(`${subject}: taking what is personal out of the items of ${places.length} log keys`)
+  progress(`${subject}: taking what is personal out of the items of ${counted(places.length, 'log key')}`)
   const first = await sweepAll(parts, subject, places)
   await keys.step(subject, 'destroyed')
   ring.evict(subject)

@@ -1,7 +1,7 @@
 import { mistake } from './problem.ts'
 
 export const pagingSchema = {
-  limit: { type: 'string', pattern: '^-?[0-9]{1,9}$', description: 'From 1 to 200; 50 unless told.' },
+  limit: { type: 'string', maxLength: 20, description: 'A whole number from 1 to 200; 50 unless told.' },
   cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
 } as const
 
@@ -13,13 +13,15 @@ export interface Paged {
 const [DEFAULT_LIMIT, MOST] = [50, 200]
 
 export const pagingOf = ({ limit, cursor }: Paged): { limit: number; cursor?: string } => ({
-  limit: limit === undefined ? DEFAULT_LIMIT : limitOf(Number(limit)),
+  limit: limit === undefined ? DEFAULT_LIMIT : limitOf(limit),
   ...(cursor === undefined ? {} : { cursor }),
 })
 
-const limitOf = (limit: number): number => {
-  if (limit >= 1 && limit <= MOST) return limit
-  throw mistake(400, { pointer: 'querystring/limit', code: 'out-of-range', detail: `querystring/limit must be from 1 to ${MOST}.` })
+const limitOf = (text: string): number => {
+  const limit = Number(text)
+  if (/^\d+$/.test(text) && limit >= 1 && limit <= MOST) return limit
+  const code = /^-?\d+$/.test(text) ? 'out-of-range' : 'bad-format'
+  throw mistake(400, { pointer: 'querystring/limit', code, detail: `querystring/limit: it must be a whole number from 1 to ${MOST}.` })
 }
 
 export const listOf = (items: Readonly<Record<string, unknown>>) => ({

@@ -1,3 +1,4 @@
+import { counted } from '../../schemas/counted.ts'
 import { Problem, type Mistake } from './problem.ts'
 
 /** What Ajv says about one violation. */
@@ -38,19 +39,26 @@ type Explain = readonly [code: string, detail: (violation: Violation) => string]
 
 const bound = ({ params }: Violation) => `it must be ${String(params['comparison'])} ${String(params['limit'])}.`
 
+const TYPES: Readonly<Record<string, string>> = { string: 'a string', number: 'a number', integer: 'a whole number', boolean: 'true or false', object: 'an object', array: 'a list' }
+
+/** Several where any of them will do. */
+const typesOf = (type: unknown): string => String(type).split(',').map((each) => TYPES[each] ?? each).join(' or ')
+
+const some = (limit: unknown, noun: string): string => counted(Number(limit), noun)
+
 const EXPLAIN: Readonly<Record<string, Explain>> = {
-  type: ['wrong-type', ({ params }) => `it must be ${String(params['type'])}.`],
+  type: ['wrong-type', ({ params }) => `it must be ${typesOf(params['type'])}.`],
   required: ['missing-field', () => 'it is required: add it.'],
   additionalProperties: ['unknown-field', () => 'no such field here: leave it out.'],
   propertyNames: ['bad-name', () => 'a name in it is not allowed: see GET /openapi.json.'],
   minimum: ['out-of-range', bound],
   maximum: ['out-of-range', bound],
-  minLength: ['too-short', ({ params }) => `it must have at least ${String(params['limit'])} characters.`],
-  maxLength: ['too-long', ({ params }) => `it must have at most ${String(params['limit'])} characters.`],
-  minItems: ['too-few', ({ params }) => `it must have at least ${String(params['limit'])} entries.`],
+  minLength: ['too-short', ({ params }) => `it must have at least ${some(params['limit'], 'character')}.`],
+  maxLength: ['too-long', ({ params }) => `it must have at most ${some(params['limit'], 'character')}.`],
+  minItems: ['too-few', ({ params }) => `it must have at least ${params['limit'] === 1 ? '1 entry' : `${String(params['limit'])} entries`}.`],
   maxItems: ['too-many', ({ params }) => `it must have at most ${String(params['limit'])} entries.`],
-  minProperties: ['nothing-to-change', ({ params }) => `it must have at least ${String(params['limit'])} field.`],
-  maxProperties: ['too-many', ({ params }) => `it must have at most ${String(params['limit'])} fields.`],
+  minProperties: ['nothing-to-change', ({ params }) => `it must have at least ${some(params['limit'], 'field')}.`],
+  maxProperties: ['too-many', ({ params }) => `it must have at most ${some(params['limit'], 'field')}.`],
   uniqueItems: ['duplicate-entry', () => 'an entry is given twice: send it once.'],
   enum: ['not-allowed', ({ params }) => `it must be one of ${JSON.stringify(params['allowedValues'])}.`],
   pattern: ['bad-format', ({ params }) => `it must match ${String(params['pattern'])}.`],

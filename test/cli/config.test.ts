@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { printConfig, readConfig } from '../../cli/config.ts'
+import { demandTwoPorts, printConfig, readConfig } from '../../cli/config.ts'
 import { isFault } from '../../schemas/fault.ts'
 
 const mistakesOf = (env: Record<string, string>): string => {
@@ -65,6 +65,14 @@ describe('the configuration', () => {
       expect(told).toContain(`TRIBUTARY_${name} `)
     }
     expect(told).toContain('did you mean TRIBUTARY_DATA?')
+    expect(mistakesOf({ TRIBUTARY_FOO: 'x' })).toContain('TRIBUTARY_FOO is not a variable of this program; unset it')
+    expect(mistakesOf({ TRIBUTARY_KAFKA_SASL_PASWORT: 'x' })).toContain('did you mean TRIBUTARY_KAFKA_SASL_PASSWORD?')
+  })
+
+  test('an edge and an admin port in the same place are one mistake of the configuration', () => {
+    const ports = (TRIBUTARY_HTTP: string, TRIBUTARY_ADMIN: string) => () => demandTwoPorts(readConfig({ TRIBUTARY_HTTP, TRIBUTARY_ADMIN }))
+    for (const [http, admin] of [['127.0.0.1:8080', '127.0.0.1:8080'], ['0.0.0.0:9000', '127.0.0.1:9000']] as const) expect(ports(http, admin)).toThrow('name the same port: give each its own')
+    for (const [http, admin] of [['127.0.0.1:0', '127.0.0.1:0'], ['127.0.0.1:8080', '127.0.0.1:8081'], ['10.0.0.1:80', '10.0.0.2:80']] as const) expect(ports(http, admin)).not.toThrow()
   })
 
   test('an empty variable is as good as none', () => expect(readConfig({ TRIBUTARY_KAFKA: '', TRIBUTARY_DATA: '' }).kafka).toBeUndefined())

@@ -141,7 +141,7 @@ describe('an event that kills the process', { timeout: 300_000 }, () => {
     expect((await client(server.url, bobsToken).post('/v1/meals', meal(2))).status).toBe(201)
     expect(await eat(client(server.url, annsToken), 100, 2)).toBe(202)
     expect(await run(['verify'], killing)).toMatchObject({ code: 0 })
-    expect(await run(['rebuild', 'meals', '--yes'], killing)).toMatchObject({ code: 4, stdout: expect.stringContaining('1 keys parked, serving') })
+    expect(await run(['rebuild', 'meals', '--yes'], killing)).toMatchObject({ code: 4, stdout: expect.stringContaining('1 key parked, serving') })
     await server.stop()
     const mended = await startServer(env)
     expect(await run(['parked', 'retry', '--all'], env)).toMatchObject({ code: 0, stdout: '1 of 1 healed\n' })

@@ -48,12 +48,23 @@ describe('a start that cannot be says why in one line, with a code', { timeout: 
 
   test('Kafka that is not there', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_KAFKA: '127.0.0.1:1' }
-    expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
+    const { code, stderr } = await run(['start'], env)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
+    // It ended: nobody tries again.
+    expect(stderr).not.toContain('tried again')
   })
 
   test('DynamoDB that is not there', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_DYNAMODB: 'http://127.0.0.1:1' }
-    expect(await run(['start'], env)).toMatchObject({ code: 1, stderr: oneLine('store-unavailable') })
+    const { code, stderr } = await run(['start'], env)
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: oneLine('store-unavailable') })
+    expect(stderr).not.toContain('tried again')
+  })
+
+  test('an edge and an admin port in the same place', async () => {
+    const data = join(freshFolder(), 'none')
+    expect(await run(['start'], { TRIBUTARY_DATA: data, TRIBUTARY_HTTP: '127.0.0.1:18080', TRIBUTARY_ADMIN: '127.0.0.1:18080' })).toMatchObject({ code: 1, stderr: oneLine('bad-config') })
+    expect(existsSync(data)).toBe(false)
   })
 
   test('a configuration with mistakes, all of them at once', async () => {

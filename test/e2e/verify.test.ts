@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { meals } from '../../processors/meals/domain.ts'
-import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { client, fiveAm, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
 /** Writes past the pipeline, as nobody should; an item whose PK becomes empty is removed. */
 const tamper = async (folder: string, change: (total: { [name: string]: unknown }) => void): Promise<void> => {
@@ -60,6 +60,33 @@ describe('verify', { timeout: 120_000 }, () => {
     }
     expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
     const server = await startServer(env)
+    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(1)
+  })
+
+  test('what differs is told field by field, some of it, and how much more there is', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await withMeals(env)
+    await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
+    const { stdout, stderr } = await run(['verify', 'meals'], env)
+    expect(stdout).toMatch(/^changed USER#ann SUMMARY#2026-11-16\n  totalCalories: stored 1, folded \d+(\.\d+)?\n$/)
+    expect(stderr).toMatch(/^meals: \d+ events folded, \d+ items compared, 1 differ$/m)
+    for (const day of Array.from({ length: 24 }, (_, index) => `1999-01-${index + 10}`)) await tamper(env.TRIBUTARY_DATA, (item) => (item['SK'] = `SUMMARY#${day}`))
+    const many = await run(['verify', 'meals'], env)
+    expect(many.stdout.match(/^extra /gm)?.length).toBeLessThanOrEqual(20)
+    expect(many.stdout).toContain('and 5 items more; --json tells all of them')
+  })
+
+  test('only a generation that these folds made is verified, the serving one or another, and only of the serving one is anything recorded', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await withMeals(env)
+    expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('folds-differ: Generation 1 of meals was made by folds of version 1') })
+    await tell(['rebuild', 'meals', '--no-flip', '--yes'], env)
+    await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
+    expect(await run(['verify', 'meals', '--generation', '2'], env)).toMatchObject({ code: 0 })
+    expect(await run(['verify', 'meals', '--generation', '7'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unknown') })
+    const server = await startServer(env)
+    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeUndefined()
+    expect(await run(['verify', 'meals', '--generation', '1'], env)).toMatchObject({ code: 3 })
     expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(1)
   })
 

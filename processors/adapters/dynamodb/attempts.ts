@@ -81,12 +81,12 @@ const faultOf = (what: string, why: Failure, error: unknown): Fault => {
   switch (why) {
     case 'throttled':
     case 'conflict':
-      return new Fault('store-throttled', `DynamoDB goes on refusing ${what} for load (${said}). It is tried again; raise the table's capacity if it lasts.`, {
+      return new Fault('store-throttled', `DynamoDB goes on refusing ${what} for load (${said}). Raise the table's capacity if it lasts.`, {
         retriable: true,
         cause,
       })
     case 'unavailable':
-      return new Fault('store-unavailable', `DynamoDB does not answer ${what} (${said}). It is tried again; check the endpoint and the network.`, {
+      return new Fault('store-unavailable', `DynamoDB does not answer ${what} (${said}). Check the endpoint and the network.`, {
         retriable: true,
         cause,
       })

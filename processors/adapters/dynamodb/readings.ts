@@ -40,7 +40,7 @@ export const dynamoReadings = ({ clock = systemClock, ...connection }: ReadingsO
 const tableSpec = ({ name }: SeriesSpec): TableSpec => ({ name, ttl: TTL, indexes: [] })
 
 const unavailable = (error: unknown): never => {
-  throw new Fault('series-unavailable', `DynamoDB does not take or give readings (${messageOf(error)}). It is tried again; check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })
+  throw new Fault('series-unavailable', `DynamoDB does not take or give readings (${messageOf(error)}). Check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })
 }
 
 interface Parts {

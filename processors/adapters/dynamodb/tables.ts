@@ -62,7 +62,7 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
       if (settled(description)) return description
       await clock.sleep(Math.min(MAX_POLL_MS, FIRST_POLL_MS * 2 ** poll))
     }
-    throw new Fault('store-unavailable', `The table ${table} does not settle. It is tried again; look at its state in DynamoDB.`, { retriable: true })
+    throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
   }
 
   return {

@@ -15,7 +15,7 @@ export const hasType = (error: unknown, types: readonly string[]): boolean =>
   causesOf(error).some(({ type }) => type !== undefined && types.includes(type))
 
 export const unavailable = (what: string, cause?: unknown): Fault =>
-  new Fault('log-unavailable', `${what}: ${sentenceOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers; it is tried again.`, { retriable: true, cause })
+  new Fault('log-unavailable', `${what}: ${sentenceOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers.`, { retriable: true, cause })
 
 export const appendUnknown = (topic: string, cause?: unknown): Fault =>
   new Fault('append-unknown', `Kafka did not say whether records for ${topic} were written: ${sentenceOf(cause)} Send the same request again with the same Idempotency-Key.`, { cause })

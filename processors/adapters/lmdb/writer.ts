@@ -61,7 +61,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
     await scrubbing
     const { root, tables } = opened
     if (!hasRoomFor(path, changes.bytes)) {
-      throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written, and it is tried again. Free space.`, { retriable: true })
+      throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written. Free space.`, { retriable: true })
     }
     try {
       await root.batch(() => put({ tables, parts, absence }, changes))
@@ -70,7 +70,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
       const cause = await causeOf(error)
       await root.close().catch(() => undefined)
       opened = openAt(parts)
-      throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written; it is tried again. Check the disk`)
+      throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written. Check the disk`)
     }
   }
   return {

@@ -34,4 +34,4 @@ export const unavailable = (what: string, error: unknown): Fault =>
   error instanceof Fault
     ? error
     // Not the error itself: it holds the whole exchange, with tokens, and causes are logged.
-    : new Fault('series-unavailable', `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). It is tried again; check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })
+    : new Fault('series-unavailable', `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). Check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })

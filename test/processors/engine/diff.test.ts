@@ -28,7 +28,7 @@ const compared = async (before: MemoryStore, after: MemoryStore, rest: Partial<D
 test('two generations that hold the same differ in nothing', async () => {
   const items = [item('TOTAL', 5, { total: 3 }), item('PAID#1', 4, { amount: 3 }), marker(7, { kind: 'refused', code: 'overdrawn', detail: 'd' })]
   expect(await compared(await storeOf(items), await storeOf(items))).toMatchObject({
-    kinds: [{ kind: 'A#PAID#', same: 1 }, { kind: 'account', same: 1, changed: 0 }], sample: [], decisions: [], unknownDecisions: 0, moving: 0,
+    kinds: [{ kind: 'A#PAID#', same: 1 }, { kind: 'account', same: 1, changed: 0 }], sample: [], decisions: [], unknownDecisions: 0, moving: 0, own: 1,
   })
 })
 

@@ -80,7 +80,7 @@ test('a flip waits until both generations have passed where the log ended when i
 
 test('a generation that does not come to the end of the log in time does not serve', async () => {
   const { control, clock, start } = await opened()
-  const flipping = expect(start(2, 10)).rejects.toMatchObject({ code: 'generation-behind', message: expect.stringContaining('10 events are missing') })
+  const flipping = expect(start(2, 10)).rejects.toMatchObject({ code: 'generation-behind', message: expect.stringContaining('10 events behind') })
   await clock.pass(61_000)
   await flipping
   expect((await control.serving(ledger.name)).generation).toBe(1)

@@ -103,6 +103,16 @@ describe('a meal is refused', () => {
   })
 })
 
+test('a mistake is told as people speak', async () => {
+  const edge = await openMemoryEdge()
+  const token = await edge.token('ann')
+  const detail = async (sent: Sent): Promise<unknown> => (await send(edge.app, { token, ...sent })).body['detail']
+  expect(await detail({ method: 'POST', url: '/v1/meals', body: { ...BREAKFAST, calories: 'many' } })).toBe('/calories: it must be a number.')
+  expect(await detail({ method: 'PATCH', url: '/v1/targets', body: { protein: 'much' } })).toBe('/protein: it must be a number or null.')
+  expect(await detail({ method: 'PATCH', url: '/v1/targets', body: {} })).toBe('The body: it must have at least 1 field.')
+  expect(await detail({ url: '/v1/days-logged?limit=ten' })).toBe('querystring/limit: it must be a whole number from 1 to 200.')
+})
+
 describe('a request is refused', () => {
   const wrong: readonly (readonly [what: string, sent: Sent, status: number, code: string])[] = [
     ['on no path', { url: '/v1/nothing' }, 404, 'route-not-found'],
