@@ -1,5 +1,6 @@
 import { meals } from '../processors/meals/domain.ts'
 import { scales } from '../processors/scales/domain.ts'
+import { scalesSeries } from '../processors/scales/series.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
@@ -14,6 +15,8 @@ export interface Listed {
   readonly domain: Domain
   /** Its routes and tokens; absent where nobody speaks to it over HTTP. */
   readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'>
+  /** The domain that has its series. */
+  readonly series?: string
   readonly partition: Places
 }
 
@@ -29,7 +32,8 @@ export interface Places {
 /** Every domain of the program, in one place. */
 const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' } },
-  { domain: scales, edge: scalesEdge, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
+  { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
+  { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -39,6 +43,9 @@ export const domainNamed = (name: string): Domain => listed(name).domain
 
 /** Absent, too, where only a test or a tutorial knows the domain. */
 export const edgeOf = (name: string): Listed['edge'] => LISTED.find(({ domain }) => domain.name === name)?.edge
+
+/** The domain that has the series of another; undefined where it has none. */
+export const seriesDomainOf = (name: string): string | undefined => LISTED.find(({ domain }) => domain.name === name)?.series
 
 export const placesOf = (name: string): Places => listed(name).partition
 

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
+import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { SeriesStores } from '../processors/engine/series.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
+import type { DomainEdge } from '../producers/http/domain.ts'
+import type { SeriesAsked } from '../projections/series.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Config } from './config.ts'
 
@@ -20,4 +23,18 @@ export const workshopSeries = ({ series: spec }: Domain, stores: SeriesStores): 
 
 export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores, generation: number): Promise<void> => {
   if (spec !== undefined) await stores.drop(spec, generation)
+}
+
+/** The edge of a domain whose series are another domain: each request asks once which generation of them serves. */
+export const withSeries = (edge: DomainEdge, pipeline: Pipeline | undefined, now: () => number): DomainEdge => {
+  if (pipeline === undefined) return edge
+  let answering: Followed | undefined
+  let asked: SeriesAsked | undefined
+  const series = (): SeriesAsked | undefined => {
+    const serving = pipeline.serving()
+    if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now), points: serving.series.reader }
+    answering = serving
+    return asked
+  }
+  return { ...edge, questions: async () => ({ ...(await edge.questions()), series: series() }) }
 }

@@ -15,10 +15,11 @@ import type { Readiness } from './admin.ts'
 import { openDevices } from './devices.ts'
 import { cannotListen } from './listen.ts'
 import type { Listen } from './variables.ts'
-import { edgeOf } from './domains.ts'
+import { edgeOf, seriesDomainOf } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
+import { withSeries } from './series.ts'
 import { isServingFollowed, lagsOf, standingOf, statusOf, unfollowed } from './standing.ts'
 import { version } from './version.ts'
 
@@ -75,7 +76,9 @@ const measured = async (runtime: Runtime, pipeline: Pipeline) => {
 }
 
 const edgesOf = ({ pipelines, clock, config }: Runtime): readonly DomainEdge[] =>
-  [...pipelines.values()].flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
+  [...pipelines.values()]
+    .flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
+    .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), clock.now))
 
 interface Public {
   readonly domains: readonly DomainEdge[]
@@ -127,7 +130,8 @@ const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): P
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
-    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
+    // Series that wait for their store hold up nothing else.
+    return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
   const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: messageOf(error) }])

@@ -9,12 +9,13 @@ import { kegRoutes } from './scales/keg-routes.ts'
 import { placeRoutes } from './scales/place-routes.ts'
 import { pourRoutes } from './scales/pour-routes.ts'
 import { readingRoutes } from './scales/reading-routes.ts'
+import { seriesRoutes } from './scales/series-routes.ts'
 import { tapRoutes } from './scales/tap-routes.ts'
 
 /** Keg scales at the edge: what the composition root adds is how to reach the log and the serving generation. */
 export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'> = {
   name: 'scales',
-  routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes],
+  routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes, ...seriesRoutes],
   access,
   live: barLive,
 }

@@ -1,4 +1,5 @@
 import type { Key } from './item.ts'
+import type { Reader } from './table.ts'
 
 export type PointValue = number | string | null
 
@@ -67,4 +68,10 @@ export interface SeriesReader {
   points(stretch: Stretch, only?: { readonly newest?: boolean; readonly limit?: number }): AsyncIterable<readonly Point[]>
   /** In the order of time, and then of the dimension that they are apart by. Bins without points are left out. */
   bins(stretch: Stretch, binning: Binning): Promise<readonly Bin[]>
+}
+
+/** One generation of a series: what its fold remembers, and its points. */
+export interface SeriesAsked {
+  readonly reader: Reader
+  readonly points: SeriesReader
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Item, Key } from '../../projections/item.ts'
+import type { SeriesAsked } from '../../projections/series.ts'
 import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
 import { Problem } from './problem.ts'
@@ -39,6 +40,7 @@ export interface Answering {
   readonly changes?: ChangeFeed | undefined
   readonly generation: number
   readonly outcomes: Hearing
+  readonly series?: SeriesAsked | undefined
 }
 
 export interface AuthenticationParts {
@@ -85,7 +87,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     const hash = hashToken(token)
     // Whose key is known was looked at when it came first.
     if (!keys.has(hash)) demandOurs(token, domain)
-    const { reader, generation, outcomes } = await questions()
+    const { reader, generation, outcomes, series } = await questions()
     const key = await keyOf(reader, hash)
     if (!key) throw unknownToken()
     const [item, usage] = await items(reader, key, utcDay(now))
@@ -96,7 +98,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     }
     if (!pat.scopes.includes(scope) && !pat.scopes.includes(or)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
     enforce(quota, usage, { scope, now })
-    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, lastUsedAt: pat.lastUsedAt }
+    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, series, lastUsedAt: pat.lastUsedAt }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { XStatic } from 'typebox/schema'
 import type { Event } from '../../schemas/event.ts'
+import type { SeriesAsked } from '../../projections/series.ts'
 import type { Reader } from '../../projections/table.ts'
 import type { Position } from '../../processors/engine/log.ts'
 import type { Outcomes } from '../commands.ts'
@@ -14,6 +15,8 @@ export interface Caller {
   readonly reader: Reader
   readonly generation: number
   readonly outcomes: Hearing
+  /** The domain's series, where it has any; of a generation of their own. */
+  readonly series?: SeriesAsked | undefined
 }
 
 /** How far the answering generation is, and what it made of an event. */

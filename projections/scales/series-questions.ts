@@ -1,10 +1,10 @@
-import type { Point, SeriesReader, Stretch } from '../series.ts'
+import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
 import { gallonsOf } from './gallons.ts'
 import type { KegItem, Settings, SettingsItem, TimelineItem } from './items.ts'
 import { kegKey, settingsKey, tapIdOf, tapTimelineKey } from './keys.ts'
-import { everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type SeriesAsked, type TapKegs } from './series-stretches.ts'
+import { everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
 export interface History extends Range {

@@ -1,15 +1,9 @@
-import type { Point, SeriesReader, Stretch } from '../series.ts'
+import type { Point, SeriesAsked, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
 import { poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
 import { covers, type KegSpan, type Span } from './spans.ts'
-
-/** One generation of the series: what its fold remembers, and its points. */
-export interface SeriesAsked {
-  readonly reader: Reader
-  readonly points: SeriesReader
-}
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
 export interface Range {

@@ -1,0 +1,137 @@
+import { isoOf } from '../../projections/instant.ts'
+import { isId } from '../../projections/scales/keys.ts'
+import { scalesQueries } from '../../projections/scales/queries.ts'
+import { seriesQuestions, type SeriesQuestions } from '../../projections/scales/series-questions.ts'
+import type { Range } from '../../projections/scales/series-stretches.ts'
+import { mistake, Problem } from '../http/problem.ts'
+import { question, type Call, type Route } from '../http/route.ts'
+import { integer, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
+import { noKeg, noTap, tapOf } from './params.ts'
+import { instantsOf, instantsQuery } from './pour-routes.ts'
+import { atLocation, locOf } from './rights.ts'
+
+/** The series' own generation answers; it follows the log by itself, a little behind or ahead of the rest. */
+const asking = ({ caller: { series } }: Pick<Call, 'caller'>): SeriesQuestions => {
+  if (series === undefined) throw new Problem(503, 'series-absent', 'No series are kept here: start the domain scales-series.')
+  return seriesQuestions(series)
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const UNITS: Readonly<Record<string, number>> = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS, y: 365 * DAY_MS }
+
+const rangeQuery = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { ...instantsQuery, range: { type: 'string', pattern: '^[1-9][0-9]{0,3}[hdwy]$', description: 'The last hours, days, weeks or years, such as 24h, 7d, 4w or 1y.' } },
+} as const
+
+interface RangeQuery {
+  readonly from?: string
+  readonly to?: string
+  readonly range?: string
+}
+
+/** The last of a range, or between two instants, both inclusive. */
+const rangeOf = (query: RangeQuery, now: number, usual: number): Range => {
+  if (query.range === undefined && (query.from !== undefined || query.to !== undefined)) {
+    const { from, to } = instantsOf(query, now)
+    return { from, to: to + 1 }
+  }
+  if (query.from !== undefined || query.to !== undefined) throw mistake(400, { pointer: 'querystring/range', code: 'bad-range', detail: 'Give querystring/range or querystring/from and querystring/to, not both.' })
+  const ms = query.range === undefined ? usual : Number(query.range.slice(0, -1)) * (UNITS[query.range.slice(-1)] ?? 0)
+  return { from: Math.max(0, now - ms), to: now + 1 }
+}
+
+const listed = (properties: Readonly<Record<string, object>>) => ({ type: 'array', items: { type: 'object', required: Object.keys(properties), properties } })
+const answered = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties })
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms))
+
+const history = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/taps/:tap/history',
+  summary: 'The level and the battery of the keg that is on the tap, in bins that fit the range (24h unless told).',
+  query: rangeQuery,
+  result: answered({ tap_id: text, keg_id: textOrNull, from: text, to: text, bin_secs: integer, data: listed({ t: text, level_pct: number }), battery_data: listed({ t: text, battery_pct: number }) }),
+  answer: async (call) => {
+    const range = rangeOf(call.query, call.now, DAY_MS)
+    const found = await asking(call).history(locOf(call), tapOf(call), range)
+    if (found === undefined) throw noTap(tapOf(call))
+    return {
+      ...found, from: isoOf(range.from), to: isoOf(range.to - 1),
+      data: found.data.map(({ t, level_pct }) => ({ t: isoOf(t), level_pct })),
+      battery_data: found.battery_data.map(({ t, battery_pct }) => ({ t: isoOf(t), battery_pct })),
+    }
+  },
+})
+
+const rate = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/taps/:tap/rate',
+  summary: 'How fast the keg on the tap is poured, over the location\'s window, and for how long it lasts.',
+  result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
+  answer: async (call) => {
+    const found = await asking(call).rate(locOf(call), tapOf(call), call.now)
+    if (found === undefined) throw noTap(tapOf(call))
+    return found
+  },
+})
+
+const lifespan = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/kegs/:keg/lifespan',
+  summary: 'How long a keg lasted, and what was poured of it.',
+  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: number, lifespan_hours: numberOrNull }),
+  answer: async (call) => {
+    const keg = call.params['keg'] ?? ''
+    const found = isId(keg) ? await asking(call).lifespan(locOf(call), keg, call.now) : undefined
+    if (found === undefined) throw noKeg(keg)
+    return { ...found, tapped_at: isoOf(found.tapped_at), finished_at: isoOrNull(found.finished_at), last_reading: isoOrNull(found.last_reading) }
+  },
+})
+
+const byHour = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/pours/by-hour',
+  summary: 'What was poured by the hour of the location\'s own day (30d unless told); legacy: the average level by UTC hour.',
+  query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
+  result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
+  answer: async (call) => {
+    const range = rangeOf(call.query, call.now, 30 * DAY_MS)
+    const [questions, loc] = [asking(call), locOf(call)]
+    return call.query.legacy === undefined ? questions.poursByHour(loc, range) : { timezone: 'UTC', hours: await questions.levelByHour(loc, range) }
+  },
+})
+
+const battery = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/devices/battery',
+  summary: 'The battery of each device by UTC day (7d unless told).',
+  query: rangeQuery,
+  result: answered({ items: listed({ day: text, device_id: text, avg_battery_pct: number, min_battery_pct: number }) }),
+  answer: async (call) => {
+    const found = await asking(call).batteryTrend(locOf(call), rangeOf(call.query, call.now, 7 * DAY_MS))
+    return { items: found.map(({ day, ...rest }) => ({ day: isoOf(day).slice(0, 10), ...rest })) }
+  },
+})
+
+const styles = question({
+  method: 'GET',
+  url: '/v1/locations/:loc/styles',
+  summary: 'What was poured of each style of beer (30d unless told), the most first.',
+  query: rangeQuery,
+  result: answered({ items: listed({ style: textOrNull, gallons: number, share: number }) }),
+  answer: async (call) => {
+    const loc = locOf(call)
+    const pours = await asking(call).poursByBeer(loc, rangeOf(call.query, call.now, 30 * DAY_MS))
+    const { beer } = scalesQueries(call.caller.reader)
+    const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: ((await beer(loc, beer_id)) ?? (await beer(null, beer_id)))?.style ?? null })))
+    const byStyle = new Map<string | null, number>()
+    for (const { style, gallons } of styled) byStyle.set(style, (byStyle.get(style) ?? 0) + gallons)
+    const total = styled.reduce((sum, { gallons }) => sum + gallons, 0)
+    return { items: [...byStyle].map(([style, gallons]) => ({ style, gallons, share: gallons / total })).sort((a, b) => b.gallons - a.gallons) }
+  },
+})
+
+/** What the series tell (S57–S62). */
+export const seriesRoutes: readonly Route[] = atLocation([history, rate, lifespan, byHour, battery, styles])
