@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import { asyncapi, type AsyncApiParts } from './asyncapi.ts'
 import { docsPage, type OpenApi } from './docs-page.ts'
 
 export const openapi = ({ version }: { version: string }): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
@@ -31,12 +32,14 @@ export const described = <S extends FastifySchema>({ schema, url, route: { metho
   return { schema: { ...schema, headers: { type: 'object', properties } }, url }
 }
 
-/** `GET /openapi.json` and `GET /docs`, rendered when first asked for. */
-export const addDocs = async (scope: FastifyInstance): Promise<void> => {
+/** `GET /openapi.json`, `GET /asyncapi.json` and `GET /docs`, rendered when first asked for. */
+export const addDocs = async (scope: FastifyInstance, parts: AsyncApiParts): Promise<void> => {
+  let events: string | undefined
   let document: string | undefined
   let page: string | undefined
   const json = () => (document ??= JSON.stringify(scope.swagger()))
   scope.get('/openapi.json', { schema: { hide: true } }, (_request, reply) => reply.type('application/json').send(json()))
+  scope.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type('application/json').send((events ??= JSON.stringify(asyncapi(parts)))))
   scope.get('/docs', { schema: { hide: true } }, (_request, reply) => {
     page ??= docsPage(JSON.parse(json()) as OpenApi)
     return reply

@@ -75,7 +75,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   if (deps.live !== undefined) app.register(websocket, { preClose: farewell, options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
   app.register(swagger, { openapi: openapi(deps), transform: described })
   for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
-  app.register(addDocs)
+  app.register((scope) => addDocs(scope, deps))
   app.register((scope) => refuseOtherMethods(scope, methods))
   return app
 }

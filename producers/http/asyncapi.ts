@@ -1,0 +1,92 @@
+import { fullName, shortName } from '../../schemas/avro.ts'
+import { latest, readLock, type Locked } from '../../schemas/lock.ts'
+import { isEvent, readSources } from '../../schemas/sources.ts'
+import { ENVELOPE, EVENT_TYPES, MOST_BY_MQTT } from '../scales/envelope.ts'
+import type { DomainEdge } from './domain.ts'
+
+export interface AsyncApiParts {
+  readonly version: string
+  readonly domains: readonly Pick<DomainEdge, 'name' | 'live'>[]
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
+
+/** Topics, MQTT and live push, as AsyncAPI 3.0 has them. */
+export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
+  const channels = Object.assign({}, ...domains.map(channelsOf)) as Readonly<Record<string, { readonly messages: Json }>>
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Tributary',
+      version,
+      description: 'What lies on the log (Avro in Confluent\'s wire format, keyed, in order per key), what devices send, and what those who watch hear.',
+    },
+    defaultContentType: 'application/json',
+    channels,
+    operations: Object.fromEntries(Object.keys(channels).map((name) => [name, { action: SENT.test(name) ? 'send' : 'receive', channel: { $ref: `#/channels/${name}` } }])),
+  }
+}
+
+/** What we send; all else is taken in. A topic is both. */
+const SENT = /^(live|.*Events)$/
+
+const channelsOf = ({ name, live }: AsyncApiParts['domains'][number]): Json => ({
+  [`${name}Events`]: {
+    address: `${name}.events`,
+    description: `What happened in ${name}: the topic that everything is folded from.`,
+    messages: Object.fromEntries(eventsOf(name).map((event) => [shortName(event.name), messageOf(event)])),
+    bindings: { kafka: { topic: `${name}.events` } },
+  },
+  ...(name === 'scales' ? DEVICES : {}),
+  ...(live === undefined ? {} : { live: { address: live.url, description: live.summary, bindings: { ws: { method: 'GET', query: live.query } }, messages: WATCHED } }),
+})
+
+/** Its own, and those that all share. */
+const eventsOf = (domain: string): readonly Locked[] => {
+  const locked = latest(readLock())
+  return readSources().filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common')).flatMap(({ schema }) => locked.get(fullName(schema)) ?? [])
+}
+
+const messageOf = ({ id, schema }: Locked): Json => ({ summary: schema.doc ?? '', contentType: 'application/avro', payload: { schemaFormat: AVRO, schema }, 'x-schema-id': id })
+
+const parameters = { loc: { description: 'The location that holds the device.' }, device: { description: 'The device; also its user name and client id.' } } as const
+
+const DEVICES: Json = {
+  deviceMessages: {
+    address: 'scale-sense/{loc}/{device}/{kind}',
+    description: `QoS 1, not retained; acknowledged after the log has it. At most ${MOST_BY_MQTT} events a message; see docs/devices.md.`,
+    parameters: { ...parameters, kind: { enum: EVENT_TYPES } },
+    messages: { envelope: { summary: 'What a device says, in Avro or the same as JSON.', payload: { schemaFormat: AVRO, schema: ENVELOPE } } },
+  },
+  deviceStatus: {
+    address: 'scale-sense/{loc}/{device}/status',
+    description: 'QoS 1, retained; also the last will.',
+    parameters,
+    messages: {
+      status: {
+        payload: {
+          type: 'object',
+          required: ['online'],
+          properties: { online: { type: 'boolean' }, boot: { type: 'string' }, fw: { type: 'string' }, dropped: { type: 'integer' }, tare_empty_offset: { type: 'number' }, tare_full_lbs: { type: 'number' } },
+        },
+      },
+    },
+  },
+}
+
+const shown = {
+  type: 'array',
+  items: { type: 'object', required: ['key', 'version', 'item'], properties: { key: { type: 'string' }, version: { type: 'integer' }, item: { type: ['object', 'null'] }, expired: { type: 'boolean' } } },
+} as const
+
+const heard = (type: string, more: Readonly<Record<string, Json>>): Json => ({
+  payload: { type: 'object', required: ['type', 'epoch', 'cursor', ...Object.keys(more)], properties: { type: { const: type }, epoch: { type: 'integer' }, cursor: { type: 'string' }, ...more } },
+})
+
+const WATCHED: Json = {
+  snapshot: heard('snapshot', { items: shown }),
+  resumed: heard('resumed', { keys: { type: 'array', items: { type: 'string' } }, changes: shown }),
+  changes: heard('changes', { changes: shown }),
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { scalesEdge } from '../../../producers/scales.ts'
+import { send } from '../memory-edge.ts'
+import { openBar } from './bar.ts'
+
+test('GET /openapi.json describes every route of scales', async () => {
+  const { edge } = await openBar()
+  const { body } = await send(edge.app, { url: '/openapi.json' })
+  const described = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+  expect(described).toEqual(expect.arrayContaining(scalesEdge.routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`)))
+})
+
+test('S-a GET /asyncapi.json describes the topics of the log and of devices, none of which has a wildcard', async () => {
+  const { edge } = await openBar()
+  const { status, body } = await send(edge.app, { url: '/asyncapi.json' })
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    asyncapi: '3.0.0',
+    channels: {
+      scalesEvents: { address: 'scales.events', messages: { ReadingReported: { payload: { schema: { name: 'tributary.scales.ReadingReported' } } }, PatIssued: {} } },
+      deviceMessages: { address: 'scale-sense/{loc}/{device}/{kind}' },
+      deviceStatus: { address: 'scale-sense/{loc}/{device}/status' },
+    },
+  })
+  const channels = body['channels'] as Readonly<Record<string, { readonly address: string; readonly messages: object }>>
+  expect(channels['scalesEvents']?.messages).not.toHaveProperty('MealLogged')
+  for (const { address } of Object.values(channels)) expect(address).not.toMatch(/[#+]/)
+})
