@@ -17,8 +17,19 @@ export const standingOf = (heard: string | undefined, reading: ReadingReportedDa
 }
 
 export const withReading = (heard: string | undefined, reading: ReadingReportedData): string => {
-  const last = heard === undefined ? [] : heard.split(';').slice(1 - KEPT)
-  return [...last, nameOf(reading) + valueOf(reading)].join(';')
+  const entry = nameOf(reading) + valueOf(reading)
+  return heard === undefined ? entry : `${newest(heard)};${entry}`
+}
+
+/** All but the oldest, where there are as many as are kept. */
+const newest = (heard: string): string => {
+  let [start, count] = [heard.length, 0]
+  while (count < KEPT - 1) {
+    start = heard.lastIndexOf(';', start - 1)
+    if (start <= 0) return heard
+    count += 1
+  }
+  return heard.slice(start + 1)
 }
 
 /** Ends in what no number holds, so that no name is the beginning of another. */

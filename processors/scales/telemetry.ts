@@ -9,10 +9,8 @@ import { isTime, numberOf } from './fit.ts'
 
 /** What a device says about itself, in whichever message. */
 interface Report {
-  readonly loc: string
   readonly device_id: string
   readonly epoch: number
-  readonly at: number
   readonly battery_v?: number | null
   readonly battery_pct?: number | null
   readonly tare_empty_offset?: number | null
@@ -24,33 +22,46 @@ interface Report {
 /** S38: a device's row is written no more often, but for a tare. */
 const SPACING_MS = 300_000
 
-export const readingTold = ({ data, meta }: ReadingReported, get: Get): Result => told({ ...data, loc: meta.key }, get)
-export const telemetryTold = ({ data, meta }: TelemetryReported, get: Get): Result => told({ ...data, loc: meta.key }, get)
-export const statusTold = ({ data, meta }: DeviceStatusReported, get: Get): Result => told({ ...data, loc: meta.key, at: meta.occurredAt }, get)
+export const readingTold = ({ data, meta }: ReadingReported, get: Get): Result => told(data, { loc: meta.key, at: data.at }, get)
+export const telemetryTold = ({ data, meta }: TelemetryReported, get: Get): Result => told(data, { loc: meta.key, at: data.at }, get)
+export const statusTold = ({ data, meta }: DeviceStatusReported, get: Get): Result => told(data, { loc: meta.key, at: meta.occurredAt }, get)
 
-const told = (report: Report, get: Get): Result => {
-  const { loc, device_id, epoch, at } = report
+/** Where and when it was said. */
+interface When {
+  readonly loc: string
+  readonly at: number
+}
+
+const told = (report: Report, when: When, get: Get): Result => {
+  const { device_id, epoch } = report
+  const { loc, at } = when
   if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
   const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
-  if (before === undefined) return { items: [charged(withTares(untold(report), report), report), ...pointTo(report, get)] }
+  const device = { loc, device_id, epoch, at }
+  if (before === undefined) return { items: [charged(withTares(untold(device), report, at), report, when), ...pointTo(device, get)] }
   if (before._released || before.loc_id !== loc) return NOTHING
-  const tared = withTares(before, report)
-  if (at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report))] }
+  const tared = withTares(before, report, at)
+  if (at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report, when))] }
   return tared === before ? NOTHING : { items: [bare(tared)] }
 }
 
-const untold = ({ loc, device_id, epoch, at }: Pick<Report, 'loc' | 'device_id' | 'epoch' | 'at'>): TelemetryItem =>
+interface Device extends When {
+  readonly device_id: string
+  readonly epoch: number
+}
+
+const untold = ({ loc, device_id, epoch, at }: Device): TelemetryItem =>
   ({ ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, battery_pct: null, updated_at: isoOf(at) })
 
 /** What people say of a device names no epoch. */
-const pointTo = ({ loc, device_id, epoch }: Pick<Report, 'loc' | 'device_id' | 'epoch'>, get: Get): readonly TelemetryPointerItem[] => {
+const pointTo = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): readonly TelemetryPointerItem[] => {
   const key = telemetryPointerKey(loc, device_id)
   const known = get<TelemetryPointerItem>(key)
   return known !== undefined && known.epoch >= epoch ? [] : [{ ...key, epoch, ...(known?._heard && { _heard: known._heard }) }]
 }
 
 /** In the index of batteries as soon as it has one (S37). */
-const charged = (item: TelemetryItem, { loc, at, battery_v = null, battery_pct = null, fw, dropped }: Report): TelemetryItem => {
+const charged = (item: TelemetryItem, { battery_v = null, battery_pct = null, fw, dropped }: Report, { loc, at }: When): TelemetryItem => {
   const percent = numberOf(battery_pct) ?? item.battery_pct
   return {
     ...item,
@@ -64,7 +75,7 @@ const charged = (item: TelemetryItem, { loc, at, battery_v = null, battery_pct =
 }
 
 /** As they lie in the scale, by the time they were told: the same item where nothing is new. */
-const withTares = (item: TelemetryItem, { at, tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'at' | 'tare_empty_offset' | 'tare_full_lbs'>): TelemetryItem => {
+const withTares = (item: TelemetryItem, { tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'tare_empty_offset' | 'tare_full_lbs'>, at: number): TelemetryItem => {
   const [empty, full] = [numberOf(tare_empty_offset), numberOf(tare_full_lbs)]
   const after = empty === null || empty === item.tare_empty_offset || at <= (item._empty_at ?? -1) ? item : { ...item, tare_empty_offset: empty, _empty_at: at }
   return full === null || full === item.tare_full_lbs || at <= (item._full_at ?? -1) ? after : { ...after, tare_full_lbs: full, _full_at: at }
@@ -78,7 +89,7 @@ export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
   const device = { loc: meta.key, device_id: data.device_id, epoch: pointer.epoch, at: data.at }
   const before = get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch)) ?? untold(device)
   const value = data.kind === 'empty' ? { tare_empty_offset: data.value_lbs } : { tare_full_lbs: data.value_lbs }
-  const after = before._released ? before : withTares(before, { at: data.at, ...value })
+  const after = before._released ? before : withTares(before, value, data.at)
   return after === before ? NOTHING : { items: [bare(after)] }
 }
 
