@@ -33,7 +33,7 @@ export interface Adapters {
   /** Where generations are built. */
   workshop(domain: Domain): Workshop
   /** The key store; `found` where it may be begun. */
-  keys(found?: () => Promise<Founding>): Promise<KeyStore>
+  keys(found?: () => Promise<Founding>, least?: number): Promise<KeyStore>
   /** Write units spent by this process on a generation, where the store has a price. */
   units(spec: TableSpec, generation: number): Units | null
   close(): Promise<void>
@@ -101,9 +101,9 @@ export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Pr
 
 const embeddedStores = async ({ data }: Config, series: SeriesStores): Promise<Storing> => {
   const stores = await openTables(join(data, 'tables'))
-  const keys: Adapters['keys'] = async (found) => {
+  const keys: Adapters['keys'] = async (found, least) => {
     const { openKeyFileStore } = await import('../processors/adapters/key-file/store.ts')
-    return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }) })
+    return openKeyFileStore({ path: keyFileIn(data), mode: 'write', ...(found && { found }), ...(least !== undefined && { least }) })
   }
   return { stores, keys, workshop: (domain) => embeddedWorkshop(data, domain, { tables: stores, series }), units: () => null }
 }

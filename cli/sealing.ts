@@ -26,7 +26,7 @@ export interface KeysParts {
 }
 
 export const openKeys = async ({ adapters, control, domains }: KeysParts): Promise<Keys> => {
-  const store = await openKnownKeys(control, { open: (found) => adapters.keys(found), found: () => foundingOf(adapters.logs, domains) })
+  const store = await openKnownKeys(control, { open: (found, least) => adapters.keys(found, least), found: () => foundingOf(adapters.logs, domains) })
   return { store, ring: createKeyring(store, { now: systemClock.now }) }
 }
 

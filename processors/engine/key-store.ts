@@ -43,6 +43,8 @@ export interface KeyStore {
   readonly peek?: (subject: string) => Person | undefined
   /** Several processes write: what is cached of it grows old. */
   readonly shared: boolean
+  /** How much it holds, where that only ever grows (embedded: the bytes of its file). */
+  readonly extent?: () => number
   load(subjects: readonly string[]): Promise<readonly (Person | undefined)[]>
   /** Makes the keys that are not there, and notes the places. Fault `person-being-forgotten`. */
   keep(people: ReadonlyMap<string, readonly Place[]>): Promise<void>
@@ -54,23 +56,55 @@ export interface KeyStore {
 const KEPT: Key = { PK: 'KEYS', SK: 'KEYS' }
 
 export interface Opening {
-  /** Opens the key store, and begins one where `found` is given and there is none. Fault `key-store-gone`. */
-  open(found?: () => Promise<Founding>): Promise<KeyStore>
+  /**
+   * Opens the key store, and begins one where `found` is given and there is none. Faults `key-store-gone`, and `key-store-cut` where it holds
+   * less than `least`.
+   */
+  open(found?: () => Promise<Founding>, least?: number): Promise<KeyStore>
   readonly found: () => Promise<Founding>
 }
 
-/** Opens the key store that these logs are sealed with. The control table remembers which: one that is lost is never taken for a new one. */
+/** Opens the key store that these logs are sealed with. The control table remembers which, and how much it held: one that is lost or cut is never taken for a new one. */
 export const openKnownKeys = async (control: Pick<Store, 'load' | 'commit'>, { open, found }: Opening): Promise<KeyStore> => {
   const [kept] = await control.load([KEPT])
-  const keys = await open(kept === undefined ? found : undefined)
+  const keys = await open(kept === undefined ? found : undefined, Number(kept?.['extent'] ?? 0))
   const { id } = keys.founding
-  if (kept === undefined) await control.commit([[[replacing(undefined, { ...KEPT, id })]]])
-  else if (kept['id'] !== id) {
+  if (kept !== undefined && kept['id'] !== id) {
     await keys.close()
     throw new Fault('key-store-other', `The key store is ${id}, but these logs were sealed with ${String(kept['id'])}. Bring back that one; nothing was changed.`)
   }
-  return keys
+  if (kept === undefined) await control.commit([[[replacing(undefined, { ...KEPT, id })]]])
+  return keys.extent === undefined ? keys : measured(keys, keys.extent, control)
 }
+
+/** Notes how much there is whenever it grew, after it did: what is noted is always there. */
+const measured = (keys: KeyStore, extent: () => number, control: Pick<Store, 'load' | 'commit'>): KeyStore => {
+  let noting: Promise<unknown> = Promise.resolve()
+  let noted = 0
+  const note = (): void => {
+    if (noted === extent()) return
+    noted = extent()
+    noting = noting.then(async () => {
+      const [kept] = await control.load([KEPT])
+      if (kept !== undefined) await control.commit([[[replacing(kept, { ...kept, extent: extent() })]]])
+    }).catch(() => undefined)
+  }
+  note()
+  return {
+    ...keys,
+    keep: async (people) => {
+      await keys.keep(people)
+      note()
+    },
+    close: async () => {
+      await noting
+      await keys.close()
+    },
+  }
+}
+
+export const keysCut = (where: string, { holds, least }: { readonly holds: number; readonly least: number }): Fault =>
+  new Fault('key-store-cut', `The key store ${where} holds ${holds} bytes, and held ${least} before: keys are missing at its end. Restore it from its newest backup, then start again. Nothing was changed.`)
 
 export const keysGone = (where: string): Fault =>
   new Fault('key-store-gone', `The key store ${where} is gone, and what people said in these logs cannot be read without it. Restore it from its backup, then start again. Nothing was changed.`)

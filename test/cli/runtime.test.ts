@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../cli/config.ts'
 import { createPerform } from '../../cli/operations.ts'
 import { createOutput } from '../../cli/output.ts'
+import { keyFileIn } from '../../cli/sealing.ts'
 import { openEdge } from '../../cli/serve.ts'
 import { openRuntime } from '../../cli/runtime.ts'
 import type { Runtime, RuntimeOptions } from '../../cli/runtime.ts'
@@ -99,6 +100,25 @@ describe('the runtime', () => {
     expect(existsSync(there)).toBe(false)
     renameSync(away, there)
     await withRuntime({ config }, () => Promise.resolve())
+  })
+
+  test('a key store that was cut is refused and left as it is, at a line and within one', async () => {
+    const config = freshConfig()
+    await withRuntime({ config }, async (runtime) => {
+      await runtime.pipeline('meals').start('processor')
+      for (const user of ['ann', 'bob']) await token(runtime, user)
+    })
+    const path = keyFileIn(config.data)
+    const whole = readFileSync(path, 'utf8')
+    const lines = whole.split('\n')
+    for (const cut of [`${lines[0]}\n`, whole.slice(0, -30)]) {
+      writeFileSync(path, cut)
+      await expect(openRuntime({ config })).rejects.toMatchObject({ code: 'key-store-cut', message: expect.stringContaining(`held ${whole.length}`) as string })
+      expect(readFileSync(path, 'utf8')).toBe(cut)
+    }
+    writeFileSync(path, `${whole}{"of":"half writ`)
+    await withRuntime({ config }, () => Promise.resolve())
+    expect(readFileSync(path, 'utf8')).toBe(whole)
   })
 
   test('an operation that nobody knows is told as such', async () => {

@@ -1,13 +1,15 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
-import { keysGone, type Founding } from '../../engine/key-store.ts'
+import { keysCut, keysGone, type Founding } from '../../engine/key-store.ts'
 import { format, learn, SECRET_DIGITS, type Entry, type Kept, type Line } from './lines.ts'
 
 /** The open file and all that it says. */
 export interface KeyFile {
   readonly founding: Founding
   readonly people: ReadonlyMap<string, Entry>
+  /** Bytes of whole lines. */
+  extent(): number
   /** What another process added since. */
   refresh(): void
   /** On disk, and known, when it returns. */
@@ -40,7 +42,7 @@ const syncFolder = (folder: string): void => {
   closeSync(fd)
 }
 
-export const openKeyFile = (path: string, mode: 'write' | 'read'): KeyFile => {
+export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): KeyFile => {
   if (!existsSync(path)) throw keysGone(path)
   const fd = openSync(path, mode === 'write' ? 'r+' : 'r')
   const people = new Map<string, Entry>()
@@ -56,6 +58,10 @@ export const openKeyFile = (path: string, mode: 'write' | 'read'): KeyFile => {
   }
   refresh()
   if (founding === undefined) throw damaged(path, 0)
+  if (end < least) {
+    closeSync(fd)
+    throw keysCut(path, { holds: end, least })
+  }
   // What a crash left half written was never acknowledged.
   if (mode === 'write') ftruncateSync(fd, end)
   const append: KeyFile['append'] = (lines) => {
@@ -71,6 +77,7 @@ export const openKeyFile = (path: string, mode: 'write' | 'read'): KeyFile => {
   }
   return {
     founding, people, refresh, append,
+    extent: () => end,
     secretOf: ({ at }) => {
       const digits = Buffer.alloc(SECRET_DIGITS)
       readSync(fd, digits, 0, SECRET_DIGITS, at)

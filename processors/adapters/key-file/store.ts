@@ -10,6 +10,8 @@ export interface KeyFileOptions {
   readonly mode: 'write' | 'read'
   /** How a store that is not there is begun; absent where there was one, so that a lost store is never taken for a new one. */
   readonly found?: () => Promise<Founding>
+  /** How much it held before. */
+  readonly least?: number
 }
 
 type Added = Exclude<Line, { founding: Founding }>
@@ -18,12 +20,12 @@ type Added = Exclude<Line, { founding: Founding }>
  * The embedded key store: one file beside log and tables. Lines are only added, and a destroyed key's digits are overwritten where they
  * lie, so that they are gone from the file and not only from sight.
  */
-export const openKeyFileStore = async ({ path, mode, found }: KeyFileOptions): Promise<KeyStore> => {
+export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOptions): Promise<KeyStore> => {
   if (!existsSync(path)) {
     if (found === undefined || mode === 'read') throw keysGone(path)
     foundKeyFile(path, await found())
   }
-  const file = openKeyFile(path, mode)
+  const file = openKeyFile(path, mode, least)
   // A kill between the note that a key is destroyed and its erasure: finished here.
   if (mode === 'write') for (const { destroyed } of file.people.values()) for (const kept of destroyed) file.erase(kept)
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
@@ -34,6 +36,7 @@ export const openKeyFileStore = async ({ path, mode, found }: KeyFileOptions): P
   return {
     founding: file.founding,
     shared: false,
+    extent: file.extent,
     peek,
     load: (subjects) => Promise.resolve(subjects.map(peek)),
     keep: batched((people) => keepAll(file, people)),
