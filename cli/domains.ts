@@ -14,7 +14,7 @@ import { Fault } from '../schemas/fault.ts'
 export interface Listed {
   readonly domain: Domain
   /** Its routes and tokens; absent where nobody speaks to it over HTTP. */
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels'>
   /** The domain that has its series. */
   readonly series?: string
   readonly partition: Places

@@ -2,6 +2,7 @@ import { access } from './access.ts'
 import type { DomainEdge } from './http/domain.ts'
 import { alertRoutes } from './scales/alert-routes.ts'
 import { beerRoutes } from './scales/beer-routes.ts'
+import { deviceChannels } from './scales/channels.ts'
 import { deviceRecordRoutes } from './scales/device-record-routes.ts'
 import { deviceRoutes } from './scales/device-routes.ts'
 import { barLive } from './scales/live.ts'
@@ -13,9 +14,10 @@ import { seriesRoutes } from './scales/series-routes.ts'
 import { tapRoutes } from './scales/tap-routes.ts'
 
 /** Keg scales at the edge: what the composition root adds is how to reach the log and the serving generation. */
-export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live'> = {
+export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels'> = {
   name: 'scales',
   routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes, ...seriesRoutes],
   access,
   live: barLive,
+  channels: deviceChannels,
 }

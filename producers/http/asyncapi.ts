@@ -1,17 +1,16 @@
 import { fullName, shortName } from '../../schemas/avro.ts'
 import { latest, readLock, type Locked } from '../../schemas/lock.ts'
 import { isEvent, readSources } from '../../schemas/sources.ts'
-import { ENVELOPE, EVENT_TYPES, MOST_BY_MQTT } from '../scales/envelope.ts'
 import type { DomainEdge } from './domain.ts'
 
 export interface AsyncApiParts {
   readonly version: string
-  readonly domains: readonly Pick<DomainEdge, 'name' | 'live'>[]
+  readonly domains: readonly Pick<DomainEdge, 'name' | 'live' | 'channels'>[]
 }
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
+export const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
 
 /** Topics, MQTT and live push, as AsyncAPI 3.0 has them. */
 export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
@@ -32,14 +31,14 @@ export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
 /** What we send; all else is taken in. A topic is both. */
 const SENT = /^(live|.*Events)$/
 
-const channelsOf = ({ name, live }: AsyncApiParts['domains'][number]): Json => ({
+const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number]): Json => ({
   [`${name}Events`]: {
     address: `${name}.events`,
     description: `What happened in ${name}: the topic that everything is folded from.`,
     messages: Object.fromEntries(eventsOf(name).map((event) => [shortName(event.name), messageOf(event)])),
     bindings: { kafka: { topic: `${name}.events` } },
   },
-  ...(name === 'scales' ? DEVICES : {}),
+  ...channels,
   ...(live === undefined ? {} : { live: { address: live.url, description: live.summary, bindings: { ws: { method: 'GET', query: live.query } }, messages: WATCHED } }),
 })
 
@@ -50,31 +49,6 @@ const eventsOf = (domain: string): readonly Locked[] => {
 }
 
 const messageOf = ({ id, schema }: Locked): Json => ({ summary: schema.doc ?? '', contentType: 'application/avro', payload: { schemaFormat: AVRO, schema }, 'x-schema-id': id })
-
-const parameters = { loc: { description: 'The location that holds the device.' }, device: { description: 'The device; also its user name and client id.' } } as const
-
-const DEVICES: Json = {
-  deviceMessages: {
-    address: 'scale-sense/{loc}/{device}/{kind}',
-    description: `QoS 1, not retained; acknowledged after the log has it. At most ${MOST_BY_MQTT} events a message; see docs/devices.md.`,
-    parameters: { ...parameters, kind: { enum: EVENT_TYPES } },
-    messages: { envelope: { summary: 'What a device says, in Avro or the same as JSON.', payload: { schemaFormat: AVRO, schema: ENVELOPE } } },
-  },
-  deviceStatus: {
-    address: 'scale-sense/{loc}/{device}/status',
-    description: 'QoS 1, retained; also the last will.',
-    parameters,
-    messages: {
-      status: {
-        payload: {
-          type: 'object',
-          required: ['online'],
-          properties: { online: { type: 'boolean' }, boot: { type: 'string' }, fw: { type: 'string' }, dropped: { type: 'integer' }, tare_empty_offset: { type: 'number' }, tare_full_lbs: { type: 'number' } },
-        },
-      },
-    },
-  },
-}
 
 const shown = {
   type: 'array',

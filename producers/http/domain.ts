@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Commands } from '../commands.ts'
+import type { Json } from './asyncapi.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
 import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
@@ -20,6 +21,8 @@ export interface DomainEdge {
   readonly access: Access
   /** What can be watched as it changes. */
   readonly live?: LiveSpec
+  /** What it hears elsewhere than in requests, as AsyncAPI has it. */
+  readonly channels?: Json
   readonly commands: Commands
   /** The serving generation; read once a request. */
   readonly questions: () => Promise<Answering>

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Check } from 'typebox/schema'
 import { expect, test } from 'vitest'
+import { asyncapi } from '../../producers/http/asyncapi.ts'
+import { deviceChannels } from '../../producers/scales/channels.ts'
 import { ENVELOPE } from '../../producers/scales/envelope.ts'
 import { takeEnvelope, type Sender } from '../../producers/scales/intake.ts'
 import { AVRO_HEADER } from '../../producers/scales/payload.ts'
@@ -13,6 +16,13 @@ test('every example of docs/devices.md is believed', () => {
   const examples = [...blocks('json'), ...[...page.matchAll(/-m '(\{.*\})'/g)].map(([, text = '']) => text)]
   expect(examples).toHaveLength(3)
   for (const example of examples) expect(takeEnvelope(JSON.parse(example), sender, 16).refused, example).toEqual([])
+})
+
+test('every example of docs/devices.md fits the schema of GET /asyncapi.json', () => {
+  const { channels } = asyncapi({ domains: [{ name: 'scales', channels: deviceChannels }], version: '1' }) as { channels: { deviceMessages: { messages: { envelope: { payload: object } } } } }
+  const schema = channels.deviceMessages.messages.envelope.payload
+  expect(Check(schema, JSON.parse(blocks('json')[0] ?? ''))).toBe(true)
+  expect(Check(schema, { v: 1, boot: 'b1', events: [] })).toBe(false)
 })
 
 test('docs/devices.md shows the Avro schema that is read, and the bytes before it', () => {

@@ -15,7 +15,7 @@ const openScale = async (options: object = {}, more: object = {}) => {
   return { bar, broker, client, password }
 }
 
-test('a reading of a device is an event of the location that holds it, with the natural key of the device', async () => {
+test('S-a: a reading of a device is an event of the location that holds it, with the natural key of the device', async () => {
   const { bar, client } = await openScale()
   await client.publishAsync(TOPIC, envelope(7), { qos: 1 })
   const [event] = bar.heard()
@@ -73,7 +73,7 @@ test.each([
   ['a reserved topic', '$SYS/broker/log', {}, 'topic'],
   ['a kind that is none', 'scale-sense/loc-001/SCALE-0042/cmd', {}, 'topic'],
   ['a retained reading', TOPIC, { retain: true }, 'retained'],
-])('publishing to %s ends the connection, and nothing is said', async (_, topic, options, reason) => {
+])('S-a: publishing to %s ends the connection, and nothing is said', async (_, topic, options, reason) => {
   const { bar, client } = await openScale()
   client.publish(topic, envelope(1), { qos: 1, ...options })
   await closed(client)
