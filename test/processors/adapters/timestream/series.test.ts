@@ -5,6 +5,7 @@ import { timestreamSeries } from '../../../../processors/adapters/timestream/ser
 import type { Series, Versioned } from '../../../../processors/engine/series.ts'
 import type { SeriesSpec } from '../../../../projections/series.ts'
 import { DAY_MS, seriesContract } from '../../../contracts/series.ts'
+import { questionsContract } from '../../../contracts/series-questions.ts'
 
 const NOW = Date.UTC(2026, 2, 18, 12)
 
@@ -83,4 +84,9 @@ test('S66: one record a point, and what a batch shares is said once', () => {
       { Dimensions: [{ Name: 'tap_id', Value: 'b' }], MeasureName: 'reading', MeasureValues: [{ Name: 'level_pct', Value: '2', Type: 'DOUBLE' }, { Name: 'note', Value: 'n', Type: 'VARCHAR' }], Time: String(NOW + 1), Version: 1 },
     ],
   })
+})
+
+questionsContract('Timestream', async () => {
+  const server = await startTimestreamLocal({ port: 0, now: () => NOW })
+  return { stores: timestreamSeries({ endpoint: server.endpoint }), start: Math.floor(NOW / DAY_MS - 1) * DAY_MS, cleanup: () => server.close() }
 })
