@@ -5,6 +5,7 @@ import type { Log } from '../processors/engine/log.ts'
 import { withMarks } from '../processors/engine/marks.ts'
 import type { Mark } from '../processors/engine/marks.ts'
 import type { Key, Stored } from '../projections/item.ts'
+import type { Point } from '../projections/series.ts'
 import type { Page } from '../projections/table.ts'
 import type { Domain } from '../projections/projection.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -54,6 +55,15 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     serving: generation,
     collects: false,
     store: (number) => Promise.resolve(store(number)),
+    series: async (number) => {
+      const known = domain.series && (await openSeriesStores(config)).open(domain.series, number)
+      return known && {
+        ...known,
+        async *list() {
+          for await (const page of streamOver(await socket(), 'series-list', { domain: domain.name, generation: number })) yield page as readonly Point[]
+        },
+      }
+    },
     scratch: (work) => makeScratch(domain, sharedFold(config.data, domain, work)),
     // Nobody else opens the new generation's files until it is listed as following.
     workshop: async () => embeddedWorkshop(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series: await openSeriesStores(config) }),

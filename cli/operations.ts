@@ -1,5 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
-import { callControl, checkpointsOf, foldsOf, isFollowed, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
+import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
 import { forgetPerson } from './operations/forget.ts'
@@ -36,6 +36,7 @@ const OPERATIONS = {
   'followed': isFollowed as Operation<unknown>,
   'set-committed': setCommitted as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
+  'series-list': listSeries as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,
   'store-query': queryStore as Operation<unknown>,
   'store-checkpoints': checkpointsOf as Operation<unknown>,

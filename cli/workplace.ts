@@ -3,6 +3,7 @@ import type { Clock } from '../processors/engine/clock.ts'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
+import type { Series } from '../processors/engine/series.ts'
 import type { Store } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Codec } from '../schemas/codec.ts'
@@ -32,6 +33,8 @@ export interface Workplace {
   /** Whether the items' store removes for good what has expired. */
   readonly collects: boolean
   store(generation: number): Promise<Pick<Store, 'scan' | 'load' | 'checkpoints' | 'reader'>>
+  /** The points of a generation, where the domain has any. */
+  series(generation: number): Promise<Pick<Series, 'list' | 'keepsFrom'> | undefined>
   /** A local store to fold into. Given work, it is done already as far as several workers can share it. */
   scratch(work?: SharedWork): Promise<Scratch>
   workshop(): Promise<Workshop>
@@ -71,6 +74,7 @@ const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipel
     serving: pipeline.serving().generation,
     collects: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
+    series: async (generation) => (await pipeline.generation(generation)).series,
     scratch: (work) => adapters.scratch(domain, held === undefined ? undefined : sharedFold(config.data, domain, work)),
     workshop: () => Promise.resolve(adapters.workshop(domain)),
     // On services other processes follow; a folder that nobody else holds is followed here.

@@ -1,5 +1,9 @@
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
+import { build } from '../../processors/engine/build.ts'
+import { atMost, endsOf } from '../../processors/engine/positions.ts'
+import { verifyPoints, type PointDifference, type VerifiedPoints } from '../../processors/engine/verify-points.ts'
+import type { Scratch } from '../adapters.ts'
 import { onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
 import { unknownGeneration } from '../../processors/engine/control-rows.ts'
 import { fieldChanges } from '../../processors/engine/differences.ts'
@@ -31,7 +35,8 @@ export const verify = async (context: Context, { domain, key, sample, generation
     const keys = key !== undefined ? [key] : sample === undefined ? undefined : await draw(workplace.log, sample)
     const one = await generationOf(workplace, generation)
     const verified = await verifyOne(context, workplace, { keys, generation: one })
-    const { items, differences } = verified
+    const { items } = verified
+    const differences = [...verified.differences, ...(verified.points?.differences ?? [])]
     if (key === undefined && one === workplace.serving) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
     differs ||= differences.length > 0
     tell(context, { domain: workplace.domain.name, verified, keys, json: json === true })
@@ -48,7 +53,7 @@ const generationOf = async ({ domain, control, serving }: Workplace, asked = ser
   throw new Fault('folds-differ', `Generation ${asked} of ${domain.name} was made by folds of version ${listed.foldVersion}, and this program has version ${domain.foldVersion}: it would find differences that are none. Verify with the release that made it.`)
 }
 
-const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { keys, generation }: { keys: readonly string[] | undefined; generation: number }): Promise<Verified> => {
+const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { keys, generation }: { keys: readonly string[] | undefined; generation: number }): Promise<Checked> => {
   const { domain, codec, clock, log } = workplace
   const store = await workplace.store(generation)
   const places = placesOf(domain.name)
@@ -58,28 +63,48 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { ke
   const ends = await store.checkpoints()
   const scratch = await workplace.scratch(keys === undefined ? { log, codec, ends, progress, signal } : undefined)
   try {
-    return await verifyStore({
+    const verified = await verifyStore({
       domain, codec, clock, signal,
+      series: scratch.series,
       log: keys === undefined ? log : { ...onlyKeys(log, keys), watermarks: log.watermarks },
       store: keys === undefined ? store : { load: store.load, checkpoints: store.checkpoints, scan: partitions === undefined ? store.scan : onlyPartitions(store, partitions) },
       scratch: scratch.store,
       progress,
       ...(some === undefined ? {} : { belongs: (item) => some.has(places.keyIn(item.PK, item)) }),
     })
+    return keys === undefined ? { ...verified, points: await pointsOf(workplace, scratch, { generation, signal }) } : verified
   } finally {
     await scratch.remove()
   }
 }
 
+/** The points beside the items; of some keys only, they are not compared. */
+interface Checked extends Verified {
+  readonly points?: VerifiedPoints | undefined
+}
+
+const pointsOf = async (workplace: Workplace, { store: target, series: folded }: Scratch, { generation, signal }: { generation: number; signal: AbortSignal }): Promise<VerifiedPoints | undefined> => {
+  const { domain, codec, log } = workplace
+  const [stored, store] = [await workplace.series(generation), await workplace.store(generation)]
+  if (domain.series === undefined || folded === undefined || stored === undefined) return undefined
+  const advance = async () => void (await build({ domain, codec, log, target, series: folded, signal, ends: atMost(await endsOf(log), await store.checkpoints()) }))
+  return verifyPoints({ spec: domain.series, stored, folded, advance })
+}
+
 const SHOWN = 20
 
-const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Verified; keys: readonly string[] | undefined; json: boolean }): void => {
-  const { events, items, differences, moving } = verified
-  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving }))
+const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Checked; keys: readonly string[] | undefined; json: boolean }): void => {
+  const { events, items, differences, moving, points } = verified
+  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving, ...(points !== undefined && { points }) }))
   for (const difference of differences.slice(0, SHOWN)) output.line(describe(difference))
   if (differences.length > SHOWN) output.line(`and ${counted(differences.length - SHOWN, 'item')} more; --json tells all of them`)
+  for (const difference of points?.differences.slice(0, SHOWN) ?? []) output.line(describePoint(difference))
+  if (points !== undefined) output.note(`${domain}: ${counted(points.points, 'point')} compared, ${count(points.differences.length)} differ`)
   output.note(`${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ${moving === 0 ? '' : `; ${count(moving)} changed every time they were looked at`}`)
 }
+
+const describePoint = ({ kind, measure, dims, at, stored, folded }: PointDifference): string =>
+  [`${kind} ${measure} of ${Object.values(dims).join(', ')} at ${new Date(at).toISOString()}`, ...(stored === undefined ? [] : [`  stored ${shown(stored)}`]), ...(folded === undefined ? [] : [`  folded ${shown(folded)}`])].join('\n')
 
 /** What is stored, and what it should be; an item that is the same but for its position was last written by another event. */
 const describe = ({ kind, PK, SK, stored, folded }: Difference): string => {

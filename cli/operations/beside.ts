@@ -21,6 +21,14 @@ export const scanStore: Operation<OfGeneration> = async (runtime, { domain, gene
   }
 }
 
+export const listSeries: Operation<OfGeneration> = async (runtime, { domain, generation }, says) => {
+  const { series } = await runtime.pipeline(domain).generation(generation)
+  for await (const page of series?.list() ?? []) {
+    if (says.signal.aborted) return
+    await says.row(page)
+  }
+}
+
 export const loadStore: Operation<OfGeneration & { readonly keys: readonly Key[] }> = async (runtime, { domain, generation, keys }) => {
   const { store } = await runtime.pipeline(domain).generation(generation)
   return (await store.load(keys)).map((item) => item ?? null)
