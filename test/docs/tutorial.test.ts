@@ -1,12 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { water } from '../../docs/tutorial/water.ts'
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const root = join(import.meta.dirname, '..', '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const tutorial = read('docs/tutorial.md')
 const blocks = [...tutorial.matchAll(/^`(docs\/tutorial\/[^`]+)`\n\n```\w+\n([\s\S]*?)\n```$/gm)].map(([, path = '', code = '']) => ({ path, code }))
+
+const freshFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-tutorial-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 test('every file the tutorial shows is the file in the tree', () => {
   expect(blocks.map(({ path }) => path)).toEqual(['docs/tutorial/PlantWatered.avsc', 'docs/tutorial/plants.ts', 'docs/tutorial/water.ts'])
@@ -14,11 +22,47 @@ test('every file the tutorial shows is the file in the tree', () => {
 })
 
 test('the code of the tutorial runs, and answers what the tutorial says', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-tutorial-'))
-  const shown = /answers:\n\n```json\n([\s\S]*?)\n```/.exec(tutorial)?.[1] ?? ''
-  try {
-    expect(await water(folder)).toEqual(JSON.parse(shown))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  const shown = /with this:\n\n```json\n([\s\S]*?)\n```/.exec(tutorial)?.[1] ?? ''
+  expect(await water(freshFolder())).toEqual(JSON.parse(shown))
+})
+
+/** A tree like this one, to change at will. */
+const copyOfTree = (): string => {
+  const folder = freshFolder()
+  for (const part of ['schemas', 'projections', 'processors', 'producers', 'cli', 'bench', 'timestream-local', 'test', 'docs/tutorial', 'bin', 'dist', 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+    if (existsSync(join(root, part))) cpSync(join(root, part), join(folder, part), { recursive: true })
   }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+test('the domain of the tutorial becomes one of the program by what the tutorial says, and every command knows it', { timeout: 900_000 }, () => {
+  const chapter = tutorial.slice(tutorial.indexOf('## 4.'))
+  const [, commands = ''] = /```sh\n([\s\S]*?)\n```/.exec(chapter) ?? []
+  const [, imported = '', record = ''] = /```ts\n(import [^\n]+)\n([^\n]+)\n```/.exec(chapter) ?? []
+  const [, session = ''] = /```\n(\$ [\s\S]*?)\n```/.exec(chapter) ?? []
+  const tree = copyOfTree()
+  const shell = (text: string): void => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-ec', text], { cwd: tree, encoding: 'utf8' })
+    expect(status, `${stdout}${stderr}`).toBe(0)
+  }
+  shell(commands)
+  const domains = readFileSync(join(tree, 'cli/domains.ts'), 'utf8')
+  const list = 'const LISTED: readonly Listed[] = [\n'
+  expect(domains).toContain(list)
+  writeFileSync(join(tree, 'cli/domains.ts'), `${imported}\n${domains.replace(list, () => `${list}${record}\n`)}`)
+  shell('npm run build')
+
+  const env = { ...process.env, NO_COLOR: '1', TRIBUTARY_DATA: join(tree, 'data') }
+  const tributary = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(tree, 'bin/tributary.js'), ...args], { env, encoding: 'utf8', cwd: tree })
+    return { status, said: `${stdout}${stderr}`.trim() }
+  }
+  expect(tributary('token', 'create', '--user', 'ann')).toMatchObject({ status: 0 })
+  expect(tributary('status').said).toMatch(/^plants +g1 +plants +0 /m)
+  expect(tributary('schemas', 'check')).toMatchObject({ status: 0 })
+  expect(tributary('rebuild', 'plants', '--yes').said).toContain('generation 2 of plants: 0 events folded')
+  const shown = session.split(/^\$ /m).filter((part) => part.startsWith('npx tributary ')).map((part) => part.trimEnd().split('\n'))
+  expect(shown).toHaveLength(3)
+  for (const [command = '', ...answer] of shown) expect(tributary(...command.slice('npx tributary '.length).split(' ')).said, command).toBe(answer.join('\n'))
 })
