@@ -47,7 +47,7 @@ export const show = async (context: Context, { id, json }: { id: string; json?: 
 const page = ({ id, type, position, since, waiting, code, reason, stack, record, bytes, size, projection }: ParkedRow): string => [
   id,
   `  event     ${type} at ${position}, recorded ${since}`,
-  `  stands    for ${projection === '*' ? 'every projection' : `the projection ${projection}`}; ${waiting} more of its events wait`,
+  `  stands    for ${projection === '*' ? 'every projection' : `the projection ${projection}`}; ${waiting} more of its events ${waiting === 1 ? 'waits' : 'wait'}`,
   `  because   ${code}: ${reason}`,
   ...(record?.event === undefined ? [] : ['', indented(JSON.stringify(record.event, null, 2))]),
   ...(bytes === undefined ? [] : ['', `  ${size} bytes${bytes.length < 2 * (size ?? 0) ? `, the first ${bytes.length / 2}` : ''}: ${bytes}`]),
