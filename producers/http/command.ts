@@ -29,7 +29,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const first = await route.admit?.(call)
   const decision = await route.decide(call)
   if (first !== undefined) await sayFirst({ ...run, call }, first)
-  const meta = metaOf(run, repeatable, decision.key)
+  const meta = metaOf(run, repeatable, decision)
   const { type, data, personal } = decision.draft
   const receipt = await appended(run, { type, meta, data, personal }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
   const reference = eventReference(receipt.position, receipt.eventId)
@@ -51,11 +51,11 @@ const sayFirst = async (run: Run, { draft, key }: Decision): Promise<void> => {
   throw new Problem(503, 'not-yet-visible', 'What this command rests on is in the log and not visible yet: send it again.', { retryAfter: 1 })
 }
 
-const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta']['request'], key: string | undefined): Event['meta'] => {
+const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta']['request'], { key, occurredAt = call.now }: Decision): Event['meta'] => {
   const { caller: { user }, now } = call
   // The same request said twice is the same fact: one id.
   const eventId = repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7()
-  return envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable })
+  return { ...envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable }), occurredAt }
 }
 
 const appended = async ({ request, reply, domain, deps, call }: Run, event: Event, waitMs: number): Promise<Receipt> => {

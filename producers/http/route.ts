@@ -44,6 +44,8 @@ export interface Decision {
   readonly draft: Draft
   /** The log key; the caller, where it is not said. */
   readonly key?: string
+  /** When it happened, epoch milliseconds; now, where it is not said. */
+  readonly occurredAt?: number
   readonly id?: string
   readonly shown?: Readonly<Record<string, unknown>>
 }

@@ -65,14 +65,14 @@ const assignDevice = command({
   method: 'PUT',
   url: '/v1/locations/:loc/taps/:tap/device',
   summary: 'Put a device of the location under the tap. A device has one tap and a tap one device.',
-  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema } },
+  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema, since: { ...instantSchema, description: 'Since when it stands there; now unless told. Older readings have no tap.' } } },
   status: 200,
   result: oneTapSchema,
   decide: async (call) => {
     const { loc, device, meta } = await heldDevice(call, call.body.device_id)
     if (meta === undefined) throw new Problem(503, 'not-yet-visible', `${device} was claimed a moment ago and is being registered: send it again.`, { retryAfter: 1 })
     const data: DeviceAssignedData = { tap: tapOf(call), device_id: device }
-    return { key: loc, draft: { type: 'DeviceAssigned', data, personal: null } }
+    return { key: loc, occurredAt: pastOf(call.body.since, '/since', call.now), draft: { type: 'DeviceAssigned', data, personal: null } }
   },
   answer: wholeTap,
 })

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { barLife, type BarStep } from '../../../producers/simulate/scales.ts'
+
+const NOW = Date.parse('2026-11-16T20:00:00.000Z')
+const devices = ['s1', 's2', 's3', 's4']
+const life = (seed: number, minutes = 600): readonly BarStep[] => [...barLife({ seed, devices, now: NOW, minutes })]
+const readings = (steps: readonly BarStep[]) =>
+  steps.flatMap((step) => (step.kind === 'message' ? step.messageAt(NOW).events.map((event) => ({ ...event, device: step.device, at: NOW - event.age_ms })) : []))
+
+describe('a made-up bar', () => {
+  test('is the same for the same seed, and another for another', () => {
+    const told = (seed: number) => JSON.stringify(readings(life(seed, 60)))
+    expect(told(1)).toBe(told(1))
+    expect(told(1)).not.toBe(told(2))
+  })
+
+  test('every scale says each of its readings once, in the order of its sequence, none in the future', () => {
+    for (const device of devices) {
+      const own = readings(life(3)).filter((reading) => reading.device === device)
+      expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index + 1))
+      expect(own.every(({ age_ms }) => age_ms >= 0)).toBe(true)
+    }
+  })
+
+  test('has an hour offline, told later in messages of at most sixteen; a battery that dies; kegs that run empty', () => {
+    const steps = life(5, 3_000)
+    const messages = steps.flatMap((step) => (step.kind === 'message' ? [step.messageAt(NOW).events.length] : []))
+    expect(Math.max(...messages)).toBe(16)
+    const batteries = readings(steps).filter(({ device }) => device === 's3').map(({ data }) => Number(data['battery_pct']))
+    expect(batteries.at(-1)).toBe(0)
+    expect(steps.filter(({ kind }) => kind === 'keg').length).toBeGreaterThan(devices.length)
+  })
+})
