@@ -16,7 +16,10 @@ export interface ForgetOptions {
 
 export const forget = async (context: Context, { person, subject = person, yes, json }: ForgetOptions): Promise<Exit> => {
   if (subject === undefined || subject === '' || (person !== undefined && person !== subject)) throw new Fault('bad-usage', 'Name one person: tributary forget --subject ID.')
-  if (yes !== true) await confirm(`Destroy the key of ${subject}? What they said can never be read again.`)
+  if (yes !== true && !(await confirm(`Destroy the key of ${subject}? What they said can never be read again.`, { signal: context.signal }))) {
+    context.output.note('Nothing was done.')
+    return EXIT.failed
+  }
   const forgot = (await ask(context, { name: 'forget', args: { subject }, opening: { processing: true } })) as Forgot
   if (json === true) context.output.line(JSON.stringify(forgot))
   else tell(context, forgot)

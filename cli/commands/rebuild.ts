@@ -1,4 +1,4 @@
-import { halfBuilt } from '../../processors/engine/claim.ts'
+import { halfBuilt, isBeingBuilt } from '../../processors/engine/claim.ts'
 import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { counted } from '../../schemas/counted.ts'
@@ -29,17 +29,19 @@ export interface RebuildOptions {
 /** Builds in this process, beside a running server, whose commits it never blocks. */
 export const rebuild = async (context: Context, options: RebuildOptions): Promise<Exit> => {
   if (options.diff === true) return (await import('./diff.ts')).diff(context, options)
-  let parked = 0
+  let [parked, declined] = [0, false]
   await inWorkplaces(context, options.domain, async (workplace) => {
     const acceptUnfollowed = options.acceptUnfollowed === true
     if (options.flip && !acceptUnfollowed) await refuseOtherFolds(workplace, workplace.domain.foldVersion, 'Stop it, and run tributary start of this release: it builds its own generation, or goes on with a half-built one, and serves it.')
     const parts = await partsOf(context, workplace, options)
-    if (options.flip && options.yes !== true) await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`)
+    declined = options.flip && options.yes !== true && !(await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`, { signal: context.signal }))
+    if (declined) return context.output.note('Nothing was done.')
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
     if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true, acceptUnfollowed })
     parked = rebuilt.parked.length
     tell(context, options, rebuilt)
   })
+  if (declined) return EXIT.failed
   return parked > 0 ? EXIT.parked : EXIT.fine
 }
 
@@ -50,14 +52,14 @@ export const partsOf = async ({ output, signal }: Context, workplace: Workplace,
   if (options.resume === true && left === undefined) {
     throw new Fault('nothing-to-resume', `No generation of ${domain.name} was left half-built by folds of version ${domain.foldVersion}. Build one: tributary rebuild ${domain.name}.`)
   }
-  if (options.resume !== true && left !== undefined) {
+  const workshop = await workplace.workshop()
+  if (options.resume !== true && left !== undefined && !(await isBeingBuilt({ domain, control, workshop }, left.generation))) {
     output.note(`Generation ${left.generation} of ${domain.name} was left half-built: --resume goes on with it, tributary generations ${domain.name} --drop ${left.generation} removes it.`)
   }
   return {
-    domain, log, codec, clock, control, signal,
+    domain, log, codec, clock, control, signal, workshop,
     holder: holderName(),
     served: await workplace.store(workplace.serving),
-    workshop: await workplace.workshop(),
     progress: createMeter(output, domain.name, clock.now),
     ...(options.resume === true && left !== undefined ? { resume: left.generation } : {}),
     ...(options.maxWritesPerSecond === undefined ? {} : { writesPerSecond: options.maxWritesPerSecond }),

@@ -49,6 +49,15 @@ export const claim = async (parts: ClaimParts): Promise<Claimed> => {
   }
 }
 
+/** Whether a process that lives builds it now, as far as can be told from here. */
+export const isBeingBuilt = async ({ domain, control, workshop }: Pick<ClaimParts, 'domain' | 'workshop'> & { readonly control: Pick<Control, 'lease'> }, generation: number): Promise<boolean> => {
+  const lease = await control.lease(domain.name)
+  if (lease?.generation !== generation || lease.place !== workshop.place) return lease?.generation === generation
+  const lock = await workshop.lock(generation)
+  await lock?.release()
+  return lock === undefined
+}
+
 /** Each lock once, however often it is asked for. */
 const createLocks = (workshop: Place) => {
   const locks = new Map<number, Lock>()

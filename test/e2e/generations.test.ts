@@ -91,7 +91,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     const server = await startServer(env)
     const running = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '100'])
     await until(() => Promise.resolve(running.folded() > 0), running.stderr)
-    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringMatching(/rebuild-running: .*builds generation 2 since \d{4}-/) })
+    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^tributary: rebuild-running: .*builds generation 2 since \d{4}-/) })
     expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
     expect(await run(['generations', 'meals', '--drop', '2'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
     expect(await run(['flip', 'meals', '--to', '2'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unfinished') })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { claim, type Place } from '../../../processors/engine/claim.ts'
+import { claim, isBeingBuilt, type Place } from '../../../processors/engine/claim.ts'
 import { createControl, type Control } from '../../../processors/engine/control.ts'
 import { ledger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
@@ -66,4 +66,17 @@ test('a build takes the next number where another died half-way, and holds only 
   held.clear()
   expect((await begin(control, 'two', here)).generation).toMatchObject({ generation: 3 })
   expect([...held]).toEqual([3])
+})
+
+test('a generation is being built while its builder lives, here by the lock and elsewhere by the lease', async () => {
+  const { control } = await controlled()
+  const { here, held } = folder()
+  const { generation: { generation } } = await begin(control, 'one', here)
+  const there = { ...here, place: 'there' }
+  const is = (workshop: Place, number = generation) => isBeingBuilt({ domain: ledger, control, workshop }, number)
+  expect([await is(here), await is(there), await is(here, 1)]).toEqual([true, true, false])
+  held.clear()
+  expect([await is(here), await is(there)]).toEqual([false, true])
+  await control.release(ledger.name, 'one')
+  expect([await is(here), await is(there), held.size]).toEqual([false, false, 0])
 })

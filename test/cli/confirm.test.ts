@@ -1,0 +1,35 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { confirm } from '../../cli/confirm.ts'
+
+const asking = () => {
+  const stopping = new AbortController()
+  const input = Object.assign(new PassThrough(), { isTTY: true })
+  const answer = confirm('Sure?', { signal: stopping.signal, input, output: new PassThrough(), interrupt: () => stopping.abort() })
+  return { input, answer, stop: () => stopping.abort() }
+}
+
+test.each([['y\n', true], ['YES\n', true], ['n\n', false], ['\n', false], ['yeah\n', false]])('%j is answered with %s', async (said, meant) => {
+  const { input, answer } = asking()
+  input.write(said)
+  expect(await answer).toBe(meant)
+})
+
+test('the end of the input is a no', async () => {
+  const { input, answer } = asking()
+  input.end()
+  expect(await answer).toBe(false)
+})
+
+test('Ctrl-C, and a signal from elsewhere, interrupt the question', async () => {
+  const one = asking()
+  one.input.write('\u0003')
+  await expect(one.answer).rejects.toMatchObject({ name: 'AbortError' })
+  const other = asking()
+  other.stop()
+  await expect(other.answer).rejects.toMatchObject({ name: 'AbortError' })
+})
+
+test('where nobody can be asked, what was said is meant', async () => {
+  expect(await confirm('Sure?', { signal: new AbortController().signal, input: new PassThrough() })).toBe(true)
+})
