@@ -37,6 +37,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     return EXIT.fine
   }
   const roles = rolesOf(options.roles)
+  if (isEmbedded(config) && !roles.has('processor')) throw new Fault('bad-usage', 'The data folder belongs to one process, so nobody else could fold what is said here: name the role processor too, or set both TRIBUTARY_KAFKA and TRIBUTARY_DYNAMODB.')
   if (roles.has('edge')) demandTwoPorts(config)
   const logger = pino(logOptions(config.logLevel), pino.destination({ dest: 2, sync: true }))
   const runtime = await openRuntime({ config, watching: logging(logger) })

@@ -79,6 +79,7 @@ describe('usage', { timeout: 120_000 }, () => {
     [['nonsense']],
     [['start', '--nonsense']],
     [['start', '--roles', 'king']],
+    [['start', '--roles', 'edge']],
     [['token', 'create']],
     [['token', 'create', '--user', 'a b']],
     [['token', 'create', '--user', 'ann', '--scopes', 'everything']],
