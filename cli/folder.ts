@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { Fault, messageOf } from '../schemas/fault.ts'
@@ -25,10 +25,20 @@ export const prepareFolder = (folder: string): void => {
     throw new Fault('data-folder-unusable', `The data folder ${folder} cannot be made or written (${messageOf(error)}). Set TRIBUTARY_DATA to a folder this user may write.`, { cause: error })
   }
   const marker = join(folder, 'tributary.json')
+  if (!existsSync(marker)) refuseForeign(folder)
   const format = existsSync(marker) ? formatIn(marker) : writeMarker(marker)
   if (format > FORMAT) {
     throw new Fault('data-folder-newer', `The data folder ${folder} was written by a newer version (format ${format}, this one knows ${FORMAT}). Run that version, or set TRIBUTARY_DATA to another folder.`)
   }
+}
+
+/** What the program may have begun before it was marked, and what a new volume has. */
+const EXPECTED = ['log', 'tables', 'keys', 'series', 'builds', 'lost+found']
+
+const refuseForeign = (folder: string): void => {
+  const foreign = readdirSync(folder).find((name) => !EXPECTED.includes(name) && !name.startsWith('.') && !name.includes('.sock'))
+  if (foreign === undefined) return
+  throw new Fault('data-folder-foreign', `The folder ${folder} holds what is not ours (${foreign}), and was never a data folder. Set TRIBUTARY_DATA to an empty folder, or to one that is yet to be made.`)
 }
 
 /** For commands that look at what is there: a misspelt folder is told, not made. */

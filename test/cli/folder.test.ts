@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -30,8 +30,16 @@ describe('the data folder', () => {
     writeFileSync(join(folder, 'file'), '')
     for (const wrong of [join(folder, 'missing'), folder, join(folder, 'file')]) expect(() => requireFolder(wrong)).toThrow(code('no-data-folder'))
     expect(readdirSync(folder)).toEqual(['file'])
-    prepareFolder(folder)
-    expect(() => requireFolder(folder)).not.toThrow()
+  })
+
+  test('that holds what is not ours is refused and left as it is; a fresh volume is taken', () => {
+    const [foreign, volume] = [freshFolder(), freshFolder()]
+    writeFileSync(join(foreign, 'thesis.txt'), '')
+    expect(() => prepareFolder(foreign)).toThrow(code('data-folder-foreign'))
+    expect(readdirSync(foreign)).toEqual(['thesis.txt'])
+    mkdirSync(join(volume, 'lost+found'))
+    prepareFolder(volume)
+    expect(() => requireFolder(volume)).not.toThrow()
   })
 
   test('of a newer version is refused', () => {
