@@ -8,6 +8,7 @@ import { reportOf, reportText } from '../diff-report.ts'
 import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
+import { ask } from '../reach.ts'
 import { untilReached } from '../reached.ts'
 import { inWorkplaces } from '../workplace.ts'
 import type { Workplace } from '../workplace.ts'
@@ -18,16 +19,20 @@ const SAMPLE = 20
 /** What the folds of this program would change, before anybody sees it: nothing follows what is built, and nothing is flipped. */
 export const diff = async (context: Context, options: RebuildOptions): Promise<Exit> => {
   let differs = false
+  const idle: { domain: string; generation: number }[] = []
   await inWorkplaces(context, options.domain, async (workplace) => {
     const { domain, control, serving } = workplace
     const listed = await control.generations(domain.name)
     const made = listed.find((each) => each.generation > serving && each.state === 'following' && each.foldVersion === domain.foldVersion)
-    const { generation, diffed } = made === undefined ? await againstBuilt(context, workplace, options) : await againstComplete(context, workplace, { options, made })
+    const { generation, diffed, isNew } = made === undefined ? await againstBuilt(context, workplace, options) : await againstComplete(context, workplace, { options, made })
     const report = await reportOf(workplace, { generation, against: listed.find((each) => each.generation === serving) as Generation, diffed, sample: options.sample ?? SAMPLE })
     context.output.line(options.json === true ? JSON.stringify(report) : reportText(report, context.output))
     differs ||= report.differs
-    if (made === undefined) context.output.note(`Generation ${generation} stays half-built; nobody follows it. To serve it: ${await nextStep(workplace, listed)}. To remove it: tributary generations ${domain.name} --drop ${generation}.`)
+    if (isNew && !report.differs) idle.push({ domain: domain.name, generation })
+    else if (made === undefined) context.output.note(`Generation ${generation} is built; nobody follows it. To serve it: ${await nextStep(workplace, listed)}. To remove it: tributary generations ${domain.name} --drop ${generation}.`)
   })
+  // As what serves already, to nobody's use.
+  for (const args of idle) await ask(context, { name: 'generations-drop', args })
   return differs ? EXIT.differs : EXIT.fine
 }
 
@@ -43,6 +48,8 @@ const nextStep = async ({ domain, serving, folds, alone }: Workplace, listed: re
 interface Compared {
   readonly generation: number
   readonly diffed: Diffed
+  /** Begun for this comparison alone. */
+  readonly isNew: boolean
 }
 
 /** Builds it, or goes on with what was left half-built, and folds on as the serving one moves. */
@@ -57,7 +64,7 @@ const againstBuilt = async (context: Context, workplace: Workplace, options: Reb
     return building.fold()
   }
   try {
-    return { generation: building.generation, diffed: await compare(context, workplace, { options, before, advance }) }
+    return { generation: building.generation, isNew: left === undefined, diffed: await compare(context, workplace, { options, before, advance }) }
   } finally {
     await building.leave()
   }
@@ -76,7 +83,7 @@ const againstComplete = async (context: Context, workplace: Workplace, { options
     if (behind === undefined) return after
     throw new Fault('generation-behind', `Generation ${behind} of ${domain.name} does not follow the log, so there is nothing to compare it with. Start a processor of its fold version, or drop it and build it anew.`)
   }
-  return { generation: made.generation, diffed: await compare(context, workplace, { options, before, advance }) }
+  return { generation: made.generation, isNew: false, diffed: await compare(context, workplace, { options, before, advance }) }
 }
 
 const compare = ({ output, signal }: Context, { domain, clock, collects }: Workplace, { options, before, advance }: { options: RebuildOptions; before: Side; advance: () => Promise<Side> }): Promise<Diffed> =>

@@ -54,6 +54,7 @@ const table = (rows: readonly GenerationRow[]): string =>
 
 const stateOf = ({ state, build }: GenerationRow): string => {
   if (build === null) return state
+  if (build.by === null && build.of > 0 && build.events >= build.of) return 'built, not followed'
   const share = `${build.of === 0 ? 0 : Math.floor((build.events * 100) / build.of)} %`
   return build.by === null ? `${state} (${share})` : `${state} (${share}, ${count(build.eventsPerSecond)}/s, by ${build.by} since ${build.since})`
 }

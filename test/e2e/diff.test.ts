@@ -13,7 +13,7 @@ test('the 4 AM rule made 5 AM is shown item by item before anybody sees it, and 
 
   const nothing = await run(['rebuild', 'meals', '--diff'], env)
   expect(nothing).toMatchObject({ code: 0, stdout: expect.stringContaining('no item and no decision comes out differently') })
-  await tell(['generations', 'meals', '--drop', '2'], env)
+  expect((await tell(['generations', 'meals', '--json'], env)).split('\n')).toHaveLength(1)
 
   const shown = await run(['rebuild', 'meals', '--diff', '--json'], fiveAm(env))
   expect(shown.code).toBe(3)
@@ -51,6 +51,7 @@ test('a generation of folds that the running server does not have is not served,
   const ann = client(server.url, await newToken(env, 'ann'))
   expect((await ann.post('/v1/meals', eaten('Late toast', '2026-11-15T04:30:00+01:00', 180))).status).toBe(201)
   expect(await run(['rebuild', 'meals', '--diff'], fiveAm(env))).toMatchObject({ code: 3, stderr: expect.stringContaining('To serve it: stop the server, and run tributary start of this release.') })
+  expect(await tell(['generations', 'meals'], env)).toMatch(/g2 +built, not followed/)
   const refused = { code: 1, stderr: expect.stringMatching(/generation-unfollowed: .*folds of version 1.*version 2.*Stop it/) }
   expect(await run(['rebuild', 'meals', '--resume', '--yes'], fiveAm(env))).toMatchObject(refused)
   await tell(['rebuild', 'meals', '--resume', '--no-flip', '--yes'], fiveAm(env))
