@@ -42,7 +42,7 @@ test('the 4 AM rule made 5 AM is shown item by item before anybody sees it, and 
   expect(JSON.parse(served.stdout)).toMatchObject({ generation: 3, flipped: true })
   expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({ code: 0 })
   const back = await run(['flip', 'meals', '--to', '1'], fiveAm(env))
-  expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/version 1.*stands still/) })
+  expect(back).toMatchObject({ code: 0, stderr: expect.stringMatching(/stands still.*version 1/) })
 }, 240_000)
 
 test('a generation of folds that the running server does not have is not served, and where it is forced to be, everything says that nobody follows it', async () => {
