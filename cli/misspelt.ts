@@ -4,7 +4,7 @@ import type { Env } from './variables.ts'
 const LATER = ['SCHEMA_REGISTRY', 'OIDC_ISSUER', 'STRAVA_', 'TELEGRAM_'].map((name) => `TRIBUTARY_${name}`)
 
 /** Of docker-compose.yml and of the tests: not ours to read, and no mistake. */
-const OTHERS = /^TRIBUTARY_(KAFKA_PORT|DYNAMODB_PORT|REQUIRE_\w+|TEST_\w+)$/
+const OTHERS = /^TRIBUTARY_(KAFKA_PORT|DYNAMODB_PORT|TIMESTREAM_PORT|REQUIRE_\w+|TEST_\w+)$/
 
 /** A variable of ours by its prefix that nobody reads is a mistake, most often of spelling. */
 export const unknownNames = (env: Env): string[] => {

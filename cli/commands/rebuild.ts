@@ -71,7 +71,7 @@ const told = ({ output, signal }: Context, { domain }: RebuildOptions, error: un
   throw error
 }
 
-const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked }: Rebuilt): void => {
-  if (json === true) output.line(JSON.stringify({ domain, generation, events, parked: parked.length, flipped }))
-  else output.line(`generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}`)
+const tell = ({ output }: Context, { domain, flip: flipped, json }: RebuildOptions, { generation, events, parked, rejected }: Rebuilt): void => {
+  if (json === true) output.line(JSON.stringify({ domain, generation, events, parked: parked.length, rejected, flipped }))
+  else output.line(`generation ${generation} of ${domain}: ${counted(events, 'event')} folded, ${counted(parked.length, 'key')} parked, ${flipped ? 'serving' : 'following, not serving'}${rejected === 0 ? '' : `; ${counted(rejected, 'point')} that the series store will not take`}`)
 }

@@ -36,7 +36,7 @@ describe('S-e: parity with the SQL of the source document', () => {
 
   const asNumber = (cell: string | null | undefined): number => Number(Number(cell).toFixed(6))
 
-  test('S57: history', async () => {
+  test('S57, S-e: history', async () => {
     const { rows } = await service.query(`SELECT BIN(time, 1m) AS t, AVG(measure_value::double) AS level_pct FROM "scale-sense"."keg-readings"
       WHERE measure_name = 'level_pct' AND tap_id = '${TAP_ID}' AND time >= ago(6h) GROUP BY BIN(time, 1m) ORDER BY t ASC`)
     const history = await questions.history(LOC, '07', { from: START, to: NOW + 1 })
