@@ -4,6 +4,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Ids } from '../ids.ts'
 import type { Quota } from './auth.ts'
 import { answerBroken } from './broken.ts'
+import { lazyCompilers } from './compilers.ts'
 import { addDocs, described, openapi } from './docs.ts'
 import { registerDomain, type DomainEdge } from './domain.ts'
 import { answerError, sendProblem } from './errors.ts'
@@ -62,6 +63,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
     clientErrorHandler: answerBroken,
     // Coercing, defaulting or dropping would append what nobody said.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true, allowUnionTypes: true } },
+    schemaController: { compilersFactory: lazyCompilers },
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   })
   app.decorateRequest('caller', null)
