@@ -4,7 +4,8 @@ import { build } from '../../processors/engine/build.ts'
 import { atMost, endsOf } from '../../processors/engine/positions.ts'
 import { verifyPoints, type PointDifference, type VerifiedPoints } from '../../processors/engine/verify-points.ts'
 import type { Scratch } from '../adapters.ts'
-import { onlyKeys, onlyPartitions } from '../../processors/engine/sample.ts'
+import { onlyKeys, onlyPartitions, upToParked } from '../../processors/engine/sample.ts'
+import { parkedIn, type StoredParked } from '../../processors/engine/parking.ts'
 import { unknownGeneration } from '../../processors/engine/control-rows.ts'
 import { fieldChanges } from '../../processors/engine/differences.ts'
 import type { Value } from '../../projections/item.ts'
@@ -34,10 +35,10 @@ export const verify = async (context: Context, { domain, key, sample, generation
   await inWorkplaces(context, domain, async (workplace) => {
     const keys = key !== undefined ? [key] : sample === undefined ? undefined : await draw(workplace.log, sample)
     const one = await generationOf(workplace, generation)
-    const verified = await verifyOne(context, workplace, { keys, generation: one })
+    const verified = await verifySteady(context, workplace, { keys, generation: one })
     const { items } = verified
     const differences = [...verified.differences, ...(verified.points?.differences ?? [])]
-    if (key === undefined && one === workplace.serving) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, keys: keys?.length ?? null })
+    if (key === undefined && one === workplace.serving) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, generation: one, keys: keys?.length ?? null })
     differs ||= differences.length > 0
     tell(context, { domain: workplace.domain.name, verified, keys, json: json === true })
   })
@@ -53,7 +54,27 @@ const generationOf = async ({ domain, control, serving }: Workplace, asked = ser
   throw new Fault('folds-differ', `Generation ${asked} of ${domain.name} was made by folds of version ${listed.foldVersion}, and this program has version ${domain.foldVersion}: it would find differences that are none. Verify with the release that made it.`)
 }
 
-const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { keys, generation }: { keys: readonly string[] | undefined; generation: number }): Promise<Checked> => {
+interface Asked {
+  readonly keys: readonly string[] | undefined
+  readonly generation: number
+}
+
+/** What stands still is compared as of where it stands; where a key was parked or healed meanwhile, all is looked at once more. */
+const verifySteady = async (context: Context, workplace: Workplace, asked: Asked): Promise<Checked> => {
+  const store = await workplace.store(asked.generation)
+  const standing = async () => parkedIn(store, (await endsOf(workplace.log)).keys())
+  const places = (entries: readonly StoredParked[]): string => JSON.stringify(entries.map(({ PK, SK, offset }) => [PK, SK, offset]))
+  for (let parked = await standing(); ;) {
+    const verified = await verifyOne(context, { ...workplace, log: upToParked(workplace.log, parked) }, { ...asked, shared: parked.length === 0 })
+    const after = await standing()
+    const still = parked.filter(({ key }) => key !== null && asked.keys?.includes(key) !== false).length
+    if (verified.differences.length === 0 || places(after) === places(parked)) return { ...verified, still }
+    parked = after
+  }
+}
+
+/** Shared among workers, who read the log themselves, only where nothing stands still. */
+const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { keys, generation, shared }: Asked & { readonly shared: boolean }): Promise<Verified & Pick<Checked, 'points'>> => {
   const { domain, codec, clock, log } = workplace
   const store = await workplace.store(generation)
   const places = placesOf(domain.name)
@@ -61,7 +82,7 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { ke
   const some = keys && new Set<string | undefined>(keys)
   const progress = (events: number): void => output.progress(`${domain.name}: ${counted(events, 'event')} ${keys === undefined ? 'folded' : 'looked through'}`)
   const ends = await store.checkpoints()
-  const scratch = await workplace.scratch(keys === undefined ? { log, codec, ends, progress, signal } : undefined)
+  const scratch = await workplace.scratch(keys === undefined && shared ? { log, codec, ends, progress, signal } : undefined)
   try {
     const verified = await verifyStore({
       domain, codec, clock, signal,
@@ -81,6 +102,8 @@ const verifyOne = async ({ output, signal }: Context, workplace: Workplace, { ke
 /** The points beside the items; of some keys only, they are not compared. */
 interface Checked extends Verified {
   readonly points?: VerifiedPoints | undefined
+  /** Keys that stand still, and were compared as of there. */
+  readonly still: number
 }
 
 const pointsOf = async (workplace: Workplace, { store: target, series: folded }: Scratch, { generation, signal }: { generation: number; signal: AbortSignal }): Promise<VerifiedPoints | undefined> => {
@@ -94,13 +117,13 @@ const pointsOf = async (workplace: Workplace, { store: target, series: folded }:
 const SHOWN = 20
 
 const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: string; verified: Checked; keys: readonly string[] | undefined; json: boolean }): void => {
-  const { events, items, differences, moving, points } = verified
-  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving, ...(points !== undefined && { points }) }))
+  const { events, items, differences, moving, points, still } = verified
+  if (json) return output.line(JSON.stringify({ domain, events, items, keys: keys?.length ?? null, differences, moving, still, ...(points !== undefined && { points }) }))
   for (const difference of differences.slice(0, SHOWN)) output.line(describe(difference))
   if (differences.length > SHOWN) output.line(`and ${counted(differences.length - SHOWN, 'item')} more; --json tells all of them`)
   for (const difference of points?.differences.slice(0, SHOWN) ?? []) output.line(describePoint(difference))
   if (points !== undefined) output.note(`${domain}: ${counted(points.points, 'point')} compared, ${count(points.differences.length)} differ`)
-  output.note(`${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ${moving === 0 ? '' : `; ${count(moving)} changed every time they were looked at`}`)
+  output.note(`${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ${moving === 0 ? '' : `; ${count(moving)} changed every time they were looked at`}${still === 0 ? '' : `; ${counted(still, 'key')} stood still and ${still === 1 ? 'was' : 'were'} compared as of there, see: tributary parked`}`)
 }
 
 const describePoint = ({ kind, measure, dims, at, stored, folded }: PointDifference): string =>

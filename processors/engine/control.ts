@@ -58,7 +58,9 @@ export interface Proof {
   /** Epoch milliseconds. */
   readonly at: number
   readonly items: number
+  /** Of a sample also those that were found before: only looking at all of them shows that they are gone. */
   readonly differences: number
+  readonly generation: number
   /** The log keys that were drawn; null when all were compared. */
   readonly keys: number | null
 }
@@ -206,11 +208,15 @@ const dropping = ({ read, list, write }: Rows, leases: Leases): Pick<Control, 'd
 const proofs = ({ read, write }: Rows): Pick<Control, 'verified' | 'lastVerified'> => ({
   verified: async (domain, proof) => {
     // Two at once: the last word stands, and either is true.
-    while (!(await write({ was: await read(domain, 'VERIFIED'), item: { PK: pk(domain), SK: 'VERIFIED', ...proof } })));
+    for (;;) {
+      const was = await read(domain, 'VERIFIED')
+      const before = proof.keys !== null && was?.['generation'] === proof.generation ? (was['differences'] as number) : 0
+      if (await write({ was, item: { PK: pk(domain), SK: 'VERIFIED', ...proof, differences: Math.max(before, proof.differences) } })) return
+    }
   },
   lastVerified: async (domain) => {
     const item = await read(domain, 'VERIFIED')
-    return item && { at: item['at'] as number, items: item['items'] as number, differences: item['differences'] as number, keys: item['keys'] as number | null }
+    return item && { at: item['at'] as number, items: item['items'] as number, differences: item['differences'] as number, generation: Number(item['generation'] ?? 0), keys: item['keys'] as number | null }
   },
 })
 

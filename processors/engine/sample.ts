@@ -1,6 +1,7 @@
 import type { Stored } from '../../projections/item.ts'
 import { pages } from '../../projections/table.ts'
-import type { Log } from './log.ts'
+import type { Log, LogRecord } from './log.ts'
+import type { Parked } from './parking.ts'
 import type { Store } from './store.ts'
 
 /** Keys of the log drawn evenly, however many events each has: those whose names, salted, hash lowest. One pass that decodes nothing. */
@@ -36,6 +37,21 @@ export const onlyKeys = (log: Pick<Log, 'read' | 'readKey' | 'partitionOf'>, key
         const within = records.filter(({ key, offset }) => wanted.has(key) && (to === undefined || offset < to))
         if (within.length > 0) yield within
       }
+    },
+  }
+}
+
+/** The log as those hear it who stand still: nothing of a parked key from the event on at which it stands. */
+export const upToParked = <L extends Pick<Log, 'read'>>(log: L, parked: readonly Pick<Parked, 'partition' | 'offset' | 'key' | 'projection'>[]): L => {
+  if (parked.length === 0) return log
+  const still = (record: LogRecord): LogRecord => {
+    const found = parked.filter(({ key, partition, offset }) => key !== null && key === record.key && partition === record.partition && offset <= record.offset)
+    return found.length === 0 ? record : { ...record, discarded: [...(record.discarded ?? []), ...found.map(({ projection }) => projection)] }
+  }
+  return {
+    ...log,
+    async *read(partition: number, from: number, to?: number) {
+      for await (const records of log.read(partition, from, to)) yield records.map(still)
     },
   }
 }

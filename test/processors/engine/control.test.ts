@@ -106,3 +106,17 @@ test('a build that was dropped meanwhile hears of it', async () => {
   await control.drop('ledger', 2)
   await expect(control.renew('ledger', 2, { ...WORK, holder: 'one' })).rejects.toMatchObject({ code: 'build-cancelled' })
 })
+
+test('a clean sample takes nothing back that was found in the same generation; looking at all, or at another one, does', async () => {
+  const { control } = await controlled()
+  const after = async (proof: { differences: number; keys: number | null; generation?: number }) => {
+    await control.verified('ledger', { at: 1, items: 5, generation: 1, ...proof })
+    return (await control.lastVerified('ledger'))?.differences
+  }
+  expect(await after({ differences: 3, keys: null })).toBe(3)
+  expect(await after({ differences: 0, keys: 2 })).toBe(3)
+  expect(await after({ differences: 4, keys: 2 })).toBe(4)
+  expect(await after({ differences: 0, keys: null })).toBe(0)
+  expect(await after({ differences: 2, keys: 2 })).toBe(2)
+  expect(await after({ differences: 0, keys: 2, generation: 2 })).toBe(0)
+})

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Log, LogRecord } from '../../../processors/engine/log.ts'
-import { drawKeys, onlyKeys } from '../../../processors/engine/sample.ts'
+import { drawKeys, onlyKeys, upToParked } from '../../../processors/engine/sample.ts'
 
 const recordOf = (key: string | null, offset: number): LogRecord => ({ partition: 0, offset, key, timestamp: 0, value: new Uint8Array() })
 
@@ -36,4 +36,11 @@ test('the log of some keys holds all their records before the end, in order, and
     for await (const records of onlyKeys(logOf(keys), some).read(0, 0, end)) found.push(...records)
     expect(found).toEqual(keys.map(recordOf).filter(({ key, offset }) => key !== null && (some as readonly string[]).includes(key) && offset < end))
   }))
+})
+
+test('of a key that stands still nothing is heard from there on, by the projection for which it does', async () => {
+  const parked = [{ partition: 0, offset: 2, key: 'a', projection: 'one' }, { partition: 0, offset: 4, key: 'a', projection: '*' }, { partition: 1, offset: 0, key: 'b', projection: 'one' }, { partition: 0, offset: 3, key: null, projection: '*' }]
+  const heard: (readonly string[] | undefined)[] = []
+  for await (const records of upToParked(logOf(['a', 'b', 'a', null, 'a']), parked).read(0, 0)) heard.push(...records.map(({ discarded }) => discarded))
+  expect(heard).toEqual([undefined, undefined, ['one'], undefined, ['one', '*']])
 })
