@@ -8,7 +8,7 @@ import { deviceHeld } from './held.ts'
 import { leave } from './places.ts'
 import { retell } from './retell.ts'
 import { awaitReading } from './silence.ts'
-import { finished, kegNow, placed, tapNow } from './timeline.ts'
+import { finished, kegNow, placed } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
 
 /** A tap is there as soon as something is said of it; one that was removed begins anew. */
@@ -33,24 +33,23 @@ export const deviceAssigned = (event: DeviceAssigned, get: Get): Result => {
   if (held.item.tap === tap) return work.result()
   openTap(work, { loc, tap, at })
   const other = work.get<TapItem>(tapKey(loc, tap))?.device_id
-  if (other !== undefined) vacate(work, { loc, device: other, at })
-  stand(work, held.item.tap === null ? held.item : leave(work, held.item, at), { tap, at })
+  const left = other === undefined ? at : vacate(work, { loc, device: other, at })
+  const item = held.item.tap === null ? held.item : leave(work, held.item, left)
+  stand(work, item, { tap, at: left })
   return work.result()
 }
 
 const stand = (work: Work, item: DeviceItem, { tap, at }: { readonly tap: string; readonly at: number }): void => {
-  const _places = placed(item._places, tap, at)
-  const now = tapNow(_places)
-  work.put({ ...item, _places, tap: now } satisfies DeviceItem)
+  work.put({ ...item, _places: placed(item._places, tap, at), tap } satisfies DeviceItem)
   const config = work.get<TapItem>(tapKey(item.loc_id, tap))
-  if (now !== tap || config === undefined) return
-  work.put({ ...config, device_id: item.device_id } satisfies TapItem)
+  if (config !== undefined) work.put({ ...config, device_id: item.device_id } satisfies TapItem)
   awaitReading(work, item.loc_id, item.device_id, at)
 }
 
-const vacate = (work: Work, { loc, device, at }: { readonly loc: string; readonly device: string; readonly at: number }): void => {
-  const other = deviceHeld(work, loc, device)
-  if (other !== undefined) leave(work, other.item, at)
+/** When it left. */
+const vacate = (work: Work, { loc, device, at }: { readonly loc: string; readonly device: string; readonly at: number }): number => {
+  const other = deviceHeld(work, loc, device)?.item
+  return other === undefined ? at : (leave(work, other, at)._places.at(-1)?.from ?? at)
 }
 
 export const deviceUnassigned = (event: DeviceUnassigned, get: Get): Result => {

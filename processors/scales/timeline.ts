@@ -11,7 +11,7 @@ const KEPT_PLACES = 20
 /** A keg comes to the tap; what was on it ends there. One that is told late lies between its neighbours. Told again, it changes nothing. */
 export const tapped = (timeline: Timeline, keg: KegOnTap, at: number): Timeline => {
   const { kegs } = timeline
-  if (kegs.some(({ keg_id, from }) => keg_id === keg.keg_id && from === at) || isForgotten(kegs, at, KEPT_KEGS)) return timeline
+  if (kegs.some(({ keg_id, from }) => keg_id === keg.keg_id && from === at) || isForgotten(kegs, at)) return timeline
   return { kegs: inserted<KegSpan>(kegs, { ...keg, from: at }).slice(-KEPT_KEGS) }
 }
 
@@ -54,10 +54,16 @@ export const kegNow = ({ kegs }: Timeline): KegSpan | undefined => {
   return last?.to === null ? last : undefined
 }
 
-/** A device stands under a tap from an instant on, or (null) under none. Told again, it changes nothing. */
+/**
+ * A device stands under a tap from an instant on, or (null) under none. The last word holds, whatever its clock: it is never before what was
+ * said until then. Otherwise a tap would have two devices, or a device stand under a tap that is gone.
+ */
 export const placed = (places: readonly Place[], tap: string | null, at: number): readonly Place[] => {
-  if (places.some((place) => place.tap === tap && place.from === at) || isForgotten(places, at, KEPT_PLACES)) return places
-  return inserted(places, { tap, from: at }).slice(-KEPT_PLACES)
+  const last = places.at(-1)
+  if (last?.tap === tap) return places
+  const from = Math.max(at, last?.from ?? at)
+  const before = places.map((place) => cut(place, from)).filter((place) => place.from !== place.to)
+  return [...before, { tap, from, to: null }].slice(-KEPT_PLACES)
 }
 
 /** The tap under which the device stood at an instant. */
@@ -77,4 +83,4 @@ const endOf = ({ to }: Span): number => to ?? Infinity
 const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
 
 /** What lies before all that is kept was dropped: it cannot be told from what was heard before. */
-const isForgotten = (spans: readonly Span[], at: number, kept: number): boolean => spans.length >= kept && at <= (spans[0]?.from ?? at)
+const isForgotten = (spans: readonly Span[], at: number): boolean => spans.length >= KEPT_KEGS && at <= (spans[0]?.from ?? at)

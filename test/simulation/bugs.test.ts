@@ -10,6 +10,7 @@ describe('planted bugs', () => {
     const bug = BUGS[name] ?? {}
     const { failures, seeds } = await simulate({ seeds: 600, most: 1, shrinks: false, bug, ...bug.under })
     expect(failures, `not noticed in ${seeds} seeds`).toHaveLength(1)
+    if (bug.noticedBy !== undefined) expect(failures[0]?.report.violations.map(({ checker }) => checker)).toContain(bug.noticedBy)
     expect(failures[0]?.repro).toMatch(/^npx tributary simulate --seed \d+$/)
   })
 })

@@ -1,6 +1,7 @@
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
 import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
+import { SCALES_BUGS } from './bugs-scales.ts'
 import type { Bug, BugContext } from './world.ts'
 
 /**
@@ -175,4 +176,5 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     step: (subject, step) => (step === 'destroyed' ? Promise.resolve() : keys.step(subject, step)),
   }) },
   'timers are not written': { under: { domain: 'toy', moves: [] }, ...writing((write) => ('put' in write && write.put.PK.startsWith('TIMER#') ? [] : [write])) },
+  ...SCALES_BUGS,
 }

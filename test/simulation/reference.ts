@@ -24,7 +24,16 @@ export interface Expected {
   readonly timers: ReadonlyMap<string, number>
 }
 
+/** An event about to be applied: what it does, and what there was before. */
+export interface Step {
+  readonly projection: string
+  readonly event: Event
+  readonly result: Result
+  readonly get: Get
+}
+
 interface Folding {
+  readonly watch: ((step: Step) => void) | undefined
   readonly domain: Domain
   readonly codec: Codec
   readonly items: Map<string, Stored>
@@ -38,8 +47,15 @@ interface Folding {
 const DAY_S = 86_400
 const MOST_CHANGES = 95
 
-export const expectedOf = ({ domain, codec, topic }: { domain: Domain; codec: Codec; topic: Topic }): Expected => {
-  const folding: Folding = { domain, codec, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), timers: new Map() }
+interface Expecting {
+  readonly domain: Domain
+  readonly codec: Codec
+  readonly topic: Topic
+  readonly watch?: (step: Step) => void
+}
+
+export const expectedOf = ({ domain, codec, topic, watch }: Expecting): Expected => {
+  const folding: Folding = { domain, codec, watch, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), timers: new Map() }
   for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
   return folding
 }
@@ -93,6 +109,7 @@ const foldEvent = (folding: Folding, turn: Turn): Outcome['kind'] => {
     parked.set(place, record.offset)
     return 'parked'
   }
+  folding.watch?.({ projection, event, result, get })
   const outcome = apply(folding, turn, result)
   if (request && remembered) {
     const refusal = outcome.kind === 'refused' ? { refusal: { ...outcome.refusal } } : {}

@@ -18,13 +18,14 @@ import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Table } from './store-model.ts'
 import { EPOCH, type Workload } from './workload.ts'
 import { mealsWorkload } from './workload-meals.ts'
+import { scalesWorkload } from './workload-scales.ts'
 import { toyWorkload } from './workload-toy.ts'
 import { createWorld, type Bug, type World } from './world.ts'
 
 export interface RunOptions {
   /** Exactly these faults instead of those that the seed draws. */
   readonly plan?: readonly Fault[]
-  readonly domain?: 'meals' | 'toy'
+  readonly domain?: 'meals' | 'toy' | 'scales'
   /** How often each kind of fault strikes, instead of what the seed draws. */
   readonly rates?: Rates
   readonly moves?: readonly Move[]
@@ -70,13 +71,17 @@ const SAFETY_MS = 30_000
 const STUCK_MS = 600_000
 const BUDGET = 60_000
 
+const WORKLOADS = { meals: mealsWorkload, toy: toyWorkload, scales: scalesWorkload }
+
+const withRules = (workload: Workload, bug: Bug | undefined): Workload => (bug?.rules === undefined ? workload : { ...workload, domain: bug.rules(workload.domain) })
+
 const shapeOf = (seed: number, options: RunOptions): Shape => {
   const random = createRandom(seed)
-  const domain = options.domain ?? random.pick(['meals', 'toy'])
+  const domain = options.domain ?? random.pick(['meals', 'toy', 'scales'] as const)
   const length = random.pick([6, 12, 20, 40])
   const embedded = random.chance(0.25)
   return {
-    workload: domain === 'meals' ? mealsWorkload(random, length) : toyWorkload(random, length),
+    workload: withRules(WORKLOADS[domain](random, length), options.bug),
     nodes: embedded ? 1 : random.between(1, 3),
     partitions: embedded ? 1 : random.between(1, 3),
     batch: random.pick([1, 2, 5, 30, 300]),
@@ -112,7 +117,7 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
   const end = await scheduler.run(() => over() || (scheduler.now() > calmed + CALM_MS && well()), BUDGET)
 
   const stuck: Violation[] = well() ? [] : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
-  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed, faults: scheduler.struck, desk, forgotten: forgetter.forgotten }))]
+  const violations = [...stuck, ...atTheDoor, ...(await checkAll({ world, workload: shape.workload, history: clients.history, seed, faults: scheduler.struck, desk, forgotten: forgetter.forgotten, rules: options.bug?.rules }))]
   const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
   return { seed, violations, faults: scheduler.struck, calls: scheduler.calls, events, hash: scheduler.hash(), lines: scheduler.lines }
 }
@@ -147,9 +152,10 @@ interface Checked {
   readonly faults: readonly Fault[]
   readonly desk: Desk
   readonly forgotten: readonly Asked[]
+  readonly rules: Bug['rules']
 }
 
-const checkAll = async ({ world, workload, history, seed, faults, desk, forgotten }: Checked): Promise<readonly Violation[]> => {
+const checkAll = async ({ world, workload, history, seed, faults, desk, forgotten, rules = (domain) => domain }: Checked): Promise<readonly Violation[]> => {
   const { topic, tables, outside, heard } = world
   const { domain } = workload
   const codec = remembering(world.reading())
@@ -161,6 +167,7 @@ const checkAll = async ({ world, workload, history, seed, faults, desk, forgotte
     ...checkOutcomes(heard, expected),
     ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),
     ...(workload.sealed ? checkForgotten({ topic, codec, said: saidBy(workload), forgotten, tables: [...tables.all(), ...desk.local.values()] }) : []),
+    ...(workload.check?.({ topic, codec, rules }) ?? []),
     ...(seed % 10 === 0 ? await checkRebuilt(topic, { domain, codec: world.reading() }, expected) : []),
   ]
 }

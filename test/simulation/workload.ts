@@ -1,6 +1,8 @@
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'
+import type { Violation } from './checkers.ts'
+import type { Topic } from './log-model.ts'
 import type { Random } from './random.ts'
 
 /** Something a client sends, or a stranger puts on the topic. */
@@ -28,6 +30,14 @@ export interface Workload {
   readonly sealed?: true
   /** Who asks to be forgotten. */
   readonly forgets?: readonly string[]
+  /** What the domain itself promises, whatever the engine does; of the log, by the rules as this run has them. */
+  readonly check?: (told: Told) => readonly Violation[]
+}
+
+export interface Told {
+  readonly topic: Topic
+  readonly codec: Codec
+  readonly rules: (domain: Domain) => Domain
 }
 
 export const EPOCH = Date.UTC(2026, 0, 5, 12)
@@ -40,15 +50,22 @@ export interface Said {
   readonly request?: EventMeta['request']
 }
 
+/** How event time goes by. */
+export interface Pace {
+  readonly from: number
+  readonly stepMs: number
+  /** How often days go by, so that what expires by event time does. */
+  readonly leaps: number
+}
+
 /** Makes events as an edge would: ids and times from the run's own chance. */
-export const createSpeaker = (random: Random) => {
-  let at = EPOCH
+export const createSpeaker = (random: Random, { from, stepMs, leaps }: Pace = { from: EPOCH, stepMs: 90_000, leaps: 0.03 }) => {
+  let at = from
   let count = 0
   return {
     now: () => at,
     say: ({ type, key, data, personal = null, request = null }: Said): Event => {
-      // Now and then days go by, so that what expires by event time does.
-      at += random.chance(0.03) ? 30 * 3_600_000 : random.between(0, 90_000)
+      at += random.chance(leaps) ? 30 * 3_600_000 : random.between(0, stepMs)
       count += 1
       const meta: EventMeta = {
         eventId: `e${String(count).padStart(4, '0')}`,

@@ -12,6 +12,7 @@ import type { KeyStore } from '../../processors/engine/key-store.ts'
 import type { Keyring } from '../../processors/engine/keyring.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { codecWith, createKeyTable, keyStoreFor, readingWith, ringOf } from './keys-model.ts'
+import type { Violation } from './checkers.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
@@ -46,6 +47,10 @@ export interface Bug {
   readonly control?: (control: Control, context: BugContext) => Control
   readonly receivers?: (receivers: Receivers, context: BugContext) => Receivers
   readonly domain?: (domain: Domain, context: BugContext) => Domain
+  /** The rules themselves are wrong, for everybody: only what the domain promises can tell. */
+  readonly rules?: (domain: Domain) => Domain
+  /** Who must notice, where it is not all one. */
+  readonly noticedBy?: Violation['checker']
   readonly clock?: (clock: Clock, context: BugContext) => Clock
   readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
 }

@@ -28,6 +28,9 @@ describe('DeviceAssigned', () => {
   test('a tap has one device: the one before leaves', () =>
     given(...bar, registered({ device_id: 'B' })).when(assigned({ device_id: 'B', ...said(1) })).then({ [TAP]: { device_id: 'B' }, [DEVICE]: { tap: null }, 'DEVICE#B / META': { tap: '07' } }))
 
+  test('where clocks differ, the last word holds: a tap has one device', () =>
+    given(...bar, registered({ device_id: 'B' })).when(assigned({ device_id: 'B', ...said(-9) })).then({ [TAP]: { device_id: 'B' }, [DEVICE]: { tap: null }, 'DEVICE#B / META': { tap: '07' } }))
+
   test('twice is harmless, after a move too', () => {
     const first = assigned(said(1))
     given(registered(), first, assigned({ tap: '08', ...said(2) })).when(first).thenUnchanged()
@@ -50,6 +53,9 @@ describe('DeviceUnassigned', () => {
 })
 
 describe('TapRemoved', () => {
+  test('nothing stands under it, not even what was assigned by a clock that is ahead', () =>
+    given(...bar).when(tapRemoved(said(-9))).then({ [DEVICE]: { tap: null } }))
+
   const removal = tapRemoved(said(5))
 
   test('its keg ends, its device is free, and its timeline stays', () =>

@@ -61,6 +61,14 @@ describe('the places of a device', () => {
   })
 })
 
+test('a device is where it was last said to be, and at one place at a time, whatever the clocks of those who say so', () =>
+  fc.assert(fc.property(fc.array(fc.record({ tap: fc.constantFrom('01', '02', null), time: fc.integer({ min: 0, max: 12 }) }), { minLength: 1, maxLength: 12 }), (tale) => {
+    const places = tale.reduce<readonly Place[]>((told, { tap, time }) => placed(told, tap, time), [])
+    expect(tapNow(places)).toBe(tale.at(-1)?.tap)
+    places.forEach(({ from, to }, index) => expect(to).toBe(places[index + 1]?.from ?? null) ?? expect(from).toBeLessThan(to ?? Infinity))
+    expect(placed(places, tale.at(-1)?.tap ?? null, 99)).toBe(places)
+  })))
+
 type Told = { readonly kind: 'tapped' | 'finished' | 'corrected'; readonly keg_id: string; readonly time: number }
 const aTale = fc.array(fc.record<Told>({
   kind: fc.constantFrom('tapped', 'tapped', 'finished', 'corrected'),
@@ -98,8 +106,5 @@ describe('whatever is told', () => {
       const swaps = tale.filter(({ kind }) => kind === 'tapped')
       const again = swaps[pick % Math.max(1, swaps.length)]
       if (again !== undefined) expect(tell(kegs, again)).toBe(kegs)
-      const place = (places: readonly Place[], { keg_id, time }: Told) => placed(places, keg_id === 'd' ? null : keg_id, time)
-      const places = tale.reduce(place, [])
-      for (const told of tale) expect(place(places, told)).toBe(places)
     })))
 })

@@ -1,0 +1,88 @@
+import { keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { AlertItem, DeviceItem, PourItem, QuarantineCountItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { ACTIVE, activeAlertKey, deviceKey, devicePointerKey, discrepancyKey, graceKey, POURS, quarantinedOf, tapKey, tapStateKey } from '../../projections/scales/keys.ts'
+
+type Wrong = (detail: string) => void
+type Items = ReadonlyMap<string, Item>
+
+const TIMELINE = 'TIMELINE#TAP#'
+
+/** What the items of all locations say together. */
+export const checkBars = (items: Items, wrong: Wrong): void => {
+  const has = <I extends Item>(key: Key) => items.get(keyOf(key)) as I | undefined
+  const timelines = [...items.values()].filter(({ SK }) => SK.startsWith(TIMELINE)) as TimelineItem[]
+  for (const timeline of timelines) {
+    const [loc, tap] = [timeline.PK.slice('LOCATION#'.length), timeline.SK.slice(TIMELINE.length)]
+    checkSpans(timeline, wrong)
+    if (timeline.since === null) checkRemoved(items, { loc, tap }, wrong)
+    else checkTap(has, { loc, tap, timeline }, wrong)
+  }
+  checkKegs(timelines, wrong)
+  for (const item of items.values()) {
+    if (item.PK.startsWith('DEVICE#') && item.SK === 'META') checkDevice(has, item as DeviceItem, wrong)
+    if (item.SK.startsWith(POURS)) checkPour(item as PourItem, wrong)
+    if (item.SK.startsWith(ACTIVE)) checkPending(has, item as AlertItem, wrong)
+    if (item.SK.startsWith('COUNT#DEVICE#')) checkCount(items, item as QuarantineCountItem, wrong)
+  }
+}
+
+/** At no time two kegs on a tap. */
+const checkSpans = ({ PK, SK, kegs }: TimelineItem, wrong: Wrong) => {
+  for (const [index, { from, to }] of kegs.entries()) {
+    const next = kegs[index + 1]
+    if ((to ?? Infinity) < from || (next !== undefined && (to ?? Infinity) > next.from)) wrong(`${PK} ${SK} has two kegs at once: ${JSON.stringify(kegs)}`)
+  }
+}
+
+/** A keg is on one tap. */
+const checkKegs = (timelines: readonly TimelineItem[], wrong: Wrong) => {
+  const standing = timelines.flatMap(({ kegs }) => kegs.filter(({ to }) => to === null).map(({ keg_id }) => keg_id))
+  if (new Set(standing).size !== standing.length) wrong(`a keg is on two taps: ${standing.join(', ')}`)
+}
+
+interface Tap {
+  readonly loc: string
+  readonly tap: string
+}
+
+/** Nothing is left of a tap that was removed but what was once. */
+const checkRemoved = (items: Items, { loc, tap }: Tap, wrong: Wrong) => {
+  const entity = `TAP#${tap}`
+  const gone = [tapKey(loc, tap), tapStateKey(loc, tap), discrepancyKey(loc, tap), activeAlertKey(loc, 'low_keg', entity), { PK: `ARMED#${loc}`, SK: `grace:low_keg:${entity}` }]
+  for (const key of gone) if (items.has(keyOf(key))) wrong(`${loc} ${tap} was removed, and there is ${keyOf(key)}`)
+  for (const item of items.values()) if (item.PK.startsWith('DEVICE#') && item['loc_id'] === loc && item['tap'] === tap) wrong(`${loc} ${tap} was removed, and ${item.PK} stands there`)
+}
+
+/** What the tap, its device and its state say of each other. */
+const checkTap = (has: <I extends Item>(key: Key) => I | undefined, { loc, tap, timeline }: Tap & { readonly timeline: TimelineItem }, wrong: Wrong) => {
+  const [config, state] = [has<TapItem>(tapKey(loc, tap)), has<TapStateItem>(tapStateKey(loc, tap))]
+  const last = timeline.kegs.at(-1)
+  if (config?.keg_id !== (last?.to === null ? last.keg_id : null)) wrong(`${loc} ${tap} has the keg ${String(config?.keg_id)}, and its timeline ends with ${JSON.stringify(last)}`)
+  const alert = has(activeAlertKey(loc, 'low_keg', `TAP#${tap}`))
+  if ((alert !== undefined) !== (state?._low === true)) wrong(`${loc} ${tap} ${alert === undefined ? 'has no' : 'has an'} alert, and its state says otherwise`)
+  if (config?.device_id === undefined) return
+  const epoch = has<Item>(devicePointerKey(loc, config.device_id))?.['epoch']
+  const device = has<DeviceItem>(deviceKey(config.device_id, Number(epoch)))
+  if (device?.tap !== tap) wrong(`${loc} ${tap} has ${config.device_id}, which stands under ${String(device?.tap)}`)
+}
+
+const checkDevice = (has: <I extends Item>(key: Key) => I | undefined, { device_id, loc_id, tap }: DeviceItem, wrong: Wrong) => {
+  const other = tap === null ? undefined : has<TapItem>(tapKey(loc_id, tap))?.device_id
+  if (tap !== null && other !== device_id) wrong(`${device_id} stands under ${loc_id} ${tap}, which has ${String(other)}`)
+}
+
+const checkPour = ({ PK, SK, gallons, start, end }: PourItem, wrong: Wrong) => {
+  if (!(gallons > 0) || end < start) wrong(`${PK} ${SK} is a pour of ${gallons} gallons until ${end}`)
+}
+
+/** What waits for its grace has one. */
+const checkPending = (has: (key: Key) => Item | undefined, { PK, type, entity, state }: AlertItem, wrong: Wrong) => {
+  if (state === 'pending' && has(graceKey(PK.slice('ALERT#'.length), entity, type)) === undefined) wrong(`${PK} ${type} of ${entity} is pending without a grace`)
+}
+
+/** What is not believed is counted once. */
+const checkCount = (items: Items, { PK, SK, total }: QuarantineCountItem, wrong: Wrong) => {
+  const device = SK.slice('COUNT#DEVICE#'.length)
+  const rows = [...items.values()].filter((item) => item.PK === PK && item.SK.startsWith(quarantinedOf(device))).length
+  if (rows !== total) wrong(`${PK} ${SK} counts ${total}, and there are ${rows}`)
+}

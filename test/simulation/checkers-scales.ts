@@ -1,0 +1,111 @@
+import { scales } from '../../processors/scales/domain.ts'
+import { scalesSeries } from '../../processors/scales/series.ts'
+import { isoOf } from '../../projections/instant.ts'
+import { keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { Change, Get } from '../../projections/projection.ts'
+import type { AlertItem, DeviceItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { ACTIVE, deviceKey, HISTORY, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import type { ReadingReported, ReadingReportedData } from '../../schemas/generated/scales.ts'
+import type { Violation } from './checkers.ts'
+import { checkBars } from './checkers-bars.ts'
+import { expectedOf, type Step } from './reference.ts'
+import type { Told } from './workload.ts'
+
+type Wrong = (detail: string) => void
+
+/** What the scales promise of any log, told without their folds: event by event, and of what is there in the end. */
+export const checkScales = ({ topic, codec, rules }: Told): readonly Violation[] => {
+  const details: string[] = []
+  const wrong: Wrong = (detail) => void details.push(detail)
+  const [states, points] = [createMemory(), createMemory()]
+  const { items } = expectedOf({ domain: rules(scales), codec, topic, watch: (step) => {
+    if (step.projection !== 'scales') return
+    checkAlerts(step, wrong)
+    checkState(step, states, wrong)
+  } })
+  expectedOf({ domain: rules(scalesSeries), codec, topic, watch: (step) => checkPoints(step, points, wrong) })
+  checkBars(items, wrong)
+  return details.map((detail) => ({ checker: 'scales', detail }))
+}
+
+/** Of each tap, since it was opened: the readings that counted, by name. */
+type Memory = Map<string, readonly string[]>
+
+const createMemory = (): Memory => new Map()
+const placeOf = (loc: string, tap: string): string => `${loc}#${tap}`
+const nameOf = ({ device_id, boot, seq }: ReadingReportedData): string => `${device_id} ${boot} ${seq}`
+
+const isReading = (event: Step['event']): event is ReadingReported => event.type === 'ReadingReported'
+
+/** The tap that the reading is of, for all that was known when it came. */
+const tapOf = ({ data, meta: { key: loc } }: ReadingReported, get: Get): string | undefined => {
+  const device = get<DeviceItem>(deviceKey(data.device_id, data.epoch))
+  const isGone = device?.status === 'released' && device.status_at <= isoOf(data.at)
+  if (device?.loc_id !== loc || isGone) return undefined
+  const tap = device._places.findLast(({ from, to }) => from <= data.at && data.at < (to ?? Infinity))?.tap ?? undefined
+  const since = tap === undefined ? null : (get<TimelineItem>(tapTimelineKey(loc, tap))?.since ?? null)
+  return since !== null && data.at >= since ? tap : undefined
+}
+
+/** A tap that was removed and is opened again remembers nothing. */
+const forgetting = ({ event: { type, data, meta }, result: { items = [] } }: Step, memory: Memory) => {
+  if (type === 'TapRemoved' && items.length > 0) memory.delete(placeOf(meta.key, (data as { readonly tap: string }).tap))
+}
+
+const changeOf = ({ result: { items = [] } }: Step, key: Key): Change | undefined => items.find((item) => keyOf(item) === keyOf(key))
+
+/** How many of a tap's readings its state remembers. */
+const KEPT = 16
+
+/** A tap's state is its newest reading; a late one, one that comes again and one of nowhere change nothing in it. */
+const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
+  forgetting(step, memory)
+  const { event, get } = step
+  if (!isReading(event)) return
+  const { data, meta: { key: loc, eventId } } = event
+  const states = (step.result.items ?? []).filter(({ SK }) => SK.endsWith('#STATE'))
+  const tap = tapOf(event, get)
+  const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
+  const before = tap === undefined ? undefined : get<TapStateItem>(tapStateKey(loc, tap))
+  const counts = tap !== undefined && !heard.slice(-KEPT).includes(nameOf(data)) && isoOf(data.at) > (before?.updated_at ?? '')
+  if (!counts) return states.length === 0 ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
+  memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
+  const after = changeOf(step, tapStateKey(loc, tap)) as TapStateItem | undefined
+  const told = [after?.updated_at, after?.weight_lbs, after?.level_pct, after?._device]
+  const wanted = [isoOf(data.at), data.weight_lbs, data.level_pct, data.device_id]
+  if (states.length !== 1 || JSON.stringify(told) !== JSON.stringify(wanted)) wrong(`${eventId} is the newest reading of ${loc} ${tap} and its state is ${JSON.stringify(after)}`)
+}
+
+/** Every accepted reading is one point, whenever it comes and however often. */
+const checkPoints = (step: Step, memory: Memory, wrong: Wrong) => {
+  forgetting(step, memory)
+  const { event, get, result: { points = [] } } = step
+  for (const { measure, values: { gallons } } of points) if (measure === 'pour' && !(Number(gallons) > 0)) wrong(`${event.meta.eventId} tells of a pour of ${gallons} gallons`)
+  if (!isReading(event)) return
+  const { data, meta: { key: loc, eventId } } = event
+  const found = points.filter(({ measure }) => measure === 'reading')
+  const tap = tapOf(event, get)
+  const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
+  const isNew = tap !== undefined && !heard.includes(nameOf(data))
+  if (isNew) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
+  const says = [data.weight_lbs, data.level_pct, data.battery_v, data.battery_pct].some((value) => value !== null)
+  if (found.length !== (isNew && says ? 1 : 0)) wrong(`${eventId}${isNew ? '' : ', which does not count,'} gave ${found.length} points`)
+  if (found.some(({ at, dims }) => at !== data.at || dims['tap_id'] !== `${loc}#TAP#${tap}`)) wrong(`${eventId} gave a point elsewhere`)
+}
+
+const isItem = <I extends Item>(change: Change | undefined): change is I => change !== undefined && !('_removed' in change)
+
+/** One alert a type and an entity: it begins where there is none, fires once, and is over before the next; each of it is remembered. */
+const checkAlerts = (step: Step, wrong: Wrong) => {
+  const { event: { meta: { eventId } }, result: { items = [] }, get } = step
+  const recalled = (state: string, { SK }: Key) => items.some((item) => item.SK.startsWith(HISTORY) && item.SK.endsWith(`#${SK.slice(ACTIVE.length)}#${state}`))
+  for (const change of items.filter(({ SK }) => SK.startsWith(ACTIVE))) {
+    const before = get<AlertItem>({ PK: change.PK, SK: change.SK })?.state ?? 'none'
+    const after = isItem<AlertItem>(change) ? change.state : 'none'
+    if (!(NEXT[before]?.includes(after) ?? false)) wrong(`${eventId} made ${change.SK} ${after}, which was ${before}`)
+    if (after === 'none' && before !== 'pending' && !recalled('resolved', change)) wrong(`${eventId} ended ${change.SK} and nobody remembers`)
+    if (after !== 'none' && after !== 'pending' && !recalled(after, change)) wrong(`${eventId} made ${change.SK} ${after} and nobody remembers`)
+  }
+}
+
+const NEXT: Readonly<Record<string, readonly string[]>> = { none: ['pending', 'active'], pending: ['active', 'none'], active: ['acknowledged', 'none'], acknowledged: ['none'] }

@@ -1,0 +1,145 @@
+import { scales } from '../../processors/scales/domain.ts'
+import { openCodec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { ReadingReportedData } from '../../schemas/generated/scales.ts'
+import type { Random } from './random.ts'
+import { checkScales } from './checkers-scales.ts'
+import { createSpeaker, dealt, EPOCH, type Said, type Workload } from './workload.ts'
+
+const LOCATIONS = ['bar-a', 'bar-b']
+const TAPS = ['01', '02']
+const BEERS = ['ipa', 'stout']
+const ALERTS = ['low_keg', 'low_battery', 'silent_device']
+const [FULL, EMPTY] = [160, 30]
+
+const codec = openCodec()
+
+interface Scale {
+  readonly id: string
+  readonly said: ReadingReportedData[]
+  boot: string
+  seq: number
+  weight: number
+}
+
+interface Bar {
+  readonly loc: string
+  readonly scales: readonly Scale[]
+  /** Ids of kegs that were put on a tap here, whatever became of them. */
+  readonly kegs: string[]
+}
+
+interface Turn extends Bar {
+  readonly random: Random
+  readonly now: number
+}
+
+/** A few bars by the seed, with scales that send late, again, and something else under the same sequence; their time lies behind, so that timers fire meanwhile. */
+export const scalesWorkload = (random: Random, length: number): Workload => {
+  const speaker = createSpeaker(random, { from: EPOCH - 150_000, stepMs: random.pick([600, 4_000, 60_000]), leaps: 0.01 })
+  const bars: readonly Bar[] = LOCATIONS.slice(0, random.between(1, 2)).map((loc) => ({ loc, kegs: [], scales: TAPS.map((tap) => ({ id: `${loc}-d${tap}`, said: [], boot: 'b1', seq: 0, weight: FULL })) }))
+  const events: Event[] = []
+  const say = (said: Said) => void events.push(speaker.say(said))
+  for (const bar of bars) opening({ ...bar, random, now: speaker.now() }).forEach(say)
+  while (events.length < length + bars.length * 4) say(saidBy({ ...random.pick(bars), random, now: speaker.now() }))
+  const keys = [...bars.flatMap(({ loc, scales: devices }) => [loc, ...devices.map(({ id }) => id)]), ...BEERS]
+  return { domain: scales, codec, clients: dealt(random, { events, keys }), sends: true, users: [], check: checkScales }
+}
+
+/** Mostly, so that the rest has something to be about. */
+const opening = (turn: Turn): readonly Said[] => {
+  const { random, loc: key, scales: [scale] } = turn
+  if (scale === undefined) return []
+  const settings = { grace_period_secs: random.pick([0, 5, 60]), silent_after_secs: 30, pour_settle_secs: random.pick([1, 30]) }
+  const opened = [settingsSaid(key, settings), statusSaid(turn, scale), { type: 'DeviceAssigned', key, data: { tap: '01', device_id: scale.id } }, tapped(turn, '01')]
+  return opened.filter(() => random.chance(0.9))
+}
+
+const saidBy = (turn: Turn): Said => {
+  const { random, loc: key, scales: devices, kegs, now } = turn
+  const draw = random.next()
+  const [tap, scale, keg_id] = [random.pick(TAPS), random.pick(devices), random.pick(['nobody', ...kegs])]
+  if (draw < 0.52) return { type: 'ReadingReported', key, data: reading(turn, random.chance(0.7) ? (devices[0] as Scale) : scale) }
+  if (draw < 0.57) return { type: 'DeviceAssigned', key, data: { tap, device_id: scale.id } }
+  if (draw < 0.59) return { type: 'DeviceUnassigned', key, data: { tap, device_id: scale.id } }
+  if (draw < 0.66) return tapped(turn, tap)
+  if (draw < 0.69) return { type: 'KegFinished', key, data: { tap, keg_id, at: past(turn) } }
+  if (draw < 0.74) return { type: 'KegAssignmentCorrected', key, data: { tap, keg_id, from: past(turn), new_keg_id: kegOf(turn), ...kindOf(turn) } }
+  if (draw < 0.76) return { type: 'PourVoided', key, data: { keg_id, from: past(turn), to: now, reason: null } }
+  if (draw < 0.8) return { type: 'TareRecorded', key, data: { kind: random.pick(['empty', 'full'] as const), tap: random.chance(0.5) ? tap : null, device_id: scale.id, value_lbs: random.pick([29.5, 160]), at: past(turn) } }
+  if (draw < 0.85) return { type: 'AlertAcknowledged', key, data: alertOf(turn, tap, scale), request: random.chance(0.2) ? { key: 'k1', hash: 'aa' } : null }
+  if (draw < 0.88) return telemetrySaid(turn, scale)
+  if (draw < 0.9) return statusSaid(turn, scale)
+  if (draw < 0.92) return settingsSaid(key, { low_keg_pct: random.pick([15, 60]), low_battery_pct: random.pick([10, 30]), grace_period_secs: random.pick([0, 5, 60]) })
+  if (draw < 0.95) return { type: 'TapRemoved', key, data: { tap } }
+  return rare(turn, scale)
+}
+
+/** Of the device itself, of beers, and of what is not believed. */
+const rare = ({ random, loc, now }: Turn, { id: device_id, boot }: Scale): Said => {
+  const beer_id = random.pick(BEERS)
+  const loc_id = random.chance(0.5) ? loc : null
+  return random.pick<Said>([
+    { type: 'DeviceClaimed', key: device_id, data: { device_id, loc_id: loc } },
+    { type: 'DeviceReleased', key: loc, data: { device_id } },
+    { type: 'DeviceCalibrated', key: loc, data: { device_id, factor: 1.5, offset: 2, at: now } },
+    { type: 'BeerDefined', key: loc_id ?? beer_id, data: { beer_id, loc_id, name: random.pick(['Pale', 'Dark']), style: null, specific_gravity: 1.01 } },
+    { type: 'BeerRemoved', key: loc_id ?? beer_id, data: { beer_id, loc_id } },
+    { type: 'ReadingQuarantined', key: loc, data: { device_id, boot, seq: random.between(1, 3), at: now, reason: random.pick(['range', 'future']), detail: 'no', reading: '{}' } },
+  ])
+}
+
+const past = ({ random, now }: Turn): number => now - (random.chance(0.7) ? 0 : random.between(0, 40_000))
+
+const kegOf = ({ random, kegs, loc }: Turn): string => {
+  if (kegs.length > 0 && random.chance(0.2)) return random.pick(kegs)
+  kegs.push(`${loc}-k${kegs.length}`)
+  return kegs.at(-1) as string
+}
+
+const kindOf = ({ random }: Turn) => ({ beer_id: random.pick(BEERS), keg_type: 'half_barrel', full_lbs: FULL, empty_lbs: EMPTY, sg: random.pick([1, 1.01, 1.2]) })
+
+const tapped = (turn: Turn, tap: string): Said => ({ type: 'KegTapped', key: turn.loc, data: { tap, keg_id: kegOf(turn), ...kindOf(turn), tapped_at: past(turn) } })
+
+const alertOf = ({ random }: Turn, tap: string, { id }: Scale) => {
+  const type = random.pick(ALERTS)
+  return { type, entity: type === 'low_keg' ? `TAP#${tap}` : `DEVICE#${id}` }
+}
+
+const settingsSaid = (key: string, said: object): Said => {
+  const nothing = { grace_period_secs: null, pour_window_hours: null, low_keg_pct: null, low_battery_pct: null, silent_after_secs: null, timezone: null, pour_min_gallons: null, pour_settle_secs: null }
+  return { type: 'LocationSettingsChanged', key, data: { ...nothing, ...said } }
+}
+
+const statusSaid = ({ random, loc: key }: Turn, { id: device_id, boot }: Scale): Said =>
+  ({ type: 'DeviceStatusReported', key, data: { device_id, epoch: 1, online: random.chance(0.8), boot, fw: null, dropped: null, tare_empty_offset: null, tare_full_lbs: null } })
+
+const telemetrySaid = ({ random, loc: key, now }: Turn, { id: device_id, boot, seq }: Scale): Said => ({
+  type: 'TelemetryReported', key,
+  data: { device_id, epoch: 1, boot, seq, at: now, battery_v: 3.7, battery_pct: random.pick([80, 25, 8]), tare_empty_offset: null, tare_full_lbs: null, fw: null, dropped: null },
+})
+
+/** As a scale sends it: new, late, again with another age, or another value under a sequence that was used. */
+const reading = (turn: Turn, scale: Scale): ReadingReportedData => {
+  const { random, now } = turn
+  const before = scale.said.length > 0 ? random.pick(scale.said) : undefined
+  if (before !== undefined && random.chance(0.1)) return { ...before, at: before.at + random.pick([0, 0, 300]) }
+  if (before !== undefined && random.chance(0.05)) return { ...before, at: now, weight_lbs: (before.weight_lbs ?? 0) + 1 }
+  // One life more is as many as a tap remembers.
+  if (scale.boot === 'b1' && scale.id.endsWith('01') && random.chance(0.03)) [scale.boot, scale.seq] = ['b2', 0]
+  scale.seq += 1
+  scale.weight = weighed(random, scale.weight)
+  const said: ReadingReportedData = {
+    device_id: scale.id, epoch: random.chance(0.02) ? 0 : 1, boot: scale.boot, seq: scale.seq, at: random.chance(0.2) ? now - random.between(0, 60_000) : now, device_ts: null, age_ms: 0, clamped: false,
+    weight_lbs: random.chance(0.03) ? null : scale.weight, level_pct: random.chance(0.4) ? null : ((scale.weight - EMPTY) / (FULL - EMPTY)) * 100 + random.pick([0, 0, 0, 6]),
+    battery_v: null, battery_pct: random.pick([80, 22, 8, null, null]), tare_status: null, fw: null, dropped: null,
+  }
+  scale.said.push(said)
+  return said
+}
+
+/** Noise, a glass, almost all of it, a full keg, and less than an empty one. */
+const weighed = (random: Random, weight: number): number => {
+  const next = random.pick([weight + 0.02, weight - 0.02, weight - 2, weight - 4, EMPTY + 5, EMPTY + 9, FULL, EMPTY - 1])
+  return Math.round(next * 100) / 100
+}
