@@ -69,7 +69,8 @@ const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare)
   const own = work.get<BeerItem>(beerKey(loc, item.beer_id))
   const [key, loc_id] = own === undefined ? [item.beer_id, null] : [loc, loc]
   work.derive({
-    purpose: 'measured',
+    // Told again after a correction it is another keg's.
+    purpose: `measured:${keg}`,
     event: { type: 'BeerKegWeightMeasured', key, data: { beer_id: item.beer_id, loc_id, keg_type: item.keg_type, keg_id: keg, full_lbs: value_lbs, at } },
   })
 }

@@ -37,14 +37,14 @@ const nameOf = ({ device_id, boot, seq }: ReadingReportedData): string => `${dev
 
 const isReading = (event: Step['event']): event is ReadingReported => event.type === 'ReadingReported'
 
-/** The tap that the reading is of, for all that was known when it came. */
-const tapOf = ({ data, meta: { key: loc } }: ReadingReported, get: Get): string | undefined => {
+/** The tap that the reading is of, for all that was known when it came; and whether it was removed since. */
+const tapOf = ({ data, meta: { key: loc } }: ReadingReported, get: Get): { readonly tap?: string; readonly isGone?: boolean } => {
   const device = get<DeviceItem>(deviceKey(data.device_id, data.epoch))
-  const isGone = device?.status === 'released' && device.status_at <= isoOf(data.at)
-  if (device?.loc_id !== loc || isGone) return undefined
+  const isReleased = device?.status === 'released' && device.status_at <= isoOf(data.at)
+  if (device?.loc_id !== loc || isReleased) return {}
   const tap = device._places.findLast(({ from, to }) => from <= data.at && data.at < (to ?? Infinity))?.tap ?? undefined
-  const since = tap === undefined ? null : (get<TimelineItem>(tapTimelineKey(loc, tap))?.since ?? null)
-  return since !== null && data.at >= since ? tap : undefined
+  const timeline = tap === undefined ? undefined : get<TimelineItem>(tapTimelineKey(loc, tap))
+  return tap === undefined || timeline === undefined ? {} : { tap, isGone: timeline.since === null || data.at < timeline.since }
 }
 
 /** A tap that was removed and is opened again remembers nothing. */
@@ -64,10 +64,10 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   if (!isReading(event)) return
   const { data, meta: { key: loc, eventId } } = event
   const states = (step.result.items ?? []).filter(({ SK }) => SK.endsWith('#STATE'))
-  const tap = tapOf(event, get)
+  const { tap, isGone } = tapOf(event, get)
   const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
   const before = tap === undefined ? undefined : get<TapStateItem>(tapStateKey(loc, tap))
-  const counts = tap !== undefined && !heard.slice(-KEPT).includes(nameOf(data)) && isoOf(data.at) > (before?.updated_at ?? '')
+  const counts = tap !== undefined && !isGone && !heard.slice(-KEPT).includes(nameOf(data)) && isoOf(data.at) > (before?.updated_at ?? '')
   if (!counts) return states.length === 0 ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
   memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
   const after = changeOf(step, tapStateKey(loc, tap)) as TapStateItem | undefined
@@ -76,7 +76,7 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   if (states.length !== 1 || JSON.stringify(told) !== JSON.stringify(wanted)) wrong(`${eventId} is the newest reading of ${loc} ${tap} and its state is ${JSON.stringify(after)}`)
 }
 
-/** Every accepted reading is one point, whenever it comes and however often. */
+/** Every accepted reading is one point, whenever it comes and however often; a tap that was removed since remembers no more which came. */
 const checkPoints = (step: Step, memory: Memory, wrong: Wrong) => {
   forgetting(step, memory)
   const { event, get, result: { points = [] } } = step
@@ -84,10 +84,10 @@ const checkPoints = (step: Step, memory: Memory, wrong: Wrong) => {
   if (!isReading(event)) return
   const { data, meta: { key: loc, eventId } } = event
   const found = points.filter(({ measure }) => measure === 'reading')
-  const tap = tapOf(event, get)
+  const { tap, isGone } = tapOf(event, get)
   const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
-  const isNew = tap !== undefined && !heard.includes(nameOf(data))
-  if (isNew) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
+  const isNew = tap !== undefined && (isGone || !heard.includes(nameOf(data)))
+  if (isNew && !isGone) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
   const says = [data.weight_lbs, data.level_pct, data.battery_v, data.battery_pct].some((value) => value !== null)
   if (found.length !== (isNew && says ? 1 : 0)) wrong(`${eventId}${isNew ? '' : ', which does not count,'} gave ${found.length} points`)
   if (found.some(({ at, dims }) => at !== data.at || dims['tap_id'] !== `${loc}#TAP#${tap}`)) wrong(`${eventId} gave a point elsewhere`)
