@@ -2,8 +2,11 @@ import type { LiveParts } from '../producers/http/live.ts'
 import { connectionKey, connectionsTable, type ConnectionItem } from '../producers/live/connections.ts'
 import type { Runtime } from './runtime.ts'
 
+/** What of a process it takes to be watched. */
+type LiveRuntime = Pick<Runtime, 'clock'> & { readonly adapters: Pick<Runtime['adapters'], 'stores'>; readonly config: Pick<Runtime['config'], 'origins'> }
+
 /** Who watches through this process, written down where other processes see it (S15, S52, S53). */
-export const liveParts = async ({ adapters, clock, config }: Runtime): Promise<LiveParts> => {
+export const liveParts = async ({ adapters, clock, config }: LiveRuntime): Promise<LiveParts> => {
   const store = await adapters.stores.open(connectionsTable, 1)
   await adapters.stores.enableTtl?.(connectionsTable, 1)
   return {
