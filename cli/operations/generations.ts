@@ -1,5 +1,6 @@
 import { dropGeneration } from '../../processors/engine/drop.ts'
 import type { Generation } from '../../processors/engine/control.ts'
+import { wholeOf } from '../../processors/engine/following.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { endsOf, missingTo, totalOf } from '../../processors/engine/positions.ts'
 import type { Operation } from '../operations.ts'
@@ -10,7 +11,7 @@ export interface GenerationRow {
   readonly generation: number
   readonly table: string
   /** `half-built`: nobody is building it. `standing`: complete, but not of the folds that run here. */
-  readonly state: 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
+  readonly state: 'damaged' | 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
   readonly foldVersion: number
   /** The next offset to fold, by partition. */
   readonly positions: { readonly [partition: string]: number }
@@ -36,12 +37,13 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   const { generation, table, foldVersion, createdAt, work } = listed
   const [serving, lease, ends] = [await control.serving(domain.name), await control.lease(domain.name), await endsOf(log)]
   const isOpen = listed.state === 'following'
-  const reached = isOpen ? await (await pipeline.generation(generation)).store.checkpoints() : new Map<number, number>()
+  const [opened] = isOpen ? await wholeOf([generation], { generation: pipeline.generation, serving: serving.generation }) : []
+  const reached = (await opened?.store.checkpoints()) ?? new Map<number, number>()
   const measured = await adapters.stores.measure(domain.table, generation)
   const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,
-    state: stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, foldVersion: domain.foldVersion }),
+    state: isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, foldVersion: domain.foldVersion }),
     positions: Object.fromEntries(reached),
     lag: isOpen ? missingTo(ends, reached) : totalOf(ends) - (work?.events ?? 0),
     items: measured?.items ?? null,

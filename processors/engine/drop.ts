@@ -65,7 +65,11 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
   const serving = await control.serving(domain.name)
   const turns = [serving, ...serving.before]
   if (turns.every((turn) => turn.generation !== generation)) return
-  const reader = (await store(generation)).reader(() => 0)
+  // Of one that is damaged nothing can be sent any more.
+  const reader = await store(generation).then((opened) => opened.reader(() => 0), (error: unknown) => {
+    if (!isFault(error, 'data-damaged')) throw error
+  })
+  if (reader === undefined) return
   for (const { partition } of await log.watermarks()) {
     for await (const rows of pages(reader, { pk: outboxPartition(partition), limit: PAGE })) {
       const unsent = (rows as readonly (OutboxRow & Stored)[]).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)

@@ -1,3 +1,4 @@
+import { isFault } from '../../schemas/fault.ts'
 import type { Log } from './log.ts'
 import { startProcessor } from './processor.ts'
 import type { Running } from './processor.ts'
@@ -21,6 +22,18 @@ export const followedBy = async ({ domain, control, generation }: Pick<Pipeline,
   return Promise.all(listed.map((each) => generation(each.generation)))
 }
 
+type Opening = Pick<FollowingParts, 'generation'> & { readonly serving: number; readonly damaged?: (generation: number, error: unknown) => void }
+
+/** Of these, those that can be opened: one whose files are damaged holds up nobody unless it serves, and can be dropped. */
+export const wholeOf = async (numbers: readonly number[], { generation, serving, damaged }: Opening): Promise<readonly Followed[]> => {
+  const opened = await Promise.all(numbers.map((number) => generation(number).catch((error: unknown) => {
+    if (number === serving || !isFault(error, 'data-damaged')) throw error
+    damaged?.(number, error)
+    return undefined
+  })))
+  return opened.filter((each) => each !== undefined)
+}
+
 export interface FollowingParts {
   readonly parts: PipelineParts
   readonly log: Log
@@ -32,10 +45,18 @@ export interface FollowingParts {
 export const createFollowing = ({ parts, log, generation, sent }: FollowingParts): Following => {
   const { domain, control } = parts
   const running = new Map<number, Running>()
+  const told = new Set<number>()
+  const damaged: Opening['damaged'] = (number, error) => {
+    if (!told.has(number)) parts.watching.failed(domain.name, error)
+    told.add(number)
+  }
   const refresh = async (): Promise<void> => {
     const listed = await control.generations(domain.name)
     const ours = listed.filter(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion).map((each) => each.generation)
-    for (const number of ours) if (!running.has(number)) running.set(number, await follow({ parts, log, sent }, await generation(number)))
+    const serving = (await control.serving(domain.name)).generation
+    for (const each of await wholeOf(ours.filter((number) => !running.has(number)), { generation, serving, damaged })) {
+      running.set(each.generation, await follow({ parts, log, sent }, each))
+    }
     for (const [number, processor] of running) {
       if (ours.includes(number)) continue
       running.delete(number)

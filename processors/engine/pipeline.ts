@@ -19,7 +19,7 @@ import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import { createFollowing, followedBy } from './following.ts'
+import { createFollowing, wholeOf } from './following.ts'
 import type { Following } from './following.ts'
 
 /** One generation as this process sees it. */
@@ -168,7 +168,8 @@ interface SendingParts {
 const createSending = ({ domain, control, receivers, holder, clock, watching, paces = PACES, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
   const sendingFrom = async (): Promise<SendingFrom> => {
     const pointer = await control.serving(domain.name)
-    return { turns: [pointer, ...pointer.before], generations: await followedBy({ domain, control, generation }) }
+    const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following').map((each) => each.generation)
+    return { turns: [pointer, ...pointer.before], generations: await wholeOf(listed, { generation, serving: pointer.generation }) }
   }
   const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
   const ledger = createLedger({ store: parts.ledger, clock, holder })

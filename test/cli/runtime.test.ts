@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -13,6 +13,8 @@ import type { Runtime, RuntimeOptions } from '../../cli/runtime.ts'
 import { standingOf } from '../../cli/standing.ts'
 import { upgrade } from '../../cli/upgrade.ts'
 import { plants } from '../../docs/tutorial/plants.ts'
+import { systemClock } from '../../processors/adapters/system-clock.ts'
+import { rebuild } from '../../processors/engine/rebuild.ts'
 import { meals } from '../../processors/meals/domain.ts'
 
 const freshConfig = () => {
@@ -120,6 +122,34 @@ describe('the runtime', () => {
     writeFileSync(path, `${whole}{"of":"half writ`)
     await withRuntime({ config }, () => Promise.resolve())
     expect(readFileSync(path, 'utf8')).toBe(whole)
+  })
+
+  test('an older generation whose files are damaged is told, left out and dropped, and holds up nobody', async () => {
+    const config = freshConfig()
+    await withRuntime({ config }, async (runtime) => {
+      await runtime.pipeline('meals').start('processor')
+      await token(runtime, 'ann')
+    })
+    const newer = [{ ...meals, foldVersion: meals.foldVersion + 1 }]
+    await withRuntime({ config, domains: newer }, (runtime) => upgrade(runtime, runtime.pipeline('meals'), { output, signal }))
+    await withRuntime({ config, domains: newer }, async ({ adapters: { workshop }, pipeline }) => {
+      // One of the same folds, so that it is followed.
+      const { domain, control, log, codec, serving } = pipeline('meals')
+      await rebuild({ domain, control, log, codec, clock: systemClock, holder: 'test', served: serving().store, workshop: workshop(domain) })
+    })
+    truncateSync(join(config.data, 'tables', meals.table.name, 'g3', 'data.mdb'), 5_000)
+    const failures: unknown[] = []
+    await withRuntime({ config, domains: newer, watching: { failed: (_, error) => void failures.push(error) } }, async (runtime) => {
+      for (const hand of ['processor', 'sender'] as const) await runtime.pipeline('meals').start(hand)
+      await token(runtime, 'bob')
+      expect(failures).toMatchObject([{ code: 'data-damaged' }])
+      const told = says()
+      await createPerform(runtime)('generations', {}, told)
+      expect(told.rows).toMatchObject([{ generation: 1 }, { generation: 2, state: 'serving', lag: 0 }, { generation: 3, state: 'damaged' }])
+      await createPerform(runtime)('generations-drop', { domain: 'meals', generation: 3 }, says())
+      await createPerform(runtime)('generations', {}, told)
+      expect(told.rows).toHaveLength(5)
+    })
   })
 
   test('an operation that nobody knows is told as such', async () => {
