@@ -42,7 +42,7 @@ const columnsOf = (statuses: readonly Status[]): string =>
       each.lagSeconds.toFixed(1),
       count(each.parked),
       count(each.waiting),
-      each.eventsPerSecond.toFixed(1),
+      each.eventsPerSecond === null ? '-' : each.eventsPerSecond.toFixed(1),
       each.writeUnitsPerEvent === null ? '-' : each.writeUnitsPerEvent.toFixed(2),
     ]),
   ])

@@ -152,6 +152,15 @@ describe('the runtime', () => {
     })
   })
 
+  test('who folds nothing says nothing of how fast it goes', async () => {
+    const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 } }
+    await withRuntime({ config, domains: [meals] }, async (runtime) => {
+      expect(await createPerform(runtime)('status', {}, says())).toMatchObject([{ eventsPerSecond: null }])
+      const serving = await openEdge(runtime, { edge: true, processor: true, live: true, logger: pino({ level: 'silent' }) })
+      expect(await createPerform(runtime)('status', {}, says()).finally(() => serving.stop())).toMatchObject([{ eventsPerSecond: 0 }])
+    })
+  })
+
   test('an operation that nobody knows is told as such', async () => {
     await withRuntime({ config: freshConfig() }, async (runtime) => {
       expect(() => createPerform(runtime)('dance', {}, says())).toThrow(expect.objectContaining({ code: 'operation-unknown' }))
