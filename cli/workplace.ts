@@ -65,7 +65,7 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
 }
 
 /** Whoever folds beside a server takes what it leaves of the machine. Threads begun from here on inherit it. */
-const giveWay = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+const giveWay = (): void => setPriority(constants.priority.PRIORITY_LOW)
 
 const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Workplace => {
   const { domain, codec, log, control } = pipeline

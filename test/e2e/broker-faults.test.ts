@@ -140,4 +140,4 @@ describeOnServices('three brokers, an edge and two processors under load', (serv
     await untilWhole(services.kafka)
     await finish()
   }, TIMEOUT_MS)
-}, { nodes: 3 })
+}, { nodes: 3, long: true })

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { isLong } from '../services/available.ts'
 import { killCycles } from './kill-cycles.ts'
 import { freshFolder } from './program.ts'
 
 /** `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` for longer, and for other moments. */
-const isLong = process.env['KILL_CYCLES'] !== undefined
-const CYCLES = Number(process.env['KILL_CYCLES'] ?? 60)
+const isAsked = process.env['KILL_CYCLES'] !== undefined
+const CYCLES = Number(process.env['KILL_CYCLES'] ?? (isLong ? 60 : 10))
 const SEED = Number(process.env['KILL_SEED'] ?? 1)
 const A_CYCLE_MS = 30_000
 
@@ -12,7 +13,7 @@ test(`kill -9 of the program ${CYCLES} times, in load, rebuilds, resumes, flips 
   let last = 'before the first cycle'
   const told = (line: string): void => {
     last = line
-    if (isLong) process.stderr.write(`${line}\n`)
+    if (isAsked) process.stderr.write(`${line}\n`)
   }
   const killed = await killCycles({ env: { TRIBUTARY_DATA: freshFolder() }, cycles: CYCLES, seed: SEED, told })
   const { cycles, acknowledged, moments, problems } = killed

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { describeWith } from '../services/available.ts'
+import { describeWith, ifLong } from '../services/available.ts'
 import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
 import type { DynamoDb } from '../services/dynamodb.ts'
 import { kafkaAvailable, startKafka } from '../services/kafka.ts'
@@ -16,9 +16,10 @@ export interface Services {
 }
 
 /** A suite of programs on a Kafka and a DynamoDB Local of its own. */
-export const describeOnServices = (name: string, suite: (services: Services) => void, options: KafkaOptions = {}): void => {
+export const describeOnServices = (name: string, suite: (services: Services) => void, { long = false, ...options }: KafkaOptions & { readonly long?: boolean } = {}): void => {
   const broker = kafkaAvailable()
-  describeWith(name, broker.ok ? dynamodbAvailable() : broker, () => {
+  const available = broker.ok ? dynamodbAvailable() : broker
+  describeWith(name, long ? ifLong(available) : available, () => {
     let kafka: KafkaHandle
     let dynamodb: DynamoDb
     beforeAll(async () => {

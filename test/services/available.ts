@@ -6,6 +6,13 @@ export type Available =
   /** `requiredBy`: the variable that, set (as in CI), makes its absence a failure; TRIBUTARY_REQUIRE_SERVICES unless told. */
   | { readonly ok: false; readonly how: string; readonly requiredBy?: 'TRIBUTARY_REQUIRE_SERVICES' | 'TRIBUTARY_REQUIRE_CONTAINERS' }
 
+/** Whether there is time for what takes many minutes: in CI, or when asked for. */
+export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
+
+/** What takes many minutes is not for every `npm test`. */
+export const ifLong = (available: Available): Available =>
+  isLong ? available : { ok: false, how: 'it takes many minutes; TRIBUTARY_LONG=1 npm test runs it, and so does .ci/run' }
+
 /** A suite that needs a service. Without it the suite is skipped, out loud, and its name in the report says why; or it fails, where it is required. */
 export const describeWith = (name: string, available: Available, suite: () => void): void => {
   if (available.ok) {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { runSeed } from './run.ts'
+import { isLong } from '../services/available.ts'
 import { simulate, told } from './simulate.ts'
 
-const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? 2_000)
+const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? (isLong ? 2_000 : 500))
 const MINUTES = 60_000
 
 describe('random seeds', () => {
