@@ -53,8 +53,9 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
   const refresh = async (): Promise<void> => {
     const listed = await control.generations(domain.name)
     const ours = listed.filter(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion).map((each) => each.generation)
-    const serving = (await control.serving(domain.name)).generation
-    for (const each of await wholeOf(ours.filter((number) => !running.has(number)), { generation, serving, damaged })) {
+    const added = ours.filter((number) => !running.has(number))
+    const serving = added.length === 0 ? 0 : (await control.serving(domain.name)).generation
+    for (const each of await wholeOf(added, { generation, serving, damaged })) {
       running.set(each.generation, await follow({ parts, log, sent }, each))
     }
     for (const [number, processor] of running) {
