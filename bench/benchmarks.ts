@@ -6,4 +6,8 @@ export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly s
   kafka: async () => (await import('./kafka.ts')).kafkaBench,
   flip: async () => (await import('./flip.ts')).flipBench,
   writes: async () => (await import('./writes.ts')).writesBench,
+  scales: async () => (await import('./scales.ts')).scalesBench,
+  history: async () => (await import('./history.ts')).historyBench,
+  mqtt: async () => (await import('./mqtt.ts')).mqttBench,
+  live: async () => (await import('./live.ts')).liveBench,
 }

@@ -6,10 +6,12 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../../bin/tributary.js', import.meta.url))
 const bare = fileURLToPath(new URL('./bare-server.js', import.meta.url))
+const bareBroker = fileURLToPath(new URL('./bare-broker.js', import.meta.url))
 
 export interface Server {
   readonly url: string
   readonly admin?: string
+  readonly mqtt?: string
   stop(): Promise<void>
 }
 
@@ -34,12 +36,19 @@ export const startBare = async (path: string): Promise<Server> => {
   return { url, stop: stopping(child) }
 }
 
+/** The same broker as the program's, with a subscriber that does nothing. */
+export const startBareBroker = async (): Promise<Server> => {
+  const child = spawn(process.execPath, [bareBroker], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { url, mqtt: url, stop: stopping(child) }
+}
+
 /** The built program itself, as a user starts it. */
 export const startTributary = async (env: Readonly<Record<string, string>>): Promise<Server> => {
-  const [http, admin] = [await freePort(), await freePort()]
-  const settings = { ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_MQTT: 'off', TRIBUTARY_LOG_LEVEL: 'warn' }
+  const [http, admin, mqtt] = [await freePort(), await freePort(), await freePort()]
+  const settings = { ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_MQTT: `127.0.0.1:${mqtt}`, TRIBUTARY_LOG_LEVEL: 'warn' }
   const child = spawn(process.execPath, [program, 'start'], { env: { ...process.env, ...settings }, stdio: ['ignore', 'ignore', 'inherit'] })
-  const server = { url: `http://127.0.0.1:${http}`, admin: `http://127.0.0.1:${admin}`, stop: stopping(child) }
+  const server = { url: `http://127.0.0.1:${http}`, admin: `http://127.0.0.1:${admin}`, mqtt: `mqtt://127.0.0.1:${mqtt}`, stop: stopping(child) }
   for (;;) {
     if (child.exitCode !== null) throw new Error(`tributary start ended with ${child.exitCode}`)
     const answer = await fetch(`${server.admin}/readyz`).catch(() => undefined)
@@ -48,8 +57,8 @@ export const startTributary = async (env: Readonly<Record<string, string>>): Pro
   }
 }
 
-export const makeToken = async (env: Readonly<Record<string, string>>, user: string): Promise<string> => {
-  const child = spawn(process.execPath, [program, 'token', 'create', '--user', user, '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+export const makeToken = async (env: Readonly<Record<string, string>>, user: string, domain = 'meals'): Promise<string> => {
+  const child = spawn(process.execPath, [program, 'token', 'create', '--user', user, '--domain', domain, '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
   child.stdout.on('data', (part: Buffer) => (text += part.toString()))
   await once(child, 'close')

@@ -30,6 +30,9 @@ export const createFeed = (): Feed => {
       first += kept.length - KEPT
       kept = kept.slice(-KEPT)
     }
+    renew()
+  }
+  const renew = () => {
     wake()
     news = new Promise((resolve) => (wake = resolve))
   }
@@ -39,12 +42,18 @@ export const createFeed = (): Feed => {
     watched = true
     let at = after === undefined ? end() : placeOf(after, { life, first, end: end() })
     let page: ChangePage | undefined = pageFrom(at)
-    while (!signal.aborted) {
-      if (page !== undefined) yield page
-      at = page === undefined ? at : Number(page.cursor.slice(life.length + 1))
-      if (at < first) throw trimmed()
-      page = at === end() ? undefined : pageFrom(at)
-      if (page === undefined) await Promise.race([news, aborted(signal)])
+    // One listener for all the waiting: a follower stays for weeks.
+    signal.addEventListener('abort', renew)
+    try {
+      while (!signal.aborted) {
+        if (page !== undefined) yield page
+        at = page === undefined ? at : Number(page.cursor.slice(life.length + 1))
+        if (at < first) throw trimmed()
+        page = at === end() ? undefined : pageFrom(at)
+        if (page === undefined && !signal.aborted) await news
+      }
+    } finally {
+      signal.removeEventListener('abort', renew)
     }
   }
   return { add, follow }
@@ -58,6 +67,3 @@ const placeOf = (cursor: string, { life, first, end }: { readonly life: string; 
 }
 
 const trimmed = (): Fault => new Fault('changes-trimmed', 'What changed since that cursor is no longer known. Read the items anew, and follow from there.')
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
