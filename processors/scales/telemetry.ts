@@ -51,7 +51,7 @@ interface Device extends When {
 }
 
 const untold = ({ loc, device_id, epoch, at }: Device): TelemetryItem =>
-  ({ ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, battery_pct: null, updated_at: isoOf(at) })
+  ({ ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, updated_at: isoOf(at) })
 
 /** What people say of a device names no epoch. */
 const pointTo = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): readonly TelemetryPointerItem[] => {
@@ -66,11 +66,10 @@ const charged = (item: TelemetryItem, { battery_v = null, battery_pct = null, fw
   return {
     ...item,
     battery_v: numberOf(battery_v) ?? item.battery_v,
-    battery_pct: percent,
     updated_at: isoOf(at),
     ...(fw !== null && { fw }),
     ...(dropped !== null && { dropped }),
-    ...(percent !== null && { battery_loc_id: loc }),
+    ...(percent !== undefined && { battery_pct: percent, battery_loc_id: loc }),
   }
 }
 

@@ -8,7 +8,7 @@ const telemetrySchema = {
 } as const
 
 const telemetryView = ({ battery_v, battery_pct, updated_at, tare_empty_offset, tare_full_lbs }: TelemetryItem) =>
-  ({ battery_v, battery_pct, updated_at, tare_empty_offset, tare_full_lbs })
+  ({ battery_v, battery_pct: battery_pct ?? null, updated_at, tare_empty_offset, tare_full_lbs })
 
 export const calibrationSchema = {
   type: 'object',

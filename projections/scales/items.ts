@@ -127,7 +127,8 @@ export type DeviceItem = Key & {
 export type TelemetryItem = Key & {
   readonly loc_id: string
   readonly battery_v: number | null
-  readonly battery_pct: number | null
+  /** Absent until it was told: a key of an index is never null. */
+  readonly battery_pct?: number
   readonly updated_at: string
   readonly tare_empty_offset?: number
   readonly tare_full_lbs?: number

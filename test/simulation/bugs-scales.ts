@@ -35,6 +35,7 @@ export const SCALES_BUGS: Readonly<Record<string, Bug>> = {
   'a device stays under a tap that is removed': writing((item) => (item.PK.startsWith('DEVICE#') ? [] : [item]), ['TapRemoved']),
   'what is not believed is counted again': writing((item) => (item.SK.includes('#AT#') ? [] : [item])),
   'a keg stays when another is put on its tap': writing((item) => (item.SK.startsWith('TIMELINE#') && 'kegs' in item ? [{ ...item, kegs: (item as TimelineItem).kegs.map((span) => ({ ...span, to: null })) }] : [item]), ['KegTapped']),
+  'the key of an index is null': { ...writing((item) => (item.SK === 'TELEMETRY' && !('battery_pct' in item) ? [{ ...item, battery_pct: null }] : [item])), noticedBy: 'C1' },
   'a pour is told upside down': writing((item) => (item.SK.startsWith('POUR#') && 'gallons' in item ? [{ ...item, gallons: -Number(item['gallons']) }] : [item])),
   'an alert ends and nobody remembers': writing((item) => (item.SK.startsWith('HIST#') && item.SK.endsWith('resolved') ? [] : [item])),
 }

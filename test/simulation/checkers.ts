@@ -1,5 +1,6 @@
 import { canonical, keyOf, sameItem, type Stored } from '../../projections/item.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
+import type { TableSpec } from '../../projections/table.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { positionName, type Topic } from './log-model.ts'
 import type { Expected } from './reference.ts'
@@ -31,6 +32,19 @@ export const checkItems = (found: Iterable<Stored>, expected: Expected): readonl
     else if (!sameItem(item, wanted)) wrong(`item ${canonical(item)}\n    is not ${canonical(wanted)}`)
   }
   for (const [name, wanted] of expected.items) if (!seen.has(name)) wrong(`missing item ${canonical(wanted)}`)
+  return violations
+}
+
+/** C1: a key of an index is text, or a number where it was said so, or absent: DynamoDB refuses anything else, for ever. */
+export const checkIndexed = ({ indexes }: TableSpec, { items }: Expected): readonly Violation[] => {
+  const violations: Violation[] = []
+  for (const item of items.values()) {
+    for (const { name, pk, sk, number = false } of indexes) {
+      for (const [key, type] of [[pk, 'string'], [sk, number ? 'number' : 'string']] as const) {
+        if (item[key] !== undefined && typeof item[key] !== type) violations.push({ checker: 'C1', detail: `${canonical(item)} cannot be in ${name}` })
+      }
+    }
+  }
   return violations
 }
 

@@ -2,7 +2,7 @@ import { randomFaults, plannedFaults, swarm, type Fault, type Rates } from './fa
 import { LEDGER_TABLE } from '../../processors/engine/control.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
-import { checkAppends, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
+import { checkAppends, checkIndexed, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
 import { checkSent } from './checkers-sent.ts'
 import { checkForgotten } from './checkers-forgotten.ts'
 import { startClients } from './clients.ts'
@@ -163,6 +163,7 @@ const checkAll = async ({ world, workload, history, seed, faults, desk, forgotte
   return [
     ...tables.following().flatMap(({ generation, table }) => [...checkItems(table.items.values(), expected), ...checkPassed(topic, table, expected)]
       .map(({ checker, detail }) => ({ checker, detail: `generation ${generation}: ${detail}` }))),
+    ...checkIndexed(domain.table, expected),
     ...checkAppends(topic, codec, history),
     ...checkOutcomes(heard, expected),
     ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),

@@ -70,6 +70,9 @@ describe('telemetry', () => {
     given(...bar, reading({ at: at(1) })).when(reading({ at: at(6), battery_pct: 70 })).then({ [TELEMETRY]: { battery_pct: 70 } })
   })
   test('ignored when late', () => given(...bar, reading({ at: at(30) })).when(telemetry({ at: at(20), battery_pct: 1 })).then({ [TELEMETRY]: { battery_pct: 80 } }))
+  test('S37: a scale that never told of its battery has none, which DynamoDB takes; null it would refuse as the key of an index', () =>
+    expect(given(...bar).when(reading({ battery_pct: null })).items[TELEMETRY]).not.toHaveProperty('battery_pct'))
+
   test('S37 S-d: with a battery it is in the index of its location, until it is given up', () => {
     given(...bar).when(telemetry()).then({ [TELEMETRY]: { battery_loc_id: LOC } })
     expect(given(...bar, telemetry()).when(released(said(1))).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
