@@ -7,7 +7,7 @@ import { heardBefore, hearing } from '../access/heard.ts'
 import { areWeights, isGravity, isTime } from './fit.ts'
 import { retell } from './retell.ts'
 import { openTap } from './taps.ts'
-import { corrected, finished, movedFrom, tapped, type Timeline } from './timeline.ts'
+import { apart, corrected, finished, tapped, type Timeline } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
 
 /** A keg comes to a tap; what was on the tap ends, and so does the keg's time on another. */
@@ -30,9 +30,9 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
 const move = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
   const before = known.tap === tap ? undefined : work.get<TimelineItem>(tapTimelineKey(loc, known.tap))
   if (before === undefined) return here
-  const { other, until } = movedFrom(before, keg, at)
-  if (other !== before) retell(work, { loc, tap: known.tap, at, before, after: { ...before, ...other } })
-  return until === undefined ? here : finished(here, keg, until)
+  const moved = apart(here, before, keg)
+  if (moved.other !== before) retell(work, { loc, tap: known.tap, at, before, after: { ...before, ...moved.other } })
+  return moved.here
 }
 
 const isKeg = (keg: KegOnTap): boolean => isId(keg.keg_id) && isId(keg.beer_id) && isType(keg.keg_type) && areWeights(keg) && isGravity(keg.sg)

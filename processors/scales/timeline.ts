@@ -39,11 +39,23 @@ export const corrected = (timeline: Timeline, { keg_id, from, keg }: Correction)
   return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-KEPT_KEGS) }
 }
 
-/** A keg has one tap: the other tap without it from an instant on, and until when it is here where it went there later. */
-export const movedFrom = (other: Timeline, kegId: string, at: number): { readonly other: Timeline; readonly until: number | undefined } => ({
-  other: finished(other, kegId, at),
-  until: other.kegs.find((span) => span.keg_id === kegId && span.from > at && span.from !== span.to)?.from,
+/** A keg has one tap: where it was on both at once, it left the one when it came to the other. Here is what was said last: of two that begin alike, it holds. */
+export const apart = (here: Timeline, other: Timeline, kegId: string): { readonly here: Timeline; readonly other: Timeline } => ({
+  here: without(here, kegId, (span) => firstWithin(other, kegId, { ...span, from: span.from + 1 })),
+  other: without(other, kegId, (span) => firstWithin(here, kegId, span)),
 })
+
+/** When the keg came, in the time of a span. */
+const firstWithin = ({ kegs }: Timeline, kegId: string, span: Span): number | undefined =>
+  kegs.find(({ keg_id, from, to }) => keg_id === kegId && from !== to && from >= span.from && from < endOf(span))?.from
+
+const without = (timeline: Timeline, kegId: string, leaves: (span: KegSpan) => number | undefined): Timeline => {
+  const kegs = timeline.kegs.map((span) => {
+    const at = span.keg_id === kegId && span.from !== span.to ? leaves(span) : undefined
+    return at === undefined ? span : cut(span, at)
+  })
+  return kegs.some((span, index) => span !== timeline.kegs[index]) ? { kegs } : timeline
+}
 
 /** The keg that was on the tap at an instant (S-i). */
 export const kegAt = ({ kegs }: Timeline, at: number): KegSpan | undefined => kegs.findLast((span) => covers(span, at))

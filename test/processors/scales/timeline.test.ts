@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { KegOnTap, Place } from '../../../projections/scales/spans.ts'
 import { describe, expect, test } from 'vitest'
-import { corrected, finished, kegAt, kegNow, NO_KEGS, placed, tapAt, tapNow, tapped, type Timeline } from '../../../processors/scales/timeline.ts'
+import { apart, corrected, finished, kegAt, kegNow, NO_KEGS, placed, tapAt, tapNow, tapped, type Timeline } from '../../../processors/scales/timeline.ts'
 
 const keg = (keg_id: string): KegOnTap => ({ keg_id, beer_id: 'guinness', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1.014 })
 const at = (timeline: Timeline, time: number) => kegAt(timeline, time)?.keg_id
@@ -107,4 +107,15 @@ describe('whatever is told', () => {
       const again = swaps[pick % Math.max(1, swaps.length)]
       if (again !== undefined) expect(tell(kegs, again)).toBe(kegs)
     })))
+
+  test('S-m: a keg that was said of two taps is on one of them at a time, whatever is told of it first', () => {
+    const keg = { keg_id: 'k', beer_id: 'b', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1 }
+    const on = (...spans: readonly (readonly [number, number | null])[]) => ({ kegs: spans.map(([from, to]) => ({ ...keg, from, to })) })
+    expect(apart(on([7, null]), on([5, null]), 'k')).toEqual({ here: on([7, null]), other: on([5, 7]) })
+    expect(apart(on([3, null]), on([5, null]), 'k')).toEqual({ here: on([3, 5]), other: on([5, null]) })
+    expect(apart(on([5, null]), on([5, null]), 'k')).toEqual({ here: on([5, null]), other: on([5, 5]) })
+    const [here, other] = [on([1, 2]), on([5, null])]
+    expect(apart(here, other, 'k')).toEqual({ here, other })
+    expect(apart(here, other, 'k').other).toBe(other)
+  })
 })
