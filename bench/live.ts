@@ -54,7 +54,7 @@ const measure = async (watching: Watching, devices: readonly Device[], { perSeco
         if (item?.weight_lbs === undefined || !key.endsWith('#STATE')) continue
         const last = seen.get(key) ?? 0
         for (const { weight, at } of accepted.get(key) ?? []) if (weight > last && weight <= item.weight_lbs) delays.push(now - at)
-        seen.set(key, item.weight_lbs)
+        seen.set(key, Math.max(last, item.weight_lbs))
       }
     }
   }
