@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
 import type { KafkaOptions } from '../../../../processors/adapters/kafka/options.ts'
 import { isFault } from '../../../../schemas/fault.ts'
@@ -32,11 +33,22 @@ describeWith('Kafka behind a login', kafkaAvailable(), () => {
       format: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${username},password=${password}]`]),
       properties: securityProperties(folder),
     })
+    // What is started is known by its own listener; these open beside it.
+    for (const port of Object.values(ports)) await vi.waitFor(() => opens(port), { timeout: 30_000 })
   })
   afterAll(async () => {
     await kafka?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
+
+  const opens = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port }, () => {
+        socket.destroy()
+        resolve()
+      })
+      socket.once('error', reject)
+    })
 
   const writeAndRead = async (options: KafkaOptions): Promise<string[]> => {
     const logs = kafkaLogs(options)
