@@ -3,7 +3,7 @@ import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { SeriesStores } from '../processors/engine/series.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
-import type { SeriesAsked } from '../projections/series.ts'
+import type { SeriesHeard } from '../producers/http/route.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { Config } from './config.ts'
 
@@ -29,10 +29,10 @@ export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores,
 export const withSeries = (edge: DomainEdge, pipeline: Pipeline | undefined, now: () => number): DomainEdge => {
   if (pipeline === undefined) return edge
   let answering: Followed | undefined
-  let asked: SeriesAsked | undefined
-  const series = (): SeriesAsked | undefined => {
+  let asked: SeriesHeard | undefined
+  const series = (): SeriesHeard | undefined => {
     const serving = pipeline.serving()
-    if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now), points: serving.series.reader }
+    if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now), points: serving.series.reader, reached: serving.outcomes.reached }
     answering = serving
     return asked
   }

@@ -1,11 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Item, Key } from '../../projections/item.ts'
-import type { SeriesAsked } from '../../projections/series.ts'
 import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
 import { Problem } from './problem.ts'
-import type { Caller, Draft, Hearing } from './route.ts'
+import type { Caller, Draft, Hearing, SeriesHeard } from './route.ts'
 
 /** A token as its base item tells it. */
 export interface Pat {
@@ -40,7 +39,7 @@ export interface Answering {
   readonly changes?: ChangeFeed | undefined
   readonly generation: number
   readonly outcomes: Hearing
-  readonly series?: SeriesAsked | undefined
+  readonly series?: SeriesHeard | undefined
 }
 
 export interface AuthenticationParts {

@@ -39,6 +39,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     alsoFor?: Scope
+    ofSeries?: true
   }
 }
 
@@ -73,13 +74,15 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
-/** Waited for in the generation that answers. */
+/** Waited for in the generation that answers, and in that of the series where they are asked. */
 const waitUntilReached = async (request: FastifyRequest, { waitMs, end }: { waitMs: number; end: DomainEdge['end'] }): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
   if (end !== undefined && after.offset >= (await end(after.partition))) throw badReference('Tributary-After names an event that is not in this log: send the Tributary-Event of an earlier answer.')
-  if (!(await caller.outcomes.reached(after, waitMs))) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
+  const heard = [caller.outcomes, ...(request.routeOptions.config.ofSeries && caller.series ? [caller.series] : [])]
+  const reached = await Promise.all(heard.map((one) => one.reached(after, waitMs)))
+  if (reached.includes(false)) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
 const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
@@ -115,7 +118,7 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     method: route.method,
     url: route.url,
     schema,
-    ...(route.alsoFor && { config: { alsoFor: route.alsoFor } }),
+    config: { ...(route.alsoFor && { alsoFor: route.alsoFor }), ...(route.ofSeries && { ofSeries: route.ofSeries }) },
     ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
     handler: (request, reply) => {
       const call = callOf(request, deps)

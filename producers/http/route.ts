@@ -16,13 +16,16 @@ export interface Caller {
   readonly generation: number
   readonly outcomes: Hearing
   /** The domain's series, where it has any; of a generation of their own. */
-  readonly series?: SeriesAsked | undefined
+  readonly series?: SeriesHeard | undefined
 }
 
 /** How far the answering generation is, and what it made of an event. */
 export interface Hearing extends Outcomes {
   reached(position: Position, timeoutMs: number): Promise<boolean>
 }
+
+/** How far the series are is their own matter: another group follows the same log for them. */
+export interface SeriesHeard extends SeriesAsked, Pick<Hearing, 'reached'> {}
 
 export interface Call<Body = unknown, Query = unknown> {
   readonly caller: Caller
@@ -60,6 +63,8 @@ interface Described {
   readonly result: JsonSchema
   /** Where a token with another scope than `read` or `write` may call, too. */
   readonly alsoFor?: Scope
+  /** It asks the series: `Tributary-After` is waited for in them, too. */
+  readonly ofSeries?: true
   /** Whether the caller may ask for this at all, or a Problem. What a command answers here is said first, and waited for. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }

@@ -134,4 +134,4 @@ const styles = question({
 })
 
 /** What the series tell (S57–S62). */
-export const seriesRoutes: readonly Route[] = atLocation([history, rate, lifespan, byHour, battery, styles])
+export const seriesRoutes: readonly Route[] = atLocation([history, rate, lifespan, byHour, battery, styles].map((route) => ({ ...route, ofSeries: true })))

@@ -9,6 +9,7 @@ import { createEdge, type EdgeDeps, type Limits } from '../../producers/http/ser
 import { mealsEdge } from '../../producers/meals.ts'
 import { mintToken, type Scope } from '../../producers/pat.ts'
 import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { SeriesHeard } from '../../producers/http/route.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
 import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
 import type { Query, Reader, TableSpec } from '../../projections/table.ts'
@@ -118,13 +119,14 @@ export interface MemoryEdgeOptions {
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']
   readonly end?: NonNullable<DomainEdge['end']>
+  readonly series?: SeriesHeard
 }
 
-export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report, end }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
+export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report, end, series }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
   const pipeline = createMemoryPipeline(clock, domain)
   const app = createEdge({
-    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached } }), ...(end ? { end } : {}) }],
+    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached }, series }), ...(end ? { end } : {}) }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),
