@@ -68,20 +68,17 @@ const openShards = async (parts: StreamParts, arn: string, after: string | undef
   const isRead = (id: string | undefined): boolean => id === undefined || !known.some(({ ShardId }) => ShardId === id) || iterators.get(id) === null
   const read = async (): Promise<readonly ItemChange[]> => {
     if (parts.clock.now() - looked > SHARDS_MS) await look()
-    const changes: ItemChange[] = []
-    for (const { ShardId: id = '', ParentShardId: parent } of known) {
-      if (iterators.get(id) === null || !isRead(parent)) continue
-      const iterator = iterators.get(id) ?? (await beginning(parts, { arn, id, place: places.get(id) }))
-      const { records, next } = await recordsOf(parts, { arn, id, iterator, place: places.get(id) })
-      iterators.set(id, next)
-      if (next === null) looked = 0
-      for (const record of records) {
-        places.set(id, record.dynamodb?.SequenceNumber ?? places.get(id) ?? null)
-        const change = changeIn(record)
-        if (change !== undefined) changes.push(change)
-      }
-    }
-    return changes
+    const open = known.filter(({ ShardId: id = '', ParentShardId: parent }) => iterators.get(id) !== null && isRead(parent))
+    return (await Promise.all(open.map(({ ShardId: id = '' }) => readShard(id)))).flat()
+  }
+  const readShard = async (id: string): Promise<readonly ItemChange[]> => {
+    const iterator = iterators.get(id) ?? (await beginning(parts, { arn, id, place: places.get(id) }))
+    const { records, next } = await recordsOf(parts, { arn, id, iterator, place: places.get(id) })
+    iterators.set(id, next)
+    // It has ended: its children are looked for at once.
+    if (next === null) looked = 0
+    places.set(id, records.at(-1)?.dynamodb?.SequenceNumber ?? places.get(id) ?? null)
+    return records.flatMap((record) => changeIn(record) ?? [])
   }
   const cursor = (): string => {
     const standing = known.map(({ ShardId: id = '' }) => [id, places.get(id) ?? null, iterators.get(id) === null])
