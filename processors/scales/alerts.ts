@@ -62,16 +62,22 @@ export const fire = (work: Work, subject: Subject, pending: AlertItem, at: numbe
   return true
 }
 
-/** What nobody was told of goes silently. Whether there is an alert: none. */
+/** What nobody was told of goes silently; what fired ends no earlier, whenever it was said. Whether there is an alert: none. */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
   const alert = work.get<AlertItem>(activeAlertKey(loc, type, entity))
   if (alert === undefined) return false
   work.remove(alert)
   if (alert.state === 'pending') endGrace(work, subject)
-  else recall(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(at) }, at)
+  else {
+    const ends = endOf(alert, at)
+    recall(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
+  }
   return false
 }
+
+/** A scale that comes back with its buffer tells first of what was long before. */
+export const endOf = ({ fired_at }: AlertItem, at: number): number => (fired_at === undefined ? at : Math.max(at, msOf(fired_at)))
 
 const endGrace = (work: Work, subject: Subject): void => {
   work.remove(graceKey(subject.loc, subject.entity, subject.type))

@@ -1,10 +1,10 @@
 import type { SilenceDue } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
-import type { DeviceItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
+import type { AlertItem, DeviceItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
 import { activeAlertKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
-import { fire, resolve, type Subject } from './alerts.ts'
+import { endOf, fire, resolve, type Subject } from './alerts.ts'
 import { deviceHeld } from './held.ts'
 import { tapNow } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
@@ -32,12 +32,12 @@ export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   return work.result()
 }
 
-/** When its tap was last read by it, or else since when it stands there; undefined where it stands nowhere. */
-const lastHeard = (work: Work, { loc_id, device_id, _places }: DeviceItem): number | undefined => {
+/** When its tap was last read by it, or else since when it stands there, or its last silence ended; undefined where it stands nowhere. */
+const lastHeard = (work: Work, { loc_id, device_id, _places, _back = 0 }: DeviceItem): number | undefined => {
   const tap = tapNow(_places)
   if (tap === null) return undefined
   const state = work.get<TapStateItem>(tapStateKey(loc_id, tap))
-  const since = _places.at(-1)?.from ?? 0
+  const since = Math.max(_back, _places.at(-1)?.from ?? 0)
   return state?._device === device_id && state.updated_at !== null ? Math.max(since, msOf(state.updated_at)) : since
 }
 
@@ -54,6 +54,8 @@ const raise = (work: Work, item: DeviceItem, { last, at }: { readonly last: numb
 export const broken = (work: Work, item: DeviceItem, at: number): DeviceItem => {
   if (!item._silent) return item
   const { _silent, ...rest } = item
-  resolve(work, silentOf(item.loc_id, item.device_id), at)
-  return rest
+  const subject = silentOf(item.loc_id, item.device_id)
+  const alert = work.get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
+  resolve(work, subject, at)
+  return alert === undefined ? rest : { ...rest, _back: endOf(alert, at) }
 }

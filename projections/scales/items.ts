@@ -122,6 +122,8 @@ export type DeviceItem = Key & {
   /** There is an alert of its silence; of its battery. */
   readonly _silent?: true
   readonly _low_battery?: true
+  /** When its last silence ended, in epoch milliseconds: the next one begins no earlier, whatever is said late. */
+  readonly _back?: number
 }
 
 export type TelemetryItem = Key & {

@@ -136,6 +136,19 @@ describe('silent device', () => {
     expect(when.items[DEVICE]).not.toHaveProperty('_silent')
   })
 
+  test('S51: one that comes back with what it kept ends no alert before it fired', () =>
+    given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(12) } })).then({
+      [SILENT]: null, [hist(11, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: { fired_at: '2026-11-16T12:11:00.000Z', resolved_at: '2026-11-16T12:11:00.000Z' },
+    }))
+
+  test('a move that is told late begins no silence that is over already', () => {
+    const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
+    const when = given(...moved).when(due(11))
+    when.then({ [SILENT]: null })
+    expect(when.timers).toContainEqual(timer(21))
+    given(...moved).when(due(21)).then({ [SILENT]: { state: 'active' }, [hist(21, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
+  })
+
   test('a device that stands nowhere is not waited for', () => {
     expect(given(...bar).when(unassigned({ meta: { occurredAt: at(2) } })).timers).toContainEqual(timer(null))
     given(...bar, unassigned({ meta: { occurredAt: at(2) } })).when(due(11)).then({ [SILENT]: null })
