@@ -25,6 +25,11 @@ export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result =>
 /** A mean over the kegs last weighed, each counted once, as it was weighed last (S42). */
 const KEPT_KEGS = 32
 
+/** How far from its reference a full keg of a global beer may weigh: anybody's scale speaks there, to everybody. */
+const PLAUSIBLE = 0.25
+
+const isPlausible = (full_lbs: number, reference: number): boolean => Math.abs(full_lbs - reference) <= reference * PLAUSIBLE
+
 /** S41: the full weight changes, the empty one stays. Derived, so never refused: of a beer that is not there it is nobody's concern. */
 export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): Result => {
   const { data, meta } = event
@@ -37,6 +42,8 @@ export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): R
   const others = (before?._measured ?? []).filter((one) => one.keg_id !== keg_id)
   const same = before?._measured?.find((one) => one.keg_id === keg_id)
   if (!areWeights({ full_lbs, empty_lbs: weights.empty_lbs }) || (same !== undefined && same.at >= at)) return NOTHING
+  const reference = before?._reference ?? weights.full_lbs
+  if (loc_id === null && !isPlausible(full_lbs, reference)) return NOTHING
   const measured = [...others, { keg_id, full_lbs, at }].slice(-KEPT_KEGS)
   const item: BeerKegItem = {
     ...key,
@@ -46,6 +53,7 @@ export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): R
     full_lbs: measured.reduce((sum, one) => sum + one.full_lbs, 0) / measured.length,
     measured_at: isoOf(Math.max(...measured.map((one) => one.at))),
     measured_count: measured.length,
+    _reference: reference,
     _measured: measured,
     _heard: hearing(before?._heard, event),
   }

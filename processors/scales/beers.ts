@@ -28,7 +28,7 @@ export const beerDefined = (event: BeerDefined, get: Get): Result => {
   if (heardBefore(known?._heard ?? gone?._heard, event)) return DUPLICATE
   if (known !== undefined) return refuse('beer-exists', `There is a beer ${beer_id} already; change it, or choose another id.`)
   const work = startWork(get)
-  const beer: BeerItem = { ...beerKey(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, _heard: hearing(gone?._heard, event) }
+  const beer: BeerItem = { ...beerKey(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, defined_by: meta.actorId, _heard: hearing(gone?._heard, event) }
   work.put(beer)
   work.put(entryOf(beer))
   if (gone !== undefined) work.remove(gone)

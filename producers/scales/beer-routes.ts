@@ -6,7 +6,7 @@ import { normalName, slugOf } from '../../projections/scales/names.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
 import type { Page } from '../../projections/table.ts'
 import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
-import { mistake } from '../http/problem.ts'
+import { mistake, Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
 import { beerSchema, beerView, pointerSchema, pointerView } from './beer-views.ts'
@@ -29,10 +29,12 @@ const stored = async (call: Asked, beer: string) => {
   return found && beerView(call.caller, found)
 }
 
-/** The early look: what is not there cannot be changed. */
+/** The early look: what is not there cannot be changed, and what everybody shares only by whoever defined it. */
 const heardOf = async (call: Asked): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
   const [beer_id, loc_id] = [beerOf(call), placeIn(call.query.loc)]
-  if ((await scalesQueries(call.caller.reader).beer(loc_id, beer_id)) === undefined) throw noBeer(beer_id)
+  const found = await scalesQueries(call.caller.reader).beer(loc_id, beer_id)
+  if (found === undefined) throw noBeer(beer_id)
+  if (loc_id === null && found.defined_by !== call.caller.user) throw new Problem(403, 'not-your-beer', `Somebody else added ${beer_id} to the global library: add one of your own, or one of a location (loc_id).`)
   return { key: loc_id ?? beer_id, beer_id, loc_id }
 }
 

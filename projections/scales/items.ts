@@ -175,6 +175,8 @@ export type BeerItem = Key & {
   readonly name: string
   readonly style: string | null
   readonly specific_gravity: number
+  /** Who may change it in the global library. */
+  readonly defined_by: string | null
   readonly _heard?: readonly string[]
 }
 
@@ -187,6 +189,8 @@ export type BeerKegItem = Key & {
   readonly empty_lbs: number
   readonly measured_at?: string
   readonly measured_count?: number
+  /** The full weight before any was measured. */
+  readonly _reference?: number
   /** What lies in the mean. */
   readonly _measured?: readonly { readonly keg_id: string; readonly full_lbs: number; readonly at: number }[]
   readonly _heard?: readonly string[]

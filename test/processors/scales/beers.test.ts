@@ -66,6 +66,15 @@ describe('weights of kegs', () => {
     given(beerDefined(), once).when(once).thenUnchanged()
     given(beerDefined(), once, weightsSet({ keg_type: 'half_barrel', full_lbs: 150, empty_lbs: 28 })).when(once).thenUnchanged()
   })
+  test('what is implausible changes nothing of a beer that everybody shares, and a location’s own as it likes', () => {
+    given(beerDefined()).when(measured({ full_lbs: 120 })).thenUnchanged()
+    given(beerDefined()).when(measured({ full_lbs: 203 })).thenUnchanged()
+    given(beerDefined()).when(measured({ full_lbs: 125 })).then({ [HALF]: { full_lbs: 125 } })
+    given(beerDefined(), measured({ full_lbs: 200 })).when(measured({ full_lbs: 240, at: at(1) })).thenUnchanged()
+    given(beerDefined(), measured({ full_lbs: 200 }), weightsSet({ keg_type: 'half_barrel', full_lbs: 240 })).when(measured({ full_lbs: 250, at: at(1) })).then({ [HALF]: { full_lbs: 250 } })
+    const own = { loc_id: LOC, meta: { key: LOC } }
+    given(beerDefined(own)).when(measured({ ...own, full_lbs: 120 })).then({ [`BEER#${LOC}#guinness / KEG#half_barrel`]: { full_lbs: 120 } })
+  })
   test('of a beer that is not there it is nobody’s concern', () => given().when(measured()).thenUnchanged())
 })
 

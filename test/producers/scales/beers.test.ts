@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { GUINNESS, LOC, openBar, openRunningBar } from './bar.ts'
+import { as, GUINNESS, LOC, openBar, openRunningBar } from './bar.ts'
 
 describe('beers', () => {
   test('S4 S23 a beer has a name, a style and a gravity, of water unless told', async () => {
@@ -50,6 +50,26 @@ describe('beers', () => {
     expect((await say('DELETE', '/v1/beers/guinness-draught')).status).toBe(200)
     expect((await ask('/v1/beers/guinness-draught')).status).toBe(404)
     expect((await say('PATCH', '/v1/beers/guinness-draught', { name: 'x' })).status).toBe(404)
+  })
+
+  test('only whoever defined a beer of the global library changes or removes it', async () => {
+    const { edge, ask, say } = await openBar()
+    const eve = await as(edge, 'eve')
+    await say('POST', '/v1/beers', GUINNESS)
+    const before = (await ask('/v1/beers/guinness-draught')).body
+    const weights = { gallons: 15.5, full_lbs: 40, empty_lbs: 29 }
+    for (const [method, path, body] of [['PATCH', '', { name: 'x' }], ['DELETE', '', undefined], ['PUT', '/kegs/half_barrel', weights]] as const) {
+      expect(await eve.say(method, `/v1/beers/guinness-draught${path}`, body), method).toMatchObject({ status: 403, body: { code: 'not-your-beer' } })
+    }
+    expect((await ask('/v1/beers/guinness-draught')).body).toEqual(before)
+  })
+
+  test('every member changes a beer of the location', async () => {
+    const { edge, say } = await openBar()
+    await say('POST', '/v1/beers', { ...GUINNESS, loc_id: 'loc-001' })
+    await say('PUT', `${LOC}/members/eve`)
+    const eve = await as(edge, 'eve')
+    expect((await eve.say('PATCH', '/v1/beers/guinness-draught?loc=loc-001', { name: 'Extra Stout' })).status).toBe(200)
   })
 
   test.each([
