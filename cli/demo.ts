@@ -14,6 +14,8 @@ export interface Tally {
   readonly statuses: Map<number, number>
   readonly millis: number[]
   failed: number
+  /** How to see what came of it. */
+  look?: string
 }
 
 /** Where a demo sends what it makes up. */

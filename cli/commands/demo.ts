@@ -32,12 +32,13 @@ export const demo = async (context: Context, options: DemoOptions): Promise<Exit
 /** Through somebody else's broker the scales of the demo would need accounts there. */
 const addressIn = (mqtt: Config['mqtt']): string | null => (mqtt !== 'off' && 'listen' in mqtt ? `mqtt://${mqtt.listen.host}:${mqtt.listen.port}` : null)
 
-const tell = ({ output, signal }: Context, { statuses, millis, failed }: Tally, json: boolean): Exit => {
+const tell = ({ output, signal }: Context, { statuses, millis, failed, look }: Tally, json: boolean): Exit => {
   const sorted = millis.sort((a, b) => a - b)
   const quantile = (part: number): number => Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0) * 10) / 10
   const told = { requests: sorted.length, statuses: Object.fromEntries([...statuses].sort(([a], [b]) => a - b)), failed, p50: quantile(0.5), p99: quantile(0.99) }
   if (json) output.line(JSON.stringify(told))
   else output.line(`${told.requests} requests, answered ${Object.entries(told.statuses).map(([status, count]) => `${count} × ${status}`).join(', ')}; p50 ${told.p50} ms, p99 ${told.p99} ms; ${failed} failed`)
+  if (!json && look !== undefined) output.line(look)
   if (failed > 0) return EXIT.failed
   return signal.aborted ? EXIT.interrupted : EXIT.fine
 }

@@ -49,11 +49,14 @@ const KEG = KEG_TYPES['half_barrel'] ?? { gallons: 15.5, full_lbs: 161.5, empty_
 /** A pint weighs about a pound. */
 const PINT_LBS = 1.05
 const MOST_EVENTS = 16
+/** The first keg has so much beer left when a bar's life begins, so that a short one sees a swap. */
+const LEFT_LBS = 6
 
 interface Scale {
   readonly device: string
   readonly tap: string
   readonly boot: string
+  beer_id: string | null
   /** Without noise and drift. */
   weight: number
   battery: number
@@ -74,13 +77,14 @@ export function* barLife({ seed, devices, now, minutes }: Bar): Generator<BarSte
   const begun = now - minutes * MINUTE
   const scales = devices.map((device, index) => newScale(device, index, { random, seed, last: devices.length - 2 }))
   const offline = { from: Math.floor(minutes * 0.4), to: Math.floor(minutes * 0.4) + Math.min(60, Math.ceil(minutes / 4)) }
-  for (const scale of scales) yield tapping(scale, random, begun)
+  for (const scale of scales) yield tapping(scale, beerFor(scale, scales, random), begun)
+  if (scales[0] !== undefined) scales[0].weight = KEG.empty_lbs + LEFT_LBS
   for (let minute = 1; minute <= minutes; minute += 1) {
     const at = begun + minute * MINUTE
     for (const scale of scales) {
       if (scale.battery <= 0) continue
       pour(scale, random, at)
-      if (scale.weight - KEG.empty_lbs < 3) yield tapping(scale, random, at)
+      if (scale.weight - KEG.empty_lbs < 3) yield tapping(scale, beerFor(scale, scales, random), at)
       scale.kept.push({ seq: (scale.seq += 1), at, data: readingOf(scale, random, at) })
       if (scale === scales[1] && minute >= offline.from && minute < offline.to) continue
       yield* sending(scale)
@@ -94,6 +98,7 @@ const newScale = (device: string, index: number, { random, seed, last }: { rando
   device,
   tap: tapOf(index),
   boot: `b${seed.toString(36)}-${random.whole(0, 1e9).toString(36)}`,
+  beer_id: null,
   weight: KEG.full_lbs,
   battery: index === last ? 24 : random.whole(60, 100),
   drain: index === last ? 0.4 : 0.002,
@@ -102,10 +107,17 @@ const newScale = (device: string, index: number, { random, seed, last }: { rando
   kept: [],
 })
 
-const tapping = (scale: Scale, random: Random, at: number): BarStep => {
+/** One that no other tap has, while there are enough. */
+const beerFor = (scale: Scale, scales: readonly Scale[], random: Random): string => {
+  const [first, ...rest] = BEERS.filter(({ beer_id }) => !scales.some((other) => other !== scale && other.beer_id === beer_id))
+  return random.pick(first === undefined ? BEERS : [first, ...rest]).beer_id
+}
+
+const tapping = (scale: Scale, beer_id: string, at: number): BarStep => {
+  scale.beer_id = beer_id
   scale.weight = KEG.full_lbs
   scale.pints = 0
-  return { kind: 'keg', tap: scale.tap, body: { beer_id: random.pick(BEERS).beer_id, keg_type: 'half_barrel', tapped_at: isoOf(at) } }
+  return { kind: 'keg', tap: scale.tap, body: { beer_id, keg_type: 'half_barrel', tapped_at: isoOf(at) } }
 }
 
 /** Minutes of the day in which a bar pours most. */

@@ -22,6 +22,18 @@ describe('a made-up bar', () => {
     }
   })
 
+  test('swaps a keg within two hours, and has another beer on every tap', () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const on = new Map<string, string>()
+      const kegs = life(seed, 120).flatMap((step) => (step.kind === 'keg' ? [step] : []))
+      for (const { tap, body } of kegs) {
+        on.set(tap, body.beer_id)
+        expect(new Set(on.values()).size, `seed ${seed}`).toBe(on.size)
+      }
+      expect(kegs.map(({ tap }) => tap), `seed ${seed}`).toEqual(['01', '02', '03', '04', '01'])
+    }
+  })
+
   test('has an hour offline, told later in messages of at most sixteen; a battery that dies; kegs that run empty', () => {
     const steps = life(5, 3_000)
     const messages = steps.flatMap((step) => (step.kind === 'message' ? [step.messageAt(NOW).events.length] : []))
