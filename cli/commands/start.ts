@@ -91,8 +91,14 @@ const greeting = (config: Config, { http, admin, mqtt }: Serving, roles: Readonl
   `admin:   ${admin}/readyz, ${admin}/metrics`,
   `log:     ${config.kafka === undefined ? `embedded, in ${config.data}` : `Kafka at ${config.kafka.brokers.join(', ')}`}`,
   `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,
-  `a first token: npx tributary token create --user me${isEmbedded(config) ? '' : ' (with the same environment)'}`,
+  `series:  ${seriesIn(config)}`,
+  `a first token: npx tributary token create --user me (for the keg scales: --domain scales)${isEmbedded(config) ? '' : ', with the same environment'}`,
 ]
+
+const seriesIn = ({ data, series }: Config): string => {
+  if (series.kind === 'embedded') return `embedded, in ${data}`
+  return series.kind === 'timestream' ? `Timestream at ${series.endpoint ?? 'AWS'}` : 'rows in DynamoDB'
+}
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
