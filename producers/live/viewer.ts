@@ -62,7 +62,8 @@ export const createViewer = (spec: LiveSpec, topic: string, sink: Sink): Viewer 
     version = -1
     items.forEach(note)
     const cursor = cursorText({ epoch, version })
-    if (since?.epoch === epoch) say({ type: 'resumed', epoch, cursor, keys: items.map(({ key }) => key), changes: items.filter((item) => item.version > since.version) })
+    // Ahead of all that is there is the cursor of a removal, or none of ours: everything is right for both.
+    if (since?.epoch === epoch && since.version <= version) say({ type: 'resumed', epoch, cursor, keys: items.map(({ key }) => key), changes: items.filter((item) => item.version > since.version) })
     else sayAll(items, (part, more) => say({ type: 'snapshot', epoch, cursor, items: part, ...(more && { more: true as const }) }))
     const waited = meanwhile
     meanwhile = undefined

@@ -91,6 +91,17 @@ describe('whoever watches', () => {
     expect(one.heard).toMatchObject([{ type: 'snapshot', epoch: 1 }])
   })
 
+  test.each(['1.3', '1.999999'])('a cursor ahead of everything that is there (%j) begins anew', async (cursor) => {
+    const { hub, put } = await bar()
+    await put('01', 1, 80)
+    await put('02', 2, 70)
+    const [ahead, abreast] = [client(), client()]
+    await hub.join(ahead.viewer, cursorOf(cursor))
+    expect(ahead.heard).toMatchObject([{ type: 'snapshot', epoch: 1, cursor: '1.2', items: [{ key: 'TAP#01' }, { key: 'TAP#02' }] }])
+    await hub.join(abreast.viewer, cursorOf('1.2'))
+    expect(abreast.heard).toMatchObject([{ type: 'resumed', cursor: '1.2', changes: [] }])
+  })
+
   test('hears a fresh snapshot with a new epoch when another generation serves', async () => {
     const { hub, put, flip, failures } = await bar()
     await put('01', 1, 80)
