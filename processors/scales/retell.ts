@@ -5,7 +5,7 @@ import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { resolve } from './alerts.ts'
 import { gallonsOf } from '../../projections/scales/gallons.ts'
-import { ended, type Poured } from './pours.ts'
+import { ended, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
 import type { Work } from './work.ts'
 
@@ -68,9 +68,13 @@ const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
 
 /** A pour that the keg leaves in the middle of was the keg's (bad input: a swap in the middle of a pour). */
 const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling & { readonly keg_id: string | null }): TapStateItem => {
-  const { poured } = ended(_pour, settingsOf(work.get<SettingsItem>(settingsKey(of.loc))))
+  const settings = settingsOf(work.get<SettingsItem>(settingsKey(of.loc)))
+  const { poured } = ended(_pour, settings)
   if (poured !== undefined) putPour(work, of, { ...of.before.kegs.findLast(({ keg_id }) => keg_id === of.keg_id), poured })
-  return { ...state, pouring: false }
+  const { gallons, updated_at } = state
+  // Nothing was moved: what is poured next is poured from where the level stands.
+  if (of.corrects === undefined || gallons === null || updated_at === null) return { ...state, pouring: false }
+  return { ...state, pouring: false, _pour: step(undefined, { at: msOf(updated_at), gallons }, settings).detector }
 }
 
 export const putPour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, { keg_id = null, sg = 1, poured }: Partial<Pick<KegSpan, 'sg'>> & { readonly keg_id?: string | null; readonly poured: Poured }): void => {

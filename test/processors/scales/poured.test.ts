@@ -45,6 +45,12 @@ describe('what was poured', () => {
   test('a correction of the keg in the middle of a pour loses nothing of it', () =>
     expect(pours(tableOf([...bar, ...level(10, 9.7), corrected()])).map(({ gallons }) => Number(gallons.toFixed(6)))).toEqual([0.3]))
 
+  test('S-m: a correction swallows nothing of the pour after it', () => {
+    const [one, two, three, four] = level(10, 10, 9.7, 9.7)
+    const table = tableOf([...bar, ...[one, two].flatMap((it) => it ?? []), corrected({ sg: 1.014 }), ...[three, four].flatMap((it) => it ?? [])])
+    expect(pours(table).map(({ keg_id, gallons }) => [keg_id, Number(gallons.toFixed(6))])).toEqual([['keg-9', 0.3]])
+  })
+
   test('S19: what is noise is the location’s to say', () => {
     const readings = level(10, 9.96, 9.96, 9.8, 9.8)
     expect(pours(tableOf([...bar, ...readings]))).toHaveLength(1)
