@@ -32,12 +32,12 @@ export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   return work.result()
 }
 
-/** When its tap was last read by it, or else since when it stands there, or its last silence ended; undefined where it stands nowhere. */
-const lastHeard = (work: Work, { loc_id, device_id, _places, _back = 0 }: DeviceItem): number | undefined => {
+/** When its tap was last read by it, or else since when it stands there, or was registered, or its last silence ended; undefined where it stands nowhere. */
+const lastHeard = (work: Work, { loc_id, device_id, registered_at, _places, _back = 0 }: DeviceItem): number | undefined => {
   const tap = tapNow(_places)
   if (tap === null) return undefined
   const state = work.get<TapStateItem>(tapStateKey(loc_id, tap))
-  const since = Math.max(_back, _places.at(-1)?.from ?? 0)
+  const since = Math.max(_back, msOf(registered_at), _places.at(-1)?.from ?? 0)
   return state?._device === device_id && state.updated_at !== null ? Math.max(since, msOf(state.updated_at)) : since
 }
 

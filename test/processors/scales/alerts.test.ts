@@ -149,6 +149,14 @@ describe('silent device', () => {
     given(...moved).when(due(21)).then({ [SILENT]: { state: 'active' }, [hist(21, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
   })
 
+  test('one that was assigned before it was registered is waited for from then', () => {
+    const late = [registered({ meta: { occurredAt: at(30) } }), assigned()]
+    const when = given(...late).when(due(30))
+    when.then({ [SILENT]: null })
+    expect(when.timers).toContainEqual(timer(40))
+    given(...late).when(due(40)).then({ [SILENT]: { state: 'active', started_at: '2026-11-16T12:30:00.000Z' } })
+  })
+
   test('a device that stands nowhere is not waited for', () => {
     expect(given(...bar).when(unassigned({ meta: { occurredAt: at(2) } })).timers).toContainEqual(timer(null))
     given(...bar, unassigned({ meta: { occurredAt: at(2) } })).when(due(11)).then({ [SILENT]: null })
