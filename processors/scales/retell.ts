@@ -23,7 +23,10 @@ export interface Retelling {
 export const retell = (work: Work, telling: Retelling): void => {
   const { loc, tap, before, after } = telling
   work.put(after)
-  for (const span of lastSpans(after)) if (!before.kegs.includes(span)) work.put(kegItem(work, { loc, tap, span }))
+  for (const span of lastSpans(after)) {
+    const since = firstOf(after, span)
+    if (!before.kegs.includes(span) || since !== firstOf(before, span)) work.put(kegItem(work, { loc, tap, span, since }))
+  }
   const config = work.get<TapItem>(tapKey(loc, tap))
   if (config !== undefined) work.put(withKeg(config, kegNow(after)))
   const swapped = kegNow(before)?.keg_id !== kegNow(after)?.keg_id
@@ -41,10 +44,23 @@ export const unread = (loc: string, tap: string): TapStateItem =>
 /** Of each keg, where it was last on this tap. */
 const lastSpans = ({ kegs }: Timeline): readonly KegSpan[] => kegs.filter((span, index) => !kegs.some((other, later) => later > index && other.keg_id === span.keg_id))
 
-const kegItem = (work: Work, { loc, tap, span }: { readonly loc: string; readonly tap: string; readonly span: KegSpan }): KegItem => {
+/** When a keg first was on this tap. */
+const firstOf = ({ kegs }: Timeline, { keg_id, from: last }: KegSpan): number => kegs.find((span) => span.keg_id === keg_id && span.from !== span.to)?.from ?? last
+
+interface OnTap {
+  readonly loc: string
+  readonly tap: string
+  readonly span: KegSpan
+  readonly since: number
+}
+
+const kegItem = (work: Work, { loc, tap, span, since }: OnTap): KegItem => {
   const { keg_id, from, to, ...keg } = span
+  const tapped_at = isoOf(since)
   const known = work.get<KegItem>(kegKey(keg_id))
-  const { finished_at, ...item } = known ?? { ...kegKey(keg_id), loc_id: loc, tap, tapped_at: isoOf(from), ...keg }
+  const { finished_at, ...rest } = known ?? { ...kegKey(keg_id), loc_id: loc, tap, tapped_at, ...keg }
+  // It may have been on another tap before, or longer ago than is kept.
+  const item = rest.tapped_at > tapped_at ? { ...rest, tapped_at } : rest
   if (to === null) return { ...item, tap }
   // It may stand on another tap by now.
   return item.tap === tap ? { ...item, finished_at: isoOf(to) } : { ...item, ...(finished_at !== undefined && { finished_at }) }

@@ -126,6 +126,14 @@ describe('KegAssignmentCorrected', () => {
 
   test('S-m: a keg that was never there points to the one that was', () => given(...bar).when(corrected()).then({ [KEG]: { corrected_to: 'keg-9' }, [TAP]: { keg_id: 'keg-9' } }))
 
+  test('S-m: a keg that was there before it was said to be was tapped then', () => {
+    const second = tapped({ keg_id: 'keg-9', tapped_at: at(10) })
+    given(...bar, second).when(correction).then({ 'KEG#keg-9 / META': { tapped_at: '2026-11-16T12:05:00.000Z' }, [TAP]: { keg_id: 'keg-9' } })
+    given(...bar, second, finished({ keg_id: 'keg-9', at: at(20) })).when(correction)
+      .then({ 'KEG#keg-9 / META': { tapped_at: '2026-11-16T12:05:00.000Z', finished_at: '2026-11-16T12:20:00.000Z' } })
+    given(...bar, second).when(corrected({ keg_id: 'keg-9', new_keg_id: 'keg-1', from: at(10) })).then({ [KEG]: { tapped_at: '2026-11-16T12:00:00.000Z' } })
+  })
+
   test('twice is harmless, after the wrong keg came at last too', () => {
     given(...bar, correction).when(correction).thenUnchanged()
     given(...bar, correction, tapped({ tapped_at: at(9) })).when(correction).thenUnchanged()
