@@ -1,7 +1,8 @@
 import type { DeviceAssignedData, DeviceUnassignedData, TapRemovedData, TareRecordedData } from '../../schemas/generated/scales.ts'
+import type { TapItem } from '../../projections/scales/items.ts'
 import { scalesQueries, type Tap } from '../../projections/scales/queries.ts'
 import { listOf } from '../http/lists.ts'
-import { Problem } from '../http/problem.ts'
+import { mistake, Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { heldDevice } from './devices.ts'
 import { idSchema, instantSchema, noTap, pastOf, tapOf } from './params.ts'
@@ -98,7 +99,7 @@ const tareBody = {
   required: ['kind', 'value_lbs'],
   properties: {
     kind: { type: 'string', enum: ['empty', 'full'] },
-    value_lbs: { type: 'number', minimum: -50, maximum: 1_000, description: 'What the scale said with an empty or a full keg.' },
+    value_lbs: { type: 'number', minimum: 0, maximum: 1_000, description: 'What the scale said with an empty or a full keg.' },
     at: instantSchema,
   },
 } as const
@@ -114,11 +115,19 @@ const recordTare = command({
     const { loc, tap, config } = await tapThere(call)
     if (config.keg_id === null) throw withoutKeg(tap)
     const { kind, value_lbs, at } = call.body
+    demandTare(config, kind, value_lbs)
     const data: TareRecordedData = { kind, tap, device_id: config.device_id ?? null, value_lbs, at: pastOf(at, '/at', call.now) }
     return { key: loc, draft: { type: 'TareRecorded', data, personal: null } }
   },
   answer: wholeTap,
 })
+
+/** A tare that the keg on the tap cannot have would be kept with its beer, for every keg to come. */
+const demandTare = ({ full_lbs, empty_lbs }: TapItem, kind: string, value_lbs: number): void => {
+  const out = (detail: string): Problem => mistake(400, { pointer: '/value_lbs', code: 'out-of-range', detail })
+  if (kind === 'full' && empty_lbs !== null && value_lbs <= empty_lbs) throw out(`/value_lbs of a full keg must be more than it weighs empty, ${empty_lbs}.`)
+  if (kind === 'empty' && full_lbs !== null && value_lbs >= full_lbs) throw out(`/value_lbs of an empty keg must be less than it weighs full, ${full_lbs}.`)
+}
 
 export const withoutKeg = (tap: string): Problem => new Problem(409, 'tap-without-keg', `No keg is on tap ${tap}: POST one to …/taps/${tap}/keg first.`)
 

@@ -149,6 +149,15 @@ describe('kegs', () => {
     expect((await say('POST', `${LOC}/taps/07/keg`, { ...keg, tapped_at: '2026-11-16T12:10:00Z' })).body).toMatchObject({ tapped_at: '2026-11-16T12:00:00.000Z' })
   })
 
+  test('S40 a tare that the keg cannot have is refused', async () => {
+    const { ask, say, keg } = await openRunningBar()
+    const refused = { status: 400, body: { code: 'out-of-range', field: '/value_lbs' } }
+    for (const body of [{ kind: 'full', value_lbs: 10 }, { kind: 'full', value_lbs: -3 }, { kind: 'empty', value_lbs: -3 }, { kind: 'empty', value_lbs: 500 }]) {
+      expect(await say('POST', `${LOC}/taps/07/tare`, body), JSON.stringify(body)).toMatchObject(refused)
+    }
+    expect((await ask(`${LOC}/kegs/${keg}`)).body).toMatchObject({ tare: null })
+  })
+
   test('S7 S26 S40 a tare of the keg is answered with it, and lies with the device too', async () => {
     const { ask, say, keg } = await openRunningBar()
     expect((await say('POST', `${LOC}/taps/07/tare`, { kind: 'empty', value_lbs: 29.5 })).body).toMatchObject({ keg: { tare: { empty_offset: 29.5, full_ref: null } } })
