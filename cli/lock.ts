@@ -51,7 +51,8 @@ export const callSocket = (path: string): Promise<Socket | undefined> =>
     })
     socket.once('error', (error) => {
       const code = codeOf(error)
-      if (code === 'ENOENT' || code === 'ECONNREFUSED') resolve(undefined)
+      // Reset: whoever was about to take the call died.
+      if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ECONNRESET') resolve(undefined)
       else reject(new Fault('data-folder-unusable', `The socket ${path} cannot be reached (${error.message}). It must belong to this user.`, { cause: error }))
     })
   })
