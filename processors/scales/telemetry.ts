@@ -41,9 +41,12 @@ const told = (report: Report, when: When, get: Get): Result => {
   if (before === undefined) return { items: [charged(withTares(untold(device), report, at), report, when), ...pointTo(device, get)] }
   if (before._released || before.loc_id !== loc) return NOTHING
   const tared = withTares(before, report, at)
-  if (at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report, when))] }
+  if (saysAnything(report) && at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report, when))] }
   return tared === before ? NOTHING : { items: [bare(tared)] }
 }
+
+/** A reading without a word of the device takes no turn from one that has. */
+const saysAnything = ({ battery_v = null, battery_pct = null, fw, dropped }: Report): boolean => [battery_v, battery_pct, fw, dropped].some((said) => said !== null)
 
 interface Device extends When {
   readonly device_id: string

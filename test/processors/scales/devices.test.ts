@@ -69,6 +69,10 @@ describe('telemetry', () => {
     given(...bar, reading({ at: at(1) })).when(reading({ at: at(5), battery_pct: 70 })).then({ [TELEMETRY]: { battery_pct: 80 } })
     given(...bar, reading({ at: at(1) })).when(reading({ at: at(6), battery_pct: 70 })).then({ [TELEMETRY]: { battery_pct: 70 } })
   })
+  test('S38: a reading that says nothing of the device takes no turn from one that does', () => {
+    const silent = (minute: number) => reading({ at: at(minute), seq: minute, battery_pct: null, battery_v: null, fw: null, dropped: null })
+    given(...bar, silent(1), silent(6), silent(11)).when(telemetry({ at: at(12), battery_pct: 7 })).then({ [TELEMETRY]: { battery_pct: 7 } })
+  })
   test('ignored when late', () => given(...bar, reading({ at: at(30) })).when(telemetry({ at: at(20), battery_pct: 1 })).then({ [TELEMETRY]: { battery_pct: 80 } }))
   test('S37: a scale that never told of its battery has none, which DynamoDB takes; null it would refuse as the key of an index', () =>
     expect(given(...bar).when(reading({ battery_pct: null })).items[TELEMETRY]).not.toHaveProperty('battery_pct'))
