@@ -26,7 +26,7 @@ export const seriesContract = (name: string, open: () => Promise<SeriesUnderTest
       await under.cleanup()
     })
     const fresh = (): Fresh => {
-      const spec = specNamed(`contract-${++tables}`)
+      const spec = specNamed(`series-contract-${++tables}`)
       return { spec, start: under.start, stores: under.stores, series: under.stores.open(spec, 1) }
     }
     describe('writes', () => writes(fresh))
