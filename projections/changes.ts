@@ -1,3 +1,4 @@
+import { Fault } from '../schemas/fault.ts'
 import { isTrace, type Item, type Key, type Stored } from './item.ts'
 
 /** One change of one item. Changes of an item come in order; a version told before may come again. */
@@ -24,6 +25,9 @@ export interface ChangeFeed {
    */
   follow(from: { readonly after?: string; readonly signal: AbortSignal }): AsyncIterable<ChangePage>
 }
+
+/** What a follower is told whose cursor leads nowhere. */
+export const changesTrimmed = (): Fault => new Fault('changes-trimmed', 'What changed since that cursor is no longer known. Read the items anew, and follow from there.')
 
 /** A put as those who watch see it: what only marks a removal is one. */
 export const changeOf = (stored: Stored): ItemChange => ({

@@ -28,7 +28,7 @@ export interface KindSpec {
   readonly sk?: string
 }
 
-export const tableName = (spec: TableSpec, generation: number): string =>
+export const tableName = (spec: Pick<TableSpec, 'name'>, generation: number): string =>
   generation === 1 ? spec.name : `${spec.name}.g${generation}`
 
 /** One partition of a table or an index, in sort-key order. `from`/`to` are inclusive; `prefix` excludes them. */

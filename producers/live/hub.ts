@@ -1,6 +1,7 @@
+import { isFault } from '../../schemas/fault.ts'
 import type { ChangeFeed, ChangePage, ItemChange } from '../../projections/changes.ts'
 import type { LiveSpec, Cursor } from './spec.ts'
-import { isTrimmed, type Generation, type Viewer } from './viewer.ts'
+import type { Generation, Viewer } from './viewer.ts'
 
 export interface HubParts {
   readonly spec: LiveSpec
@@ -113,7 +114,7 @@ const follow = ({ serving, sleep, failed, hear, beginAnew }: FollowParts): Follo
         await looking
       } catch (error) {
         turn.abort()
-        if (isTrimmed(error) && at !== undefined) at = { epoch: at.epoch, cursor: undefined }
+        if (isFault(error, 'changes-trimmed') && at !== undefined) at = { epoch: at.epoch, cursor: undefined }
         else failed(error)
         await sleep(LOOK_MS, stopping.signal).catch(() => undefined)
       }

@@ -1,4 +1,3 @@
-import { isFault } from '../../schemas/fault.ts'
 import type { ItemChange } from '../../projections/changes.ts'
 import { pages, type Reader } from '../../projections/table.ts'
 import { cursorText, type Cursor, type LiveMessage, type LiveSpec, type Shown } from './spec.ts'
@@ -117,5 +116,3 @@ const parts = (items: readonly Shown[]): readonly (readonly Shown[])[] => {
   }
   return all
 }
-
-export const isTrimmed = (error: unknown): boolean => isFault(error, 'changes-trimmed')

@@ -124,8 +124,8 @@ const styles = question({
   answer: async (call) => {
     const loc = locOf(call)
     const pours = await asking(call).poursByBeer(loc, rangeOf(call.query, call.now, 30 * DAY_MS))
-    const { beer } = scalesQueries(call.caller.reader)
-    const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: ((await beer(loc, beer_id)) ?? (await beer(null, beer_id)))?.style ?? null })))
+    const { beerFor } = scalesQueries(call.caller.reader)
+    const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: (await beerFor(loc, beer_id))?.style ?? null })))
     const byStyle = new Map<string | null, number>()
     for (const { style, gallons } of styled) byStyle.set(style, (byStyle.get(style) ?? 0) + gallons)
     const total = styled.reduce((sum, { gallons }) => sum + gallons, 0)

@@ -31,8 +31,8 @@ export const dynamoReadings = ({ clock = systemClock, ...connection }: ReadingsO
   const connected = (): DynamoDB => (client ??= connect(connection))
   const tables = (): Tables => createTables({ client: connected(), clock, attempts })
   return {
-    open: (spec, generation) => openReadings({ spec, table: tableSpec(spec), name: tableName(tableSpec(spec), generation), client: connected, tables, attempts, clock }),
-    drop: (spec, generation) => tables().drop(tableName(tableSpec(spec), generation)).catch(unavailable),
+    open: (spec, generation) => openReadings({ spec, table: tableSpec(spec), name: tableName(spec, generation), client: connected, tables, attempts, clock }),
+    drop: (spec, generation) => tables().drop(tableName(spec, generation)).catch(unavailable),
     close: () => Promise.resolve(client?.destroy()),
   }
 }

@@ -1,5 +1,5 @@
 import type { DynamoDBStreams, Shard, _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams'
-import { changeOf, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
+import { changeOf, changesTrimmed, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
 import { isTrace } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Clock } from '../../engine/clock.ts'
@@ -96,9 +96,9 @@ const placesOf = (cursor: string, arn: string): Places => {
     const [of, standing] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, [string, string | null, boolean][]]
     if (of === arn) return new Map(standing.map(([id, place, isRead]) => [id, isRead ? ENDED : place]))
   } catch {
-    throw trimmed()
+    throw changesTrimmed()
   }
-  throw trimmed()
+  throw changesTrimmed()
 }
 
 const shardsOf = async ({ streams, attempts, table }: StreamParts, arn: string): Promise<readonly Shard[]> => {
@@ -145,12 +145,10 @@ const orTrimmed = async <T>(asked: Promise<T>): Promise<T> => {
   try {
     return await asked
   } catch (error) {
-    if (error instanceof Error && (error.name === 'TrimmedDataAccessException' || error.name === 'ResourceNotFoundException')) throw trimmed()
+    if (error instanceof Error && (error.name === 'TrimmedDataAccessException' || error.name === 'ResourceNotFoundException')) throw changesTrimmed()
     throw error
   }
 }
-
-const trimmed = (): Fault => new Fault('changes-trimmed', 'What changed since that cursor is no longer known. Read the items anew, and follow from there.')
 
 /** Undefined for what nobody can see: our own rows, and the end of what only marked a removal. */
 const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChange | undefined => {

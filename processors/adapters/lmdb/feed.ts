@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { changeOf, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
-import { Fault } from '../../../schemas/fault.ts'
+import { changeOf, changesTrimmed, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
 import type { Write } from '../../engine/store.ts'
 
 /** Changes that are kept for who comes back: minutes of a busy bar. */
@@ -48,7 +47,7 @@ export const createFeed = (): Feed => {
       while (!signal.aborted) {
         if (page !== undefined) yield page
         at = page === undefined ? at : Number(page.cursor.slice(life.length + 1))
-        if (at < first) throw trimmed()
+        if (at < first) throw changesTrimmed()
         page = at === end() ? undefined : pageFrom(at)
         if (page === undefined && !signal.aborted) await news
       }
@@ -62,8 +61,6 @@ export const createFeed = (): Feed => {
 const placeOf = (cursor: string, { life, first, end }: { readonly life: string; readonly first: number; readonly end: number }): number => {
   const [of, place] = cursor.split('.')
   const at = Number(place)
-  if (of !== life || !Number.isInteger(at) || at < first || at > end) throw trimmed()
+  if (of !== life || !Number.isInteger(at) || at < first || at > end) throw changesTrimmed()
   return at
 }
-
-const trimmed = (): Fault => new Fault('changes-trimmed', 'What changed since that cursor is no longer known. Read the items anew, and follow from there.')

@@ -1,5 +1,6 @@
 import type { TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import type { SeriesSpec } from '../../../projections/series.ts'
+import { tableName } from '../../../projections/table.ts'
 import { newestOf, type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
 import { systemClock } from '../system-clock.ts'
 import { connect, nameOf, unavailable, type Clients, type Connection } from './connect.ts'
@@ -33,8 +34,6 @@ export const timestreamSeries = (connection: Connection): SeriesStores => {
     },
   }
 }
-
-const tableName = ({ name }: SeriesSpec, generation: number): string => (generation === 1 ? name : `${name}.g${generation}`)
 
 const DAY_MS = 86_400_000
 
