@@ -56,7 +56,10 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
       expect(await differencesOf(load, at)).toEqual([])
       await until(async () => (await statusOf(env)).lagEvents === 0, () => 'the lag does not go', 120_000)
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-      expect(await statusOf(env)).toMatchObject({ lagEvents: 0, parked: 0 })
+      await until(async () => {
+        const { lagEvents, parked } = await statusOf(env)
+        return lagEvents === 0 && parked === 0
+      }, () => 'status does not come to rest')
     }
     const told = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
     // What stands still is told by whoever stands still, not only by the edge.

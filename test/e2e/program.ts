@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { messageOf } from '../../schemas/fault.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const program = join(root, 'bin', 'tributary.js')
@@ -125,13 +126,20 @@ const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: 
 
 /** Waits for a condition, with a bound that only a failure reaches. */
 export const until = async (holds: () => Promise<boolean>, otherwise: () => string, timeoutMs = 60_000): Promise<void> => {
-  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20)) if (await holds().catch(() => false)) return
-  throw new Error(otherwise())
+  let last = ''
+  const asked = (error: unknown): boolean => {
+    last = `: ${messageOf(error)}`
+    return false
+  }
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20)) if (await holds().catch(asked)) return
+  throw new Error(`${otherwise()}${last}`)
 }
 
 /** A domain's row of `status`. */
 export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env, domain = 'meals'): Promise<Row> => {
-  const rows = (await run(['status', '--json'], env)).stdout.trim().split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
+  const { code, stdout, stderr } = await run(['status', '--json'], env)
+  if (stdout === '') throw new Error(`tributary status ended with ${code}: ${stderr}`)
+  const rows = stdout.trim().split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
   return rows.find((row) => row.domain === domain) as Row
 }
 
