@@ -1,17 +1,19 @@
 import type { DeviceItem, TapItem } from '../../projections/scales/items.ts'
 import { tapKey } from '../../projections/scales/keys.ts'
 import { resolve } from './alerts.ts'
+import { leavePour } from './retell.ts'
 import { awaitNothing, broken } from './silence.ts'
 import { placed, tapNow } from './timeline.ts'
 import type { Work } from './work.ts'
 
-/** The device leaves the tap it stands under: nobody waits for it any more, and its alerts end. */
+/** The device leaves the tap it stands under: nobody waits for it any more, and its alerts end, and what it saw of a pour. */
 export const leave = (work: Work, item: DeviceItem, at: number): DeviceItem => {
   const _places = placed(item._places, null, at)
   if (_places === item._places) return item
   const tap = item.tap === null ? undefined : work.get<TapItem>(tapKey(item.loc_id, item.tap))
   const { _low_battery, ...rest } = broken(work, { ...item, _places, tap: tapNow(_places) }, at)
   if (_low_battery) resolve(work, { loc: item.loc_id, type: 'low_battery', entity: `DEVICE#${item.device_id}` }, at)
+  if (item.tap !== null && rest.tap !== item.tap) leavePour(work, { loc: item.loc_id, tap: item.tap }, true)
   if (rest.tap === null) awaitNothing(work, item.device_id)
   if (tap?.device_id === item.device_id && rest.tap !== item.tap) work.put(withoutDevice(tap))
   work.put(rest)

@@ -65,6 +65,14 @@ export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thre
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
+/** The same, when nobody looks any more: what is poured after is poured from where the level was last seen. */
+export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
+  const { at, base, low } = detector
+  const { poured } = ended(detector, thresholds)
+  if (poured !== undefined && low !== undefined) return { detector: { at, base: low }, poured, pouring: false }
+  return { detector: base === undefined ? { at } : { at, base }, pouring: false }
+}
+
 type Falling = Required<Detector>
 
 const isPouring = (detector: Detector): detector is Falling => detector.low !== undefined

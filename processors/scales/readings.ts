@@ -29,6 +29,8 @@ interface Read {
   readonly keg: KegSpan | undefined
   /** Whether it is on the tap still. */
   readonly isNow: boolean
+  /** Whether its scale is. */
+  readonly isHere: boolean
   readonly state: TapStateItem | undefined
   readonly settings: Settings
 }
@@ -48,9 +50,9 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   if (standing === 'again' || isOld(state, data.at)) return work.result()
   const keg = kegAt(timeline, data.at)
   const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
-  const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, state, settings }
+  const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, isHere: tap === device.tap, state, settings }
   work.put(stateAfter(work, read, timeline))
-  if (tap === device.tap) deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
+  if (read.isHere) deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
   return work.result()
 }
 
@@ -76,7 +78,8 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     updated_at: isoOf(at),
     tare_status: data.tare_status ?? state?.tare_status ?? null,
     keg_id: keg?.keg_id ?? null,
-    pouring,
+    // What was poured then is told late: by now another stands there.
+    pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,
     _heard: withReading(state?._heard, data),
   }

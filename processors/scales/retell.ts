@@ -1,11 +1,11 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { KegItem, PourItem, SettingsItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
-import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey } from '../../projections/scales/keys.ts'
+import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { resolve } from './alerts.ts'
 import { gallonsOf } from '../../projections/scales/gallons.ts'
-import { ended, step, type Poured } from './pours.ts'
+import { ended, leftAlone, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
 import type { Work } from './work.ts'
 
@@ -91,6 +91,17 @@ const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling 
   // Nothing was moved: what is poured next is poured from where the level stands.
   if (of.corrects === undefined || gallons === null || updated_at === null) return { ...state, pouring: false }
   return { ...state, pouring: false, _pour: step(undefined, { at: msOf(updated_at), gallons }, settings).detector }
+}
+
+/** Nobody sees how a tap's pour goes on: it was what was seen of it. Another scale (`isGone`) may weigh otherwise: it begins anew. */
+export const leavePour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, isGone: boolean): void => {
+  const known = work.get<TapStateItem>(tapStateKey(loc, tap))
+  if (known?._pour === undefined) return
+  const { _pour, ...state } = known
+  const { detector, poured } = leftAlone(_pour, settingsOf(work.get<SettingsItem>(settingsKey(loc))))
+  const keg = work.get<TimelineItem>(tapTimelineKey(loc, tap))?.kegs.findLast(({ keg_id }) => keg_id === state.keg_id)
+  if (poured !== undefined) putPour(work, { loc, tap }, { ...keg, poured })
+  work.put({ ...state, pouring: false, ...(!isGone && { _pour: detector }) } satisfies TapStateItem)
 }
 
 export const putPour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, { keg_id = null, sg = 1, poured }: Partial<Pick<KegSpan, 'sg'>> & { readonly keg_id?: string | null; readonly poured: Poured }): void => {

@@ -13,6 +13,7 @@ import { deviceRegistered, deviceReleased } from './devices.ts'
 import { numberOf } from './fit.ts'
 import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './kegs.ts'
 import { isOld, pour } from './readings.ts'
+import { silenceMeasured } from './silence.ts'
 import { isSeen, withSeen, type Seen } from './seen.ts'
 import { locationSettingsChanged } from './settings.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
@@ -21,7 +22,7 @@ import { startWork } from './work.ts'
 
 /** Of the events that the series go by, none is ever refused. */
 type Heard = Extract<ScalesEvent, {
-  type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'ReadingReported'
+  type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'SilenceDue' | 'ReadingReported'
 }>
 
 /** A tap's state as the series need it: every reading that was heard, late ones too. */
@@ -105,6 +106,7 @@ export const scalesSeries: Domain = {
       KegAssignmentCorrected: reckonedBy(kegAssignmentCorrected),
       PourVoided: reckonedBy(pourVoided),
       LocationSettingsChanged: reckonedBy(locationSettingsChanged),
+      SilenceDue: reckonedBy(silenceMeasured),
       ReadingReported: readingMeasured,
     }),
   ],

@@ -6,6 +6,7 @@ import { activeAlertKey, isId, settingsKey, tapStateKey } from '../../projection
 import { settingsOf } from '../../projections/scales/settings.ts'
 import { endOf, fire, resolve, type Subject } from './alerts.ts'
 import { deviceHeld } from './held.ts'
+import { leavePour } from './retell.ts'
 import { tapNow } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
 
@@ -29,7 +30,23 @@ export const silenceDue = ({ data, meta }: SilenceDue, get: Get): Result => {
   if (item === undefined || last === undefined || item._silent) awaitNothing(work, data.device_id)
   else if (last + settingsOf(get<SettingsItem>(settingsKey(meta.key))).silent_after_secs * 1000 > meta.occurredAt) awaitReading(work, meta.key, data.device_id, last)
   else raise(work, item, { last, at: meta.occurredAt })
+  endPour(work, item, meta.occurredAt)
   return work.result()
+}
+
+/** What the series go by of a silence. */
+export const silenceMeasured = ({ data, meta }: SilenceDue, get: Get): Result => {
+  const work = startWork(get)
+  endPour(work, deviceHeld(work, meta.key, data.device_id)?.item, meta.occurredAt)
+  return work.result()
+}
+
+/** By the tap's newest reading alone, which the series know as well. */
+const endPour = (work: Work, item: DeviceItem | undefined, at: number): void => {
+  if (item === undefined || item.tap === null) return
+  const place = { loc: item.loc_id, tap: item.tap }
+  const last = work.get<TapStateItem>(tapStateKey(place.loc, place.tap))?.updated_at ?? null
+  if (last !== null && msOf(last) + settingsOf(work.get<SettingsItem>(settingsKey(place.loc))).silent_after_secs * 1000 <= at) leavePour(work, place, false)
 }
 
 /** When its tap was last read by it, or else since when it stands there, or was registered, or its last silence ended; undefined where it stands nowhere. */

@@ -5,7 +5,7 @@ import type { Domain } from '../../../projections/projection.ts'
 import type { PourItem, SettingsItem } from '../../../projections/scales/items.ts'
 import { settingsKey } from '../../../projections/scales/keys.ts'
 import { contents, given, tableOf, type Table } from './given.ts'
-import { bar, corrected, LOC, MINUTE, NOW, reading, settings, STATE, tapped } from './said.ts'
+import { assigned, bar, corrected, finished, LOC, MINUTE, NOW, reading, released, settings, silence, STATE, tapped, tapRemoved, unassigned } from './said.ts'
 
 const at = (minutes: number) => NOW + minutes * MINUTE
 const LBS_A_GALLON = 1.014 / (0.45359237 * 0.264172)
@@ -34,6 +34,35 @@ describe('what was poured', () => {
     const table = tableOf([...bar, ...level(10, 9.7), tapped({ keg_id: 'keg-2', tapped_at: at(2) + 1 }), ...level(0, 0, 15.5, 15.5).slice(2)])
     expect(pours(table).map(({ keg_id, gallons }) => [keg_id, Number(gallons.toFixed(6))])).toEqual([['keg-1', 0.3]])
     expect(contents(table)[STATE]).toMatchObject({ pouring: false, keg_id: 'keg-2' })
+  })
+
+  test('nobody looks any more, and it was what was seen: the scale fell silent, was taken away, or the keg or the tap was', () => {
+    const gone = { meta: { occurredAt: at(12) } }
+    for (const end of [silence(gone), unassigned(gone), assigned({ tap: '08', ...gone }), released(gone), finished({ at: at(3), ...gone })]) {
+      const history = [...bar, ...level(10, 9.7), end]
+      expect(contents(tableOf(history))[STATE], end.type).toMatchObject({ pouring: false })
+      expect(pours(tableOf(history)).map(({ keg_id, end: till, gallons }) => [keg_id, till, Number(gallons.toFixed(6))]), end.type).toEqual([['keg-1', '2026-11-16T12:02:00.000Z', 0.3]])
+    }
+    expect(pours(tableOf([...bar, ...level(10, 9.7), tapRemoved(gone)]))).toHaveLength(1)
+  })
+
+  test('a silence that is not one yet ends no pour', () =>
+    given(...bar, ...level(10, 9.7)).when(silence({ meta: { occurredAt: at(10) } })).then({ [STATE]: { pouring: true } }))
+
+  test('what is poured while a scale is silent is poured from where it left off, and by another scale from where that begins', () => {
+    const due = silence({ meta: { occurredAt: at(12) } })
+    const later = (...gallons: readonly number[]) => level(...gallons).map((it, n) => reading({ ...it.data, at: at(20 + n), meta: {} }))
+    expect(pours(tableOf([...bar, ...level(10, 9.7), due, ...later(9.4, 9.4)])).map(({ gallons }) => Number(gallons.toFixed(6)))).toEqual([0.3, 0.3])
+    const other = [unassigned({ meta: { occurredAt: at(12) } }), assigned({ meta: { occurredAt: at(13) } })]
+    expect(pours(tableOf([...bar, ...level(10, 9.7), ...other, ...later(9.4, 9.4)]))).toHaveLength(1)
+  })
+
+  test('what is told late of a keg or a scale that is gone is poured, and nobody is pouring now', () => {
+    const gone = { meta: { occurredAt: at(12) } }
+    for (const left of [unassigned(gone), tapped({ keg_id: 'keg-2', tapped_at: at(12), ...gone })]) {
+      given(...bar, left, ...level(10)).when(...level(10, 9.7).slice(1)).then({ [STATE]: { keg_id: 'keg-1', pouring: false } })
+      expect(pours(tableOf([...bar, left, ...level(10, 9.7, 9.7)])), left.type).toHaveLength(1)
+    }
   })
 
   test('a swap that is heard of only by its next reading ends the pour as well', () => {

@@ -4,7 +4,7 @@ import type { Event } from '../../../schemas/event.ts'
 import { isSeen, withSeen, type Seen } from '../../../processors/scales/seen.ts'
 import { contents, tableOf } from './given.ts'
 import { measuredBy } from './points.ts'
-import { assigned, bar, corrected, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, STATE, tapped, tapRemoved, unassigned } from './said.ts'
+import { assigned, bar, corrected, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, silence, STATE, tapped, tapRemoved, unassigned } from './said.ts'
 
 const TAP_ID = 'loc-001#TAP#07'
 const DIMS = { tap_id: TAP_ID, loc_id: LOC, device_id: SCALE }
@@ -69,12 +69,14 @@ describe('pours', () => {
     expect(pour?.values['gallons']).toBeCloseTo((1.1 * 0.45359237 * 0.264172) / 1.014, 9)
   })
 
-  test('pours are those of the scales\' own fold, a swap in the middle of one too', () => {
+  test('pours are those of the scales\' own fold, a swap or a silence in the middle of one too', () => {
     const swap = tapped({ keg_id: 'keg-2', tapped_at: NOW + 4 * MINUTE, meta: { occurredAt: NOW + 4 * MINUTE } })
-    const events = [...bar, ...weighed(NOW + MINUTE, 95, 95, 93.9), swap, ...weighed(NOW + 5 * MINUTE, 161, 161, 159.5, 159.5, 159.5)]
-    const items = Object.values(contents(tableOf(events))).filter(({ SK }) => SK.startsWith('POUR#'))
-    expect(items).toHaveLength(2)
-    expect(pours(events).map(({ at, values }) => [new Date(at).toISOString(), values['gallons'], values['keg_id']])).toEqual(items.map(({ start, gallons, keg_id }) => [start, gallons, keg_id]))
+    for (const between of [swap, silence({ meta: { occurredAt: NOW + 20 * MINUTE } }), unassigned({ meta: { occurredAt: NOW + 20 * MINUTE } })]) {
+      const events = [...bar, ...weighed(NOW + MINUTE, 95, 95, 93.9), between, assigned({ meta: { occurredAt: NOW + 20 * MINUTE } }), ...weighed(NOW + 21 * MINUTE, 93, 93, 91.5, 91.5, 91.5)]
+      const items = Object.values(contents(tableOf(events))).filter(({ SK }) => SK.startsWith('POUR#'))
+      expect(items.length).toBeGreaterThan(1)
+      expect(pours(events).map(({ at, values }) => [new Date(at).toISOString(), values['gallons'], values['keg_id']])).toEqual(items.map(({ start, gallons, keg_id }) => [start, gallons, keg_id]))
+    }
   })
 })
 
