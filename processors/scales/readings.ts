@@ -68,11 +68,12 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   const { PK, SK } = tapStateKey(loc, tap)
   const weight_lbs = numberOf(data.weight_lbs)
   const gallons = keg === undefined ? null : gallonsOf({ weight_lbs, empty_lbs: keg.empty_lbs, sg: keg.sg })
+  const told = numberOf(data.level_pct)
   const { detector, pouring } = pour(work, { loc, tap, at, keg, state, settings, gallons, timeline })
   const after: Draft<TapStateItem> = {
     PK,
     SK,
-    level_pct: numberOf(data.level_pct),
+    level_pct: told ?? levelOf(weight_lbs, keg),
     gallons,
     weight_lbs,
     updated_at: isoOf(at),
@@ -83,6 +84,7 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     _device: data.device_id,
     _heard: withReading(state?._heard, data),
   }
+  if (told === null) after._weighed = true
   if (detector !== undefined) after._pour = detector
   if (state?._battery_at !== undefined) after._battery_at = state._battery_at
   if (watchLevel(work, read)) after._low = true

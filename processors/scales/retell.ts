@@ -4,7 +4,7 @@ import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey, tapT
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { resolve } from './alerts.ts'
-import { gallonsOf } from '../../projections/scales/gallons.ts'
+import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
 import { ended, leftAlone, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
 import type { Work } from './work.ts'
@@ -79,7 +79,8 @@ const withKeg = (config: TapItem, keg: KegSpan | undefined): TapItem => ({
 /** The newest reading belongs to the keg that was on the tap when it was measured (S-i). */
 const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
   const keg = state.updated_at === null ? undefined : kegAt(timeline, msOf(state.updated_at))
-  return { ...state, keg_id: keg?.keg_id ?? null, gallons: keg === undefined ? null : gallonsOf({ weight_lbs: state.weight_lbs, ...keg }) }
+  const level_pct = state._weighed ? levelOf(state.weight_lbs, keg) : state.level_pct
+  return { ...state, keg_id: keg?.keg_id ?? null, level_pct, gallons: keg === undefined ? null : gallonsOf({ weight_lbs: state.weight_lbs, ...keg }) }
 }
 
 /** A pour that the keg leaves in the middle of was the keg's (bad input: a swap in the middle of a pour). */

@@ -1,10 +1,11 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
 import { projection, type Change, type Domain, type Get, type Result } from '../../projections/projection.ts'
-import { gallonsOf } from '../../projections/scales/gallons.ts'
+import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
 import type { PourItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
 import { POURS, settingsKey, tapIdOf, tapStateKey } from '../../projections/scales/keys.ts'
 import { kegReadings, seriesTable } from '../../projections/scales/series.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
+import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Point } from '../../projections/series.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ReadingReported, ReadingReportedData, ScalesEvent } from '../../schemas/generated/scales.ts'
@@ -41,7 +42,7 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   if (found.what !== 'read' || isSeen(lives, data)) return told(work.result(), { loc, get })
   const { tap, timeline, isGone } = found
   const keg = kegAt(timeline, data.at)
-  const gallons = keg === undefined ? null : gallonsOf({ weight_lbs: numberOf(data.weight_lbs), ...keg })
+  const gallons = gallonsAt(numberOf(data.weight_lbs), keg)
   const _seen = withSeen(lives, data)
   if (state !== undefined && isOld(state, data.at)) work.put({ ...state, _seen })
   else if (!isGone) {
@@ -50,7 +51,7 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
     work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), _seen } satisfies SeriesStateItem)
   }
   const { items = [], points = [] } = told(work.result(), { loc, get, device: data.device_id })
-  const reading = pointOf(data, { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }, { gallons, keg_id: keg?.keg_id ?? null })
+  const reading = pointOf(data, { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }, keg)
   return { items, points: [...points, ...reading] }
 }
 
@@ -58,11 +59,17 @@ const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string
   ...tapStateKey(loc, tap), level_pct: numberOf(data.level_pct), weight_lbs: numberOf(data.weight_lbs), updated_at: isoOf(data.at), tare_status: null, _device: data.device_id,
 })
 
-/** A reading that says no number is no measurement. */
-const pointOf = (data: ReadingReportedData, dims: Point['dims'], { gallons, keg_id }: { readonly gallons: number | null; readonly keg_id: string | null }): readonly Point[] => {
-  const numbers = { level_pct: numberOf(data.level_pct), gallons, weight_lbs: numberOf(data.weight_lbs), battery_pct: numberOf(data.battery_pct), battery_v: numberOf(data.battery_v) }
-  return Object.values(numbers).some((number) => number !== null) ? [{ measure: 'reading', dims, at: data.at, values: { ...numbers, keg_id } }] : []
+/** A reading that says no number is no measurement. The level is the scale's own, or where it tells none its weight's. */
+const pointOf = (data: ReadingReportedData, dims: Point['dims'], keg: KegSpan | undefined): readonly Point[] => {
+  const weight_lbs = numberOf(data.weight_lbs)
+  const numbers = {
+    level_pct: numberOf(data.level_pct) ?? levelOf(weight_lbs, keg), gallons: gallonsAt(weight_lbs, keg), weight_lbs,
+    battery_pct: numberOf(data.battery_pct), battery_v: numberOf(data.battery_v),
+  }
+  return Object.values(numbers).some((number) => number !== null) ? [{ measure: 'reading', dims, at: data.at, values: { ...numbers, keg_id: keg?.keg_id ?? null } }] : []
 }
+
+const gallonsAt = (weight_lbs: number | null, keg: KegSpan | undefined): number | null => (keg === undefined ? null : gallonsOf({ weight_lbs, ...keg }))
 
 interface Telling {
   readonly loc: string

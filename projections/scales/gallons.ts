@@ -15,7 +15,7 @@ export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null
   return Number.isFinite(gallons) ? gallons : null
 }
 
-/** The part of the keg that is left, by its weight, in percent; null where full and empty weigh the same. */
+/** The part of the keg that is left, by its weight, in percent, as its gallons are of a full one's; null where full and empty weigh the same. */
 export const levelOf = (weight_lbs: number | null, keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined): number | null => {
   if (weight_lbs === null || keg === undefined) return null
   const level = ((weight_lbs - keg.empty_lbs) / (keg.full_lbs - keg.empty_lbs)) * 100

@@ -29,6 +29,8 @@ export type TapStateItem = Key & {
   /** A pour goes on. */
   readonly pouring: boolean
   readonly _device?: string
+  /** The level is the weight's: the scale tells none (S43). */
+  readonly _weighed?: true
   /** The readings last heard, so that one that comes again is known. */
   readonly _heard?: string
   /** What the pour detector knows. */

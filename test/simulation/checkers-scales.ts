@@ -71,7 +71,7 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   if (!counts) return states.length === 0 ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
   memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
   const after = changeOf(step, tapStateKey(loc, tap)) as TapStateItem | undefined
-  const told = [after?.updated_at, after?.weight_lbs, after?.level_pct, after?._device]
+  const told = [after?.updated_at, after?.weight_lbs, after?._weighed ? null : after?.level_pct, after?._device]
   const wanted = [isoOf(data.at), data.weight_lbs, data.level_pct, data.device_id]
   if (states.length !== 1 || JSON.stringify(told) !== JSON.stringify(wanted)) wrong(`${eventId} is the newest reading of ${loc} ${tap} and its state is ${JSON.stringify(after)}`)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeUnits } from '../../../processors/adapters/dynamodb/units.ts'
-import { gallonsOf } from '../../../projections/scales/gallons.ts'
+import { gallonsOf, levelOf } from '../../../projections/scales/gallons.ts'
 import { kegAt, kegNow } from '../../../processors/scales/timeline.ts'
 import { canonical, type Item } from '../../../projections/item.ts'
 import { isoOf, msOf } from '../../../projections/instant.ts'
@@ -71,7 +71,8 @@ describe('after any history', () => {
           const keg = timeline && kegAt(timeline, msOf(state.updated_at))
           expect(state.keg_id).toBe(keg?.keg_id ?? null)
           expect(state.gallons).toBe(keg === undefined ? null : gallonsOf({ weight_lbs: state.weight_lbs, ...keg }))
-          expect(readings.has(`${state._device} ${state.updated_at} ${state.weight_lbs} ${state.level_pct}`)).toBe(true)
+          expect(readings.has(`${state._device} ${state.updated_at} ${state.weight_lbs} ${state._weighed ? null : state.level_pct}`)).toBe(true)
+          if (state._weighed) expect(state.level_pct).toBe(levelOf(state.weight_lbs, keg))
           expect(state.updated_at >= (last.get(state.PK + state.SK) ?? '')).toBe(true)
           last.set(state.PK + state.SK, state.updated_at)
         }

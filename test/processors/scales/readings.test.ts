@@ -16,6 +16,16 @@ describe('ReadingReported', () => {
   test('S38: a plain reading writes the state and nothing else', () =>
     given(...bar, status({ meta: { occurredAt: NOW } }), reading()).when(reading({ at: NOW + 2 * MINUTE })).thenWrites(STATE))
 
+  test('S43: a scale that tells its weight alone has the level that its weight gives, by the keg that it was', () => {
+    const { items } = given(...bar).when(reading({ weight_lbs: 95.25, level_pct: null }))
+    expect(items[STATE]).toMatchObject({ level_pct: 50 })
+    const swap = tapped({ keg_id: 'keg-2', tapped_at: NOW, full_lbs: 95.25, empty_lbs: 0 })
+    given(...bar, reading({ weight_lbs: 95.25, level_pct: null })).when(swap).then({ [STATE]: { keg_id: 'keg-2', level_pct: 100 } })
+    given(...bar, reading({ weight_lbs: 95.25, level_pct: 50 })).when(swap).then({ [STATE]: { keg_id: 'keg-2', level_pct: 50 } })
+    given(registered(), assigned()).when(reading({ level_pct: null })).then({ [STATE]: { level_pct: null } })
+    given(registered(), assigned(), reading({ weight_lbs: 95.25, level_pct: null })).when(tapped()).then({ [STATE]: { level_pct: 50 } })
+  })
+
   test('S-o: without a keg there is the level of the scale, and no gallons', () =>
     given(registered(), assigned()).when(reading({ level_pct: 61 })).then({ [STATE]: { level_pct: 61, gallons: null, keg_id: null } }))
 
@@ -80,7 +90,7 @@ describe('ReadingReported', () => {
     const meta = { key: loc }
     const keg = tapped({ keg_id: 'k'.repeat(64), meta })
     const readings = Array.from({ length: 40 }, (_, n) =>
-      reading({ device_id, boot: 'b'.repeat(64), seq: 2 ** 53 - 100 + n, at: NOW + n * 10_000 + 1, weight_lbs: 120.123456789 - n * 0.7654321, level_pct: 10 / 3, tare_status: 's'.repeat(32), meta }))
+      reading({ device_id, boot: 'b'.repeat(64), seq: 2 ** 53 - 100 + n, at: NOW + n * 10_000 + 1, weight_lbs: 120.123456789 - n * 0.7654321, level_pct: n % 2 === 0 ? 10 / 3 : null, tare_status: 's'.repeat(32), meta }))
     const table = tableOf([registered({ device_id, meta }), assigned({ device_id, meta }), keg, ...readings])
     const state = contents(table)[`LOCATION#${loc} / TAP#07#STATE`]
     expect(state).toMatchObject({ pouring: true })

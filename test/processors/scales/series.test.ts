@@ -24,6 +24,11 @@ describe('readings', () => {
     }])
   })
 
+  test('S43: of a scale that tells its weight alone, the level is its weight\'s', () => {
+    expect(readings([...bar, reading({ weight_lbs: 95.25, level_pct: null })])).toMatchObject([{ values: { level_pct: 50 } }])
+    expect(readings([registered(), assigned(), reading({ weight_lbs: 95.25, level_pct: null })])).toMatchObject([{ values: { level_pct: null } }])
+  })
+
   test('S17, S-o: without a keg it is the tap\'s, and has no gallons', () => {
     expect(readings([registered(), assigned(), reading()])).toMatchObject([{ dims: DIMS, values: { gallons: null, keg_id: null, level_pct: 50 } }])
   })
