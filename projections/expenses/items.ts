@@ -1,0 +1,187 @@
+import type { SplitType } from '../../schemas/generated/expenses.ts'
+import type { Key } from '../item.ts'
+
+/**
+ * Whole numbers of the currency's smallest unit, exact: a number up to 2^53, a bigint beyond (`wholeOf`). `amount` beside it is the same
+ * as a decimal number, as the source document has it: exact to 15 digits, for those who read such a table; nothing is reckoned with it.
+ */
+export type Minor = number | bigint
+
+/** What lies in an index beside its own keys. */
+interface Named { readonly GSI2PK: string; readonly GSI2SK: string }
+interface Active { readonly GSI3PK: string; readonly GSI3SK: string }
+
+export type GroupItem = Key & {
+  readonly id: string
+  readonly chatId: string | null
+  readonly title: string
+  readonly currency: string
+  readonly createdAt: string
+  readonly createdBy: string | null
+  /** Of those who have not left (E-i). */
+  readonly memberCount: number
+  readonly simplify: boolean
+  readonly _heard: readonly string[]
+}
+
+export type MemberItem = Key & {
+  readonly id: string
+  /** Null where the id is no number of Telegram's. */
+  readonly telegramId: number | null
+  /** Null when the person was forgotten, and wherever a name is kept. */
+  readonly name: string | null
+  readonly username: string | null
+  readonly wallet: string | null
+  readonly avatarUrl: string | null
+  readonly joinedAt: string
+  /** Set while they are gone (E-i); then without index keys. */
+  readonly leftAt?: string
+  readonly GSI1PK?: string
+  readonly GSI1SK?: string
+  readonly _heard: readonly string[]
+}
+
+export type SplitValue = {
+  readonly userId: string
+  readonly userName: string | null
+  readonly amount: number
+  readonly amountMinor: Minor
+  /** Percent, as the source document has it: 12.5. */
+  readonly percentage?: number
+  readonly shares?: number
+}
+
+export type ExpenseItem = Key & Named & Active & {
+  readonly id: string
+  readonly groupId: string
+  readonly payerId: string
+  readonly payerName: string | null
+  readonly amount: number
+  readonly amountMinor: Minor
+  readonly currency: string
+  readonly exponent: number
+  readonly description: string | null
+  /** Whose words the description is. */
+  readonly describedBy: string | null
+  readonly splitType: SplitType
+  readonly splits: readonly SplitValue[]
+  readonly category: string | null
+  readonly createdAt: string
+  readonly createdBy: string | null
+  readonly updatedAt: string
+  readonly revision: number
+  readonly rowHash?: string
+  readonly _heard: readonly string[]
+}
+
+/** `expense` is all of it while it is deleted: a restore puts it back where `at` says. */
+export type ExpenseNameItem = Key & {
+  readonly at: string
+  readonly state: 'present' | 'deleted'
+  readonly expense?: ExpenseItem
+  readonly deletedAt?: string
+  readonly deletedBy?: string | null
+}
+
+export type ParticipantItem = Key & {
+  readonly GSI1PK: string
+  readonly GSI1SK: string
+  readonly expenseId: string
+  readonly groupId: string
+  readonly groupTitle: string
+  readonly userId: string
+  readonly userName: string | null
+  readonly amount: number
+  readonly amountMinor: Minor
+  readonly currency: string
+  readonly exponent: number
+  readonly payerId: string
+  readonly payerName: string | null
+  readonly description: string | null
+  readonly describedBy: string | null
+  readonly totalAmount: number
+  readonly totalMinor: Minor
+  readonly createdAt: string
+}
+
+export type SettlementStatus = 'pending' | 'completed' | 'failed'
+
+interface SettlementBody {
+  readonly id: string
+  readonly groupId: string
+  readonly groupTitle: string
+  readonly fromUserId: string
+  readonly fromUserName: string | null
+  readonly toUserId: string
+  readonly toUserName: string | null
+  readonly amount: number
+  readonly amountMinor: Minor
+  readonly currency: string
+  readonly exponent: number
+  readonly txHash: string | null
+  readonly status: SettlementStatus
+  readonly createdAt: string
+  readonly createdBy: string | null
+  readonly completedAt?: string
+  readonly confirmedBy?: 'manual' | 'ton'
+  readonly rowHash?: string
+}
+export type SettlementItem = Key & Named & Active & SettlementBody & { readonly _heard: readonly string[] }
+export type SettlementNameItem = Key & { readonly at: string }
+export type ReceivedItem = Key & Active & SettlementBody
+
+/** Net is paid − share + sent − received (E-d); over all members it is zero. */
+export type Standing = { readonly paid: Minor; readonly share: Minor; readonly sent: Minor; readonly received: Minor }
+export type BalanceItem = Key & {
+  readonly currency: string
+  readonly exponent: number
+  readonly members: { readonly [user: string]: Standing }
+  /** Of the change that made it; never goes back, whatever clocks say. */
+  readonly changedAt: string
+}
+/** `day` as a UTC date: the last on which it changed until then. */
+export type BalanceDayItem = BalanceItem & { readonly day: string }
+/** What each other owes to `payerId`, gross; below zero where they paid too much. */
+export type CreditItem = Key & { readonly payerId: string; readonly currency: string; readonly exponent: number; readonly owed: { readonly [user: string]: Minor } }
+
+export type EntryKind =
+  | 'group-created' | 'group-renamed' | 'currency-changed' | 'settings-changed' | 'chat-migrated' | 'member-joined' | 'member-left'
+  | 'expense-recorded' | 'expense-revised' | 'expense-deleted' | 'expense-restored' | 'settlement-proposed' | 'settlement-confirmed' | 'settlement-failed'
+
+/** What happened, who said so, and what it did to whose balance: a statement's line, and an expense's history. */
+export type EntryItem = Key & {
+  /** Only of an expense: its history is asked by them. */
+  readonly GSI2PK?: string
+  readonly GSI2SK?: string
+  readonly kind: EntryKind
+  readonly at: string
+  readonly by: string | null
+  readonly byName: string | null
+  readonly event: string
+  readonly subjectId?: string
+  readonly expenseId?: string
+  readonly settlementId?: string
+  readonly revision?: number
+  readonly currency?: string
+  readonly exponent?: number
+  readonly amountMinor?: Minor
+  readonly description?: string | null
+  readonly describedBy?: string | null
+  readonly reason?: string | null
+  readonly title?: string
+  /** The expense as it was after it; null where it is none (any more). */
+  readonly after?: { readonly payerId: string; readonly splitType: SplitType; readonly category: string | null; readonly splits: readonly { readonly userId: string; readonly amountMinor: Minor }[] } | null
+  /** What every standing changed by, a currency; what did not change is left out. */
+  readonly moved?: { readonly [currency: string]: { readonly [user: string]: Partial<Standing> } }
+}
+
+export type ProfileItem = Key & {
+  readonly id: string
+  readonly telegramId: number | null
+  readonly name: string | null
+  readonly username: string | null
+  readonly avatarUrl: string | null
+  readonly toldAt: string
+}
+export type TransactionItem = Key & { readonly txHash: string; readonly groupId: string; readonly settlementId: string; readonly claimedAt: string; readonly event: string }
+export type ChatItem = Key & { readonly chatId: string; readonly groupId: string }
