@@ -1,4 +1,4 @@
-import type { ReadingReported } from '../../schemas/generated/scales.ts'
+import type { ReadingReported, TelemetryReported } from '../../schemas/generated/scales.ts'
 import type { DeviceItem, TimelineItem } from '../../projections/scales/items.ts'
 import { isId, tapTimelineKey } from '../../projections/scales/keys.ts'
 import { isTime } from './fit.ts'
@@ -12,7 +12,7 @@ export type Attributed =
   | { readonly what: 'unfit' | 'unknown-device' | 'no-tap' }
 
 /** By where its device stood when it was measured (S-a, S-i). State and series go by the same. */
-export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingReported): Attributed => {
+export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingReported | TelemetryReported): Attributed => {
   if (!isId(data.device_id) || !isTime(data.at)) return { what: 'unfit' }
   const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
   if (device === undefined) return { what: 'unknown-device' }

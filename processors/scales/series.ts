@@ -8,13 +8,14 @@ import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Point } from '../../projections/series.ts'
 import type { Event } from '../../schemas/event.ts'
-import type { ReadingReported, ReadingReportedData, ScalesEvent } from '../../schemas/generated/scales.ts'
+import type { ReadingReported, ReadingReportedData, ScalesEvent, TelemetryReported } from '../../schemas/generated/scales.ts'
 import { attributed } from './attributed.ts'
 import { deviceRegistered, deviceReleased } from './devices.ts'
 import { numberOf } from './fit.ts'
 import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './kegs.ts'
 import { isOld, pour } from './readings.ts'
 import { silenceMeasured } from './silence.ts'
+import { unread } from './retell.ts'
 import { isSeen, withSeen, type Seen } from './seen.ts'
 import { locationSettingsChanged } from './settings.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
@@ -23,11 +24,15 @@ import { startWork } from './work.ts'
 
 /** Of the events that the series go by, none is ever refused. */
 type Heard = Extract<ScalesEvent, {
-  type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'SilenceDue' | 'ReadingReported'
+  type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'SilenceDue' | 'ReadingReported' | 'TelemetryReported'
 }>
 
 /** A tap's state as the series need it: every reading that was heard, late ones too. */
-type SeriesStateItem = TapStateItem & { readonly _seen?: readonly Seen[] }
+type SeriesStateItem = TapStateItem & {
+  readonly _seen?: readonly Seen[]
+  /** What was said of batteries apart from readings: a device may count it apart. */
+  readonly _told?: readonly Seen[]
+}
 
 /** What the scales' own folds say of places, kegs and settings, kept in a table of its own; what they say was poured is a point. */
 const reckonedBy = <E extends Event>(fold: (event: E, get: Get) => Result) => (event: E, get: Get): Result => told(fold(event, get), { loc: event.meta.key, get })
@@ -48,11 +53,25 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   else if (!isGone) {
     const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
     const { detector, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
-    work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), _seen } satisfies SeriesStateItem)
+    work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), ...(state?._told && { _told: state._told }), _seen } satisfies SeriesStateItem)
   }
   const { items = [], points = [] } = told(work.result(), { loc, get, device: data.device_id })
   const reading = pointOf(data, { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }, keg)
   return { items, points: [...points, ...reading] }
+}
+
+/** S39, S61: a battery that is told apart from readings is a point of its own, which may have a reading's instant. */
+const batteryMeasured = (event: TelemetryReported, get: Get): Result => {
+  const { data, meta: { key: loc } } = event
+  const work = startWork(get)
+  const found = attributed(work, event)
+  const values = { battery_pct: numberOf(data.battery_pct), battery_v: numberOf(data.battery_v) }
+  const state = found.what === 'read' && !found.isGone ? (work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) ?? unread(loc, found.tap)) as SeriesStateItem : undefined
+  const isSaid = values.battery_pct !== null || values.battery_v !== null
+  if (found.what !== 'read' || !isSaid || isSeen(state?._told ?? [], data)) return told(work.result(), { loc, get })
+  if (state !== undefined) work.put({ ...state, _told: withSeen(state._told ?? [], data) } satisfies SeriesStateItem)
+  const { items = [] } = told(work.result(), { loc, get })
+  return { items, points: [{ measure: 'battery', dims: { tap_id: tapIdOf(loc, found.tap), loc_id: loc, device_id: data.device_id }, at: data.at, values }] }
 }
 
 const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string; readonly tap: string }) => ({
@@ -115,6 +134,7 @@ export const scalesSeries: Domain = {
       LocationSettingsChanged: reckonedBy(locationSettingsChanged),
       SilenceDue: reckonedBy(silenceMeasured),
       ReadingReported: readingMeasured,
+      TelemetryReported: batteryMeasured,
     }),
   ],
 }

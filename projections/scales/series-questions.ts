@@ -1,10 +1,11 @@
+import { united } from '../bins.ts'
 import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
 import { gallonsOf } from './gallons.ts'
 import type { KegItem, Settings, SettingsItem, TimelineItem } from './items.ts'
 import { kegKey, settingsKey, tapIdOf, tapTimelineKey } from './keys.ts'
-import { everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
+import { batteriesBeside, everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
 export interface History extends Range {
@@ -60,7 +61,11 @@ const kegQuestions = (asked: SeriesAsked) => {
       const shown = spans.map((span) => within(span, range)).filter(({ from, to }) => from < to)
       const [from, to] = [Math.min(...shown.map((one) => one.from), range.to), Math.max(...shown.map((one) => one.to), range.from)]
       const ms = binOf(Math.max(0, to - from))
-      const bins = (await Promise.all(shown.map((one) => points.bins(readingsIn(loc, { tap, timeline }, one), { ms, of: ['level_pct', 'battery_pct'] })))).flat()
+      const stretches = shown.map((one) => readingsIn(loc, { tap, timeline }, one))
+      const binned = stretches.flatMap((stretch) => [
+        points.bins(stretch, { ms, of: ['level_pct', 'battery_pct'] }), points.bins(batteriesBeside(loc, [{ tap, timeline }], stretch), { ms, of: ['battery_pct'] }),
+      ])
+      const bins = united((await Promise.all(binned)).flat())
       return {
         tap_id: tapIdOf(loc, tap), keg_id, ...range, bin_secs: ms / 1000,
         data: bins.flatMap(({ at, values: { level_pct: level } }) => (level === undefined ? [] : [{ t: at, level_pct: level.sum / level.count }])),
@@ -107,8 +112,10 @@ const locationQuestions = (asked: SeriesAsked) => {
     },
     /** S61: by UTC day and device. */
     batteryTrend: async (loc: string, range: Range) => {
-      const bins = await points.bins(everywhere(loc, await tapsOf(reader, loc), range), { ms: DAY_MS, by: 'device_id', of: ['battery_pct'] })
-      return bins.flatMap(({ at, by, values: { battery_pct: battery } }) =>
+      const taps = await tapsOf(reader, loc)
+      const readings = everywhere(loc, taps, range)
+      const bins = await Promise.all([readings, batteriesBeside(loc, taps, readings)].map((stretch) => points.bins(stretch, { ms: DAY_MS, by: 'device_id', of: ['battery_pct'] })))
+      return united(bins.flat()).flatMap(({ at, by, values: { battery_pct: battery } }) =>
         battery === undefined ? [] : [{ day: at, device_id: by ?? '', avg_battery_pct: battery.sum / battery.count, min_battery_pct: battery.min }])
     },
     /** S62: gallons by beer; whoever asks knows the beers' styles. */

@@ -2,7 +2,7 @@ import type { Point, SeriesAsked, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
-import { poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
+import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
 import { covers, type KegSpan, type Span } from './spans.ts'
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
@@ -28,8 +28,6 @@ export const presentOf = ({ kegs }: TimelineItem): { readonly keg_id: string | n
   return { keg_id: last.keg_id, spans: kegs.filter(({ keg_id }) => keg_id === last.keg_id) }
 }
 
-
-
 export const within = ({ from, to }: Span, range: Range): Range => ({ from: Math.max(from, range.from), to: Math.min(to ?? range.to, range.to) })
 
 /** Rows of readings live a month: what was attributed later to another keg lies under one that was on the tap until then. */
@@ -45,6 +43,10 @@ export const readingsIn = (loc: string, kegs: TapKegs, range: Range): Stretch =>
 export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range): Stretch => ({
   measure: 'reading', where: { loc_id: loc }, ...range, partitions: [...new Set(taps.flatMap((kegs) => partitionsOf(loc, kegs, range)))],
 })
+
+/** What was told of batteries apart from the readings of a stretch. */
+export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
+  ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
 
 /** A pour that was not voided, reckoned by the gravity of the keg that it was of. */
 export interface Pour {

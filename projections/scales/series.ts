@@ -11,6 +11,9 @@ export const readingsOfKeg = (keg: string): string => `READINGS#keg#${keg}`
 export const readingsOfTap = (tapId: string): string => `READINGS#${tapId}`
 export const poursOfTap = (tapId: string): string => `POURS#${tapId}`
 
+/** What is told of a battery apart from readings. */
+export const batteryOfTap = (tapId: string): string => `BATTERY#${tapId}`
+
 const MONTH_SECONDS = 30 * 24 * 60 * 60
 
 /**
@@ -23,6 +26,7 @@ export const kegReadings: SeriesSpec = {
   dims: ['tap_id', 'loc_id', 'device_id'],
   measures: {
     reading: { level_pct: 'number', gallons: 'number', weight_lbs: 'number', battery_pct: 'number', battery_v: 'number', keg_id: 'text' },
+    battery: { battery_pct: 'number', battery_v: 'number' },
     pour: { gallons: 'number', sg: 'number', ended_at: 'number', keg_id: 'text' },
   },
   rows: { key: (point) => ({ PK: partitionOf(point), SK: isoOf(point.at) }), ttlSeconds: MONTH_SECONDS },
@@ -31,5 +35,6 @@ export const kegReadings: SeriesSpec = {
 const partitionOf = ({ measure, dims, values }: Point): string => {
   const tapId = dims['tap_id'] ?? ''
   if (measure === 'pour') return poursOfTap(tapId)
+  if (measure === 'battery') return batteryOfTap(tapId)
   return typeof values['keg_id'] === 'string' ? readingsOfKeg(values['keg_id']) : readingsOfTap(tapId)
 }

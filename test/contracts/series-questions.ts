@@ -5,7 +5,7 @@ import type { Series } from '../../processors/engine/series.ts'
 import type { Event } from '../../schemas/event.ts'
 import { readerOf } from '../projections/reader.ts'
 import { measuredBy } from '../processors/scales/points.ts'
-import { assigned, corrected, finished, LOC, registered, settings, tapped, voided } from '../processors/scales/said.ts'
+import { assigned, corrected, finished, LOC, registered, settings, tapped, telemetry, voided } from '../processors/scales/said.ts'
 import { barReadings, HOUR_MS, MINUTE_MS } from '../processors/scales/bar.ts'
 import { DAY_MS, type SeriesUnderTest } from './series.ts'
 
@@ -53,6 +53,16 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(history?.data.map(({ t, level_pct }) => [t - start, Math.round(level_pct * 100) / 100])).toEqual([[40, 98.87], [41, 91.32], [42, 83.77]].map(([minute = 0, level]) => [minute * MINUTE_MS, level]))
       expect(history?.battery_data.map(({ battery_pct }) => battery_pct)).toEqual([80, 80, 80])
       expect(await questions.history(LOC, '09', { from: start, to: start + HOUR_MS })).toBeUndefined()
+    })
+
+    test('S39, S61: a battery that is told apart from readings is in history and trend, once', async () => {
+      const told = (ms: number, battery_pct: number, seq: number) => telemetry({ at: start + ms, battery_pct, battery_v: null, seq })
+      const reading = readings(MINUTE_MS, [90], { battery_pct: 60 })
+      const questions = await ask([...bar(), ...reading, told(MINUTE_MS, 50, 71), told(3 * MINUTE_MS, 40, 72), told(3 * MINUTE_MS + 500, 40, 72)])
+      const history = await questions.history(LOC, '07', { from: start, to: start + HOUR_MS })
+      expect(history?.battery_data.map(({ t, battery_pct }) => [t - start, battery_pct])).toEqual([[MINUTE_MS, 55], [3 * MINUTE_MS, 40]])
+      expect(history?.data).toHaveLength(1)
+      expect(await questions.batteryTrend(LOC, { from: start, to: start + DAY_MS })).toEqual([{ day: start, device_id: 'SCALE-0042', avg_battery_pct: 50, min_battery_pct: 40 }])
     })
 
     test('S17: without a keg history is of the tap since the last one', async () => {

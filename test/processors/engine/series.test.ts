@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { binsOf } from '../../../processors/engine/bins.ts'
+import { binsOf } from '../../../projections/bins.ts'
 import { build } from '../../../processors/engine/build.ts'
 import { startProcessor } from '../../../processors/engine/processor.ts'
 import { newestOf, telling, type Series, type Versioned } from '../../../processors/engine/series.ts'

@@ -4,7 +4,7 @@ import type { Event } from '../../../schemas/event.ts'
 import { isSeen, withSeen, type Seen } from '../../../processors/scales/seen.ts'
 import { contents, tableOf } from './given.ts'
 import { measuredBy } from './points.ts'
-import { assigned, bar, corrected, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, silence, STATE, tapped, tapRemoved, unassigned } from './said.ts'
+import { assigned, bar, corrected, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, silence, STATE, tapped, tapRemoved, telemetry, unassigned } from './said.ts'
 
 const TAP_ID = 'loc-001#TAP#07'
 const DIMS = { tap_id: TAP_ID, loc_id: LOC, device_id: SCALE }
@@ -63,6 +63,17 @@ describe('readings', () => {
   test('a reading without a number is no point', () => {
     expect(readings([registered(), assigned(), reading({ weight_lbs: null, level_pct: null, battery_pct: null, battery_v: null })])).toEqual([])
   })
+})
+
+test('S39: a battery that is told apart from readings is a point of its own, where its device stands, once', () => {
+  const batteries = (...events: readonly Event[]) => measuredBy([...bar, ...events]).points.filter(({ measure }) => measure === 'battery').map(({ at, dims, values }) => [at, dims, values])
+  const once = telemetry({ at: NOW + MINUTE })
+  const battery = [NOW + MINUTE, DIMS, { battery_pct: 80, battery_v: 3.9 }]
+  expect(batteries(once)).toEqual([battery])
+  expect(batteries(once, reading({ at: NOW + 2 * MINUTE }), telemetry({ at: NOW + 3 * MINUTE }))).toEqual([battery])
+  expect(batteries(telemetry({ battery_pct: null, battery_v: null }))).toEqual([])
+  expect(batteries(unassigned(), telemetry({ at: NOW + MINUTE }))).toEqual([])
+  expect(readings([...bar, telemetry({ at: NOW + MINUTE, seq: 77 }), reading({ at: NOW + MINUTE, seq: 77 })])).toHaveLength(1)
 })
 
 describe('pours', () => {

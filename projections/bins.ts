@@ -1,4 +1,4 @@
-import type { Aggregate, Bin, Binning, Point } from '../../projections/series.ts'
+import type { Aggregate, Bin, Binning, Point } from './series.ts'
 
 /** Points put into bins by a store that cannot do so itself. In the order of time, and then of the dimension. */
 export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
