@@ -58,4 +58,4 @@ describeOnServices('generations on Kafka and DynamoDB Local, with two processor 
     expect(await run(['verify', 'meals', '--json'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('"differences":[]') })
     expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0, 0])
   }, 600_000)
-})
+}, { long: true })

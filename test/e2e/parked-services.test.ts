@@ -56,4 +56,4 @@ describeOnServices('parked keys on Kafka and DynamoDB Local, with two processors
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await server.stop()).toBe(0)
   }, 600_000)
-})
+}, { long: true })

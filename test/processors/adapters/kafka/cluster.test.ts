@@ -6,11 +6,11 @@ import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
 import type { Log, Logs } from '../../../../processors/engine/log.ts'
 import { all, record } from '../../../contracts/log.ts'
 import { listener, text } from '../../../contracts/listener.ts'
-import { describeWith } from '../../../services/available.ts'
+import { describeWith, ifLong } from '../../../services/available.ts'
 import { kafkaAvailable, startKafka, type KafkaHandle } from '../../../services/kafka.ts'
 
 /** Three brokers, each record on three, two of them needed: what an acknowledgement must survive. */
-describeWith('Kafka when leaders move', kafkaAvailable(), () => {
+describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {
   let kafka: KafkaHandle
   let logs: Logs
   beforeAll(async () => {
