@@ -19,7 +19,7 @@ interface Report {
   readonly dropped: number | null
 }
 
-/** S38: a device's row is written no more often, but for a tare. */
+/** S38: a device's row is written no more often, but for a tare and for what the device lost. */
 const SPACING_MS = 300_000
 
 export const readingTold = ({ data, meta }: ReadingReported, get: Get): Result => told(data, { loc: meta.key, at: data.at }, get)
@@ -38,15 +38,15 @@ const told = (report: Report, when: When, get: Get): Result => {
   if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
   const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
   const device = { loc, device_id, epoch, at }
-  if (before === undefined) return { items: [charged(withTares(untold(device), report, at), report, when), ...pointTo(device, get)] }
+  if (before === undefined) return { items: [charged(atOnce(untold(device), report, at), report, when), ...pointTo(device, get)] }
   if (before._released || before.loc_id !== loc) return NOTHING
-  const tared = withTares(before, report, at)
-  if (saysAnything(report) && at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(tared, report, when))] }
-  return tared === before ? NOTHING : { items: [bare(tared)] }
+  const after = atOnce(before, report, at)
+  if (saysAnything(report) && at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(after, report, when))] }
+  return after === before ? NOTHING : { items: [bare(after)] }
 }
 
 /** A reading without a word of the device takes no turn from one that has. */
-const saysAnything = ({ battery_v = null, battery_pct = null, fw, dropped }: Report): boolean => [battery_v, battery_pct, fw, dropped].some((said) => said !== null)
+const saysAnything = ({ battery_v = null, battery_pct = null, fw }: Report): boolean => [battery_v, battery_pct, fw].some((said) => said !== null)
 
 interface Device extends When {
   readonly device_id: string
@@ -64,16 +64,22 @@ const pointTo = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): reado
 }
 
 /** In the index of batteries as soon as it has one (S37). */
-const charged = (item: TelemetryItem, { battery_v = null, battery_pct = null, fw, dropped }: Report, { loc, at }: When): TelemetryItem => {
+const charged = (item: TelemetryItem, { battery_v = null, battery_pct = null, fw }: Report, { loc, at }: When): TelemetryItem => {
   const percent = numberOf(battery_pct) ?? item.battery_pct
   return {
     ...item,
     battery_v: numberOf(battery_v) ?? item.battery_v,
     updated_at: isoOf(at),
     ...(fw !== null && { fw }),
-    ...(dropped !== null && { dropped }),
     ...(percent !== undefined && { battery_pct: percent, battery_loc_id: loc }),
   }
+}
+
+/** What waits for no turn, by the time it was told: the same item where nothing is new. */
+const atOnce = (item: TelemetryItem, report: Report, at: number): TelemetryItem => {
+  const { dropped } = report
+  const after = withTares(item, report, at)
+  return dropped === null || dropped === item.dropped || at <= (item._dropped_at ?? -1) ? after : { ...after, dropped, _dropped_at: at }
 }
 
 /** As they lie in the scale, by the time they were told: the same item where nothing is new. */

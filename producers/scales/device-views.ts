@@ -46,14 +46,10 @@ export const deviceView = (id: string, loc_id: string, { meta, telemetry, calibr
   status_at: meta?.status_at,
   boot: meta?.boot,
   fw: meta?.fw ?? telemetry?.fw,
-  dropped: droppedOf(meta, telemetry),
+  dropped: telemetry?.dropped ?? meta?.dropped,
   telemetry: telemetry === undefined ? null : telemetryView(telemetry),
   calibration: calibration === undefined ? null : calibrationView(calibration),
 })
-
-/** A device counts on from its birth: whoever heard of it last knows. */
-const droppedOf = (meta: Device['meta'], telemetry: Device['telemetry']): number | undefined =>
-  (telemetry?.updated_at ?? '') > (meta?.status_at ?? '') ? (telemetry?.dropped ?? meta?.dropped) : (meta?.dropped ?? telemetry?.dropped)
 
 export const quarantinedSchema = {
   type: 'object',

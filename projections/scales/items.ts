@@ -140,9 +140,10 @@ export type TelemetryItem = Key & {
   readonly dropped?: number
   /** In `location-battery-index`. */
   readonly battery_loc_id?: string
-  /** When the copy of each tare was measured, in epoch milliseconds. */
+  /** When the copy of each tare was measured, and what was dropped was told, in epoch milliseconds. */
   readonly _empty_at?: number
   readonly _full_at?: number
+  readonly _dropped_at?: number
   readonly _released?: true
 }
 

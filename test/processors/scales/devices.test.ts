@@ -84,6 +84,14 @@ describe('telemetry', () => {
   })
   test('what the scale says of its own tare is told at once', () =>
     given(...bar, telemetry()).when(telemetry({ at: at(1), tare_empty_offset: 28.8, tare_full_lbs: 160 })).then({ [TELEMETRY]: { tare_empty_offset: 28.8, tare_full_lbs: 160, updated_at: '2026-11-16T12:00:00.000Z' } }))
+  test('what it lost for lack of room shows at once, by the time it was told, and takes no turn', () => {
+    const lost = (minute: number, dropped: number) => reading({ at: at(minute), battery_pct: null, battery_v: null, dropped })
+    given(...bar, telemetry()).when(lost(1, 12)).then({ [TELEMETRY]: { dropped: 12, updated_at: '2026-11-16T12:00:00.000Z' } })
+    given(...bar, telemetry(), lost(3, 12)).when(lost(2, 3)).then({ [TELEMETRY]: { dropped: 12 } })
+    const { before, items } = given(...bar, status(said(1))).when(lost(3, 0))
+    expect(items[TELEMETRY]).toEqual(before[TELEMETRY])
+    given(...bar, telemetry(), lost(6, 12)).when(telemetry({ at: at(7), battery_pct: 7 })).then({ [TELEMETRY]: { battery_pct: 7 } })
+  })
   test('S40: a tare is copied', () => {
     given(...bar).when(tared({ at: at(1) })).then({ [TELEMETRY]: { tare_empty_offset: 29.3 } })
     given(...bar, tared({ at: at(2) })).when(tared({ at: at(1), value_lbs: 5 })).then({ [TELEMETRY]: { tare_empty_offset: 29.3 } })
