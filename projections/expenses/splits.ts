@@ -5,7 +5,7 @@
  */
 export const divided = (amount: bigint, weights: readonly bigint[], expense: string): readonly bigint[] => {
   const total = weights.reduce((sum, weight) => sum + weight, 0n)
-  if (total <= 0n) throw new RangeError('Weights must sum up to more than zero.')
+  if (amount < 0n || total <= 0n || weights.some((weight) => weight < 0n)) throw new RangeError('Neither the amount nor a weight may be below zero, and some weight must be above it.')
   const shares = weights.map((weight) => (amount * weight) / total)
   const left = Number(amount - shares.reduce((sum, share) => sum + share, 0n))
   const first = fnv1a(expense) % weights.length
