@@ -1,6 +1,7 @@
 import type { Point, SeriesSpec } from '../../projections/series.ts'
 import { sameValue } from '../../projections/item.ts'
 import { seriesName, type Series } from './series.ts'
+import { sideBySide } from './side-by-side.ts'
 
 /** A stored point that is not what its log folds to. */
 export interface PointDifference extends Pick<Point, 'measure' | 'dims' | 'at'> {
@@ -40,29 +41,22 @@ export const verifyPoints = async (parts: VerifyPointsParts): Promise<VerifiedPo
 const sameDifference = (now: PointDifference, before: PointDifference | undefined): boolean =>
   before !== undefined && sameValue(now.stored, before.stored) && sameValue(now.folded, before.folded)
 
-/** Both are listed in the same order: one pass, side by side. */
+/** Both are listed in the same order. */
 const compare = async ({ spec, stored, folded }: VerifyPointsParts): Promise<{ readonly points: number; readonly differences: ReadonlyMap<string, PointDifference> }> => {
   const oldest = stored.keepsFrom?.() ?? 0
-  const [left, right] = [each(stored.list(), oldest), each(folded.list(), oldest)]
-  const order = orderBy(spec)
   const differences = new Map<string, PointDifference>()
   let points = 0
-  let [one, other] = [await left.next(), await right.next()]
-  while (one.done !== true || other.done !== true) {
-    const [mine, theirs] = [one.done === true ? undefined : one.value, other.done === true ? undefined : other.value]
-    const where = mine === undefined ? 1 : theirs === undefined ? -1 : order(mine, theirs)
-    const [was, is] = [where <= 0 ? mine : undefined, where >= 0 ? theirs : undefined]
-    if (was !== undefined) points += 1
-    if (!sameValue(was?.values, is?.values)) note(differences, { was, is, spec })
-    if (where <= 0) one = await left.next()
-    if (where >= 0) other = await right.next()
-  }
+  await sideBySide<Point>({
+    left: stored.list(),
+    right: folded.list(),
+    counts: ({ at }) => at >= oldest,
+    order: orderBy(spec),
+    pair: (was, is) => {
+      if (was !== undefined) points += 1
+      if (!sameValue(was?.values, is?.values)) note(differences, { was, is, spec })
+    },
+  })
   return { points, differences }
-}
-
-async function* each(pages: AsyncIterable<readonly Point[]>, oldest: number): AsyncGenerator<Point, undefined> {
-  for await (const page of pages) for (const point of page) if (point.at >= oldest) yield point
-  return undefined
 }
 
 const orderBy = ({ dims }: SeriesSpec) => (a: Point, b: Point): number => {

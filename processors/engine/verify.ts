@@ -5,6 +5,7 @@ import type { BuildTarget } from './build-target.ts'
 import { isTransient } from './keys.ts'
 import type { Log } from './log.ts'
 import { atMost, endsOf, missingTo, totalOf, type Positions } from './positions.ts'
+import { sideBySide } from './side-by-side.ts'
 import type { Store } from './store.ts'
 
 /** A stored item that is not what its log folds to. */
@@ -60,57 +61,24 @@ interface Compared {
   readonly items: number
 }
 
-/** Both in the order of their keys: one pass, side by side. */
+/** Both in the order of their keys. */
 const compareSorted = async ({ store, scratch, counts }: Comparing): Promise<Compared> => {
   const suspects = new Map<string, Difference>()
-  const [left, right] = [pagesOf(store, counts), pagesOf(scratch, counts)]
   let items = 0
-  for (let more = true; more;) {
-    const [anyStored, anyFolded] = [await left.more(), await right.more()]
-    more = anyStored || anyFolded
-    while (!left.isRead() && !right.isRead()) {
-      const [stored, folded] = [left.item(), right.item()]
-      const order = stored.SK === folded.SK && stored.PK === folded.PK ? 0 : inBytes(stored, folded)
-      if (order <= 0) items += 1
-      note(suspects, { key: order <= 0 ? stored : folded, stored: order <= 0 ? stored : undefined, folded: order >= 0 ? folded : undefined })
-      if (order <= 0) left.next()
-      if (order >= 0) right.next()
-    }
-    if (left.isAtEnd()) for (; !right.isRead(); right.next()) note(suspects, { key: right.item(), stored: undefined, folded: right.item() })
-    if (!right.isAtEnd()) continue
-    for (; !left.isRead(); left.next()) {
-      items += 1
-      note(suspects, { key: left.item(), stored: left.item(), folded: undefined })
-    }
-  }
+  await sideBySide<Stored>({
+    left: store.scan(),
+    right: scratch.scan(),
+    counts,
+    order: (stored, folded) => (stored.SK === folded.SK && stored.PK === folded.PK ? 0 : inBytes(stored, folded)),
+    pair: (stored, folded) => {
+      if (stored !== undefined) items += 1
+      note(suspects, { key: (stored ?? folded) as Stored, stored, folded })
+    },
+  })
   return { suspects, items }
 }
 
 const inBytes = (a: Key, b: Key): number => Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)))
-
-/** A scan, item by item; `more` reads the next page when this one is read. */
-const pagesOf = ({ scan }: Pick<Store, 'scan'>, counts: Comparing['counts']) => {
-  const pages = scan()[Symbol.asyncIterator]()
-  let page: readonly Stored[] = []
-  let index = 0
-  let ended = false
-  const isRead = () => index >= page.length
-  return {
-    isRead,
-    isAtEnd: () => ended && isRead(),
-    item: () => page[index] as Stored,
-    next: () => void (index += 1),
-    more: async (): Promise<boolean> => {
-      while (isRead() && !ended) {
-        const { value, done } = await pages.next()
-        ended = done === true
-        page = ended ? [] : (value as readonly Stored[]).filter(counts)
-        index = 0
-      }
-      return !isRead()
-    },
-  }
-}
 
 const compareScanned = async ({ store, scratch, counts }: Comparing): Promise<Compared> => {
   const suspects = new Map<string, Difference>()
