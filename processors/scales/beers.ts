@@ -67,7 +67,7 @@ export const beerRemoved = (event: BeerRemoved, get: Get): Result => {
   const { data, meta } = event
   const before = isAt(data, meta.key) ? get<BeerItem>(beerKey(data.loc_id, data.beer_id)) : undefined
   const gone = isAt(data, meta.key) ? get<GoneBeerItem>(goneBeerKey(data.loc_id, data.beer_id)) : undefined
-  if (heardBefore(before?._heard ?? gone?._heard, event)) return DUPLICATE
+  if (heardBefore(before?._heard ?? gone?._heard, event) || gone !== undefined) return DUPLICATE
   if (before === undefined) return unknown(data)
   const work = startWork(get)
   work.remove(before)

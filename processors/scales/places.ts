@@ -20,4 +20,4 @@ export const leave = (work: Work, item: DeviceItem, at: number): DeviceItem => {
   return rest
 }
 
-const withoutDevice = ({ device_id, ...tap }: TapItem): TapItem => tap
+const withoutDevice = ({ device_id, ...tap }: TapItem): TapItem => ({ ...tap, ...(device_id !== undefined && { _left: device_id }) })

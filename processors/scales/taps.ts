@@ -42,9 +42,11 @@ export const deviceAssigned = (event: DeviceAssigned, get: Get): Result => {
 const stand = (work: Work, item: DeviceItem, { tap, at }: { readonly tap: string; readonly at: number }): void => {
   work.put({ ...item, _places: placed(item._places, tap, at), tap } satisfies DeviceItem)
   const config = work.get<TapItem>(tapKey(item.loc_id, tap))
-  if (config !== undefined) work.put({ ...config, device_id: item.device_id } satisfies TapItem)
+  if (config !== undefined) work.put(withDevice(config, item.device_id))
   awaitReading(work, item.loc_id, item.device_id, at)
 }
+
+const withDevice = ({ _left, ...config }: TapItem, device_id: string): TapItem => ({ ...config, device_id })
 
 /** When it left. */
 const vacate = (work: Work, { loc, device, at }: { readonly loc: string; readonly device: string; readonly at: number }): number => {

@@ -153,7 +153,9 @@ const removeBeer = command({
   result: { type: 'object', required: ['id', 'removed'], properties: { id: text, removed: bool } },
   admit: reads,
   decide: async (call) => {
-    const { key, ...beer } = await heardOf(call)
+    const [id, place] = [beerOf(call), placeIn(call.query.loc)]
+    const isGone = (await scalesQueries(call.caller.reader).goneBeer(place, id)) !== undefined
+    const { key, ...beer } = isGone ? { key: place ?? id, beer_id: id, loc_id: place } : await heardOf(call)
     return { key, id: beer.beer_id, draft: { type: 'BeerRemoved', data: beer satisfies BeerRemovedData, personal: null } }
   },
   answer: async (call) => ({ id: beerOf(call), removed: true }),

@@ -114,8 +114,10 @@ const revokeToken = command({
   decide: async (call) => {
     const { device } = await held(call)
     const patId = call.params['token'] ?? ''
-    const pat = isName(patId) ? await scalesQueries(call.caller.reader).token(device, patId) : undefined
-    if (pat === undefined || !isDevices(pat)) throw new Problem(404, 'token-not-found', 'The device has no such token.')
+    const [queries, isToken] = [scalesQueries(call.caller.reader), isName(patId)]
+    const pat = isToken ? await queries.token(device, patId) : undefined
+    const isGone = isToken && pat === undefined && (await queries.goneToken(device, patId)) !== undefined
+    if (!isGone && (pat === undefined || !isDevices(pat))) throw new Problem(404, 'token-not-found', 'The device has no such token.')
     return { key: device, id: patId, draft: { type: 'PatRevoked', data: { patId } satisfies PatRevokedData, personal: null } }
   },
   answer: async (_call, { id }) => ({ id, revoked: true }),

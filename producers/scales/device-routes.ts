@@ -89,7 +89,9 @@ const releaseDevice = command({
   status: 200,
   result: { type: 'object', required: ['id', 'released'], properties: { id: { type: 'string' }, released: { type: 'boolean' } } },
   decide: async (call) => {
-    const { loc, device } = await heldDevice(call, deviceOf(call))
+    const [loc, device] = [locOf(call), deviceOf(call)]
+    // One that was given up before, too; one that was claimed a moment ago is registered soon.
+    if ((await scalesQueries(call.caller.reader).devicePointer(loc, device)) === undefined) await heldDevice(call, device)
     return { key: loc, id: device, draft: { type: 'DeviceReleased', data: { device_id: device } satisfies DeviceReleasedData, personal: null } }
   },
   answer: async (call) => ({ id: deviceOf(call), released: true }),

@@ -51,8 +51,10 @@ const finishKeg = command({
   status: 200,
   result: kegSchema,
   decide: async (call) => {
-    const { loc, tap, config: { keg_id } } = await tapThere(call)
-    if (keg_id === null) throw withoutKeg(tap)
+    const { loc, tap } = await tapThere(call)
+    // What was taken off before is off: said again, it changes nothing.
+    const keg_id = (await scalesQueries(call.caller.reader).timeline(loc, tap))?.kegs.at(-1)?.keg_id
+    if (keg_id === undefined) throw withoutKeg(tap)
     const data: KegFinishedData = { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }
     return { key: loc, id: keg_id, draft: { type: 'KegFinished', data, personal: null } }
   },

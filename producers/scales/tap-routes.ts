@@ -56,7 +56,9 @@ const removeTap = command({
   status: 200,
   result: { type: 'object', required: ['tap', 'removed'], properties: { tap: { type: 'string' }, removed: { type: 'boolean' } } },
   decide: async (call) => {
-    const { loc, tap } = await tapThere(call)
+    const [loc, tap] = [locOf(call), tapOf(call)]
+    // What was removed before is removed: said again, it changes nothing.
+    if ((await scalesQueries(call.caller.reader).timeline(loc, tap)) === undefined) throw noTap(tap)
     return { key: loc, draft: { type: 'TapRemoved', data: { tap } satisfies TapRemovedData, personal: null } }
   },
   answer: async (call) => ({ tap: tapOf(call), removed: true }),
@@ -86,8 +88,9 @@ const unassignDevice = command({
   result: oneTapSchema,
   decide: async (call) => {
     const { loc, tap, config } = await tapThere(call)
-    if (config.device_id === undefined) throw new Problem(409, 'tap-without-device', `No device stands under tap ${tap}.`)
-    const data: DeviceUnassignedData = { tap, device_id: config.device_id }
+    const device_id = config.device_id ?? config._left
+    if (device_id === undefined) throw new Problem(409, 'tap-without-device', `No device stands under tap ${tap}.`)
+    const data: DeviceUnassignedData = { tap, device_id }
     return { key: loc, draft: { type: 'DeviceUnassigned', data, personal: null } }
   },
   answer: wholeTap,

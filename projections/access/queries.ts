@@ -1,7 +1,7 @@
 import type { Item, Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
-import type { PatItem, UsageItem } from './items.ts'
-import { TOKEN_METADATA, tokenHash, tokenKey, TOKENS, usageKey, userPartition } from './keys.ts'
+import type { GonePatItem, PatItem, UsageItem } from './items.ts'
+import { goneTokenKey, TOKEN_METADATA, tokenHash, tokenKey, TOKENS, usageKey, userPartition } from './keys.ts'
 import { TOKEN_INDEX } from './table.ts'
 
 /** The access patterns of tokens and usage, alike in every domain's table. */
@@ -13,6 +13,8 @@ export const accessQueries = (reader: Reader) => ({
   },
   tokenAt: (key: Key) => find<PatItem>(reader, key),
   token: (user: string, patId: string) => find<PatItem>(reader, tokenKey(user, patId)),
+  /** Left by a token that was revoked. */
+  goneToken: (user: string, patId: string) => find<GonePatItem>(reader, goneTokenKey(user, patId)),
   tokens: async (user: string, paging: Pick<Query, 'limit' | 'cursor'>) => (await reader.query({ pk: userPartition(user), prefix: TOKENS, ...paging })) as Page<PatItem>,
   usageOf: (user: string, utcDay: string) => find<UsageItem>(reader, usageKey(user, utcDay)),
 })

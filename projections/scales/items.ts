@@ -14,6 +14,8 @@ export type TapItem = Key & {
   readonly sg: number | null
   /** In `device-index`; absent where the tap has none. */
   readonly device_id?: string
+  /** The one that stood there last, where none does. */
+  readonly _left?: string
 }
 
 /** The newest reading, as it was attributed. Written by every reading, so it is kept small: one write unit. */

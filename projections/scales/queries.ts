@@ -4,13 +4,13 @@ import type { Item, Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
 import { everyItem } from '../table.ts'
 import type {
-  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem,
-  QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem,
+  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GoneBeerItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem,
+  QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem, TimelineItem,
 } from './items.ts'
 import {
   ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, deviceOf, devicePartition, devicePointerKey,
-  DEVICE_POINTERS, discrepancyKey, graceKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
-  quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tareKey, telemetryKey, type AlertType,
+  DEVICE_POINTERS, discrepancyKey, goneBeerKey, graceKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
+  quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tapTimelineKey, tareKey, telemetryKey, type AlertType,
 } from './keys.ts'
 import { normalName } from './names.ts'
 import { poursOf, type Pour } from './pours.ts'
@@ -71,6 +71,8 @@ const tapQueries = (reader: Reader) => ({
     const [config, state] = await reader.getMany([tapKey(loc, tap), tapStateKey(loc, tap)])
     return config && { config: config as TapItem, state: state as TapStateItem | undefined }
   },
+  /** The kegs it had, also when it is removed; undefined where there never was such a tap. */
+  timeline: (loc: string, tap: string) => find<TimelineItem>(reader, tapTimelineKey(loc, tap)),
   discrepancy: (loc: string, tap: string) => find<DiscrepancyItem>(reader, discrepancyKey(loc, tap)),
   keg: (keg: string) => find<KegItem>(reader, kegKey(keg)),
   tare: (keg: string) => find<TareItem>(reader, tareKey(keg)),
@@ -120,6 +122,8 @@ const alertQueries = (reader: Reader) => ({
 
 const beerQueries = (reader: Reader) => ({
   beer: (loc: string | null, beer: string) => find<BeerItem>(reader, beerKey(loc, beer)),
+  /** Left by a beer that was removed. */
+  goneBeer: (loc: string | null, beer: string) => find<GoneBeerItem>(reader, goneBeerKey(loc, beer)),
   /** The location's own beer of that id, or else the global one. */
   beerFor: async (loc: string, beer: string): Promise<BeerItem | undefined> => {
     const [own, global] = await reader.getMany([beerKey(loc, beer), beerKey(null, beer)])

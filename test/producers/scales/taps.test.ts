@@ -51,7 +51,32 @@ describe('taps', () => {
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ device_id: null })
     edge.clock.at += 1_000
     expect(await say('DELETE', `${LOC}/taps/09/device`)).toMatchObject({ status: 200, body: { device_id: null } })
-    expect(await say('DELETE', `${LOC}/taps/09/device`)).toMatchObject({ status: 409, body: { code: 'tap-without-device' } })
+    await say('POST', `${LOC}/taps/08/keg`, { beer_id: 'guinness-draught', keg_type: 'half_barrel' })
+    expect(await say('DELETE', `${LOC}/taps/08/device`)).toMatchObject({ status: 409, body: { code: 'tap-without-device' } })
+  })
+
+  test('what was taken away before is told as done again, under the same key and without one', async () => {
+    const { edge, ask, say } = await openRunningBar()
+    for (const [method, url] of [['DELETE', 'taps/07/device'], ['POST', 'taps/07/keg/finish'], ['DELETE', 'taps/07'], ['DELETE', 'devices/SCALE-0042']] as const) {
+      edge.clock.at += 1_000
+      const first = await say(method, `${LOC}/${url}`, undefined, { 'idempotency-key': url })
+      expect(first, url).toMatchObject({ status: 200 })
+      edge.clock.at += 1_000
+      const [again, anew] = [await say(method, `${LOC}/${url}`, undefined, { 'idempotency-key': url }), await say(method, `${LOC}/${url}`)]
+      expect([again.status, again.body, anew.status, anew.body], url).toEqual([200, first.body, 200, first.body])
+    }
+    expect((await ask(`${LOC}/taps`)).body.items).toEqual([])
+    expect((await say('DELETE', `${LOC}/taps/42`)).status).toBe(404)
+    expect((await say('DELETE', `${LOC}/devices/SCALE-9999`)).status).toBe(404)
+  })
+
+  test('S-m a correction under a key is one correction', async () => {
+    const { ask, say } = await openRunningBar()
+    const correct = () => say('POST', `${LOC}/taps/07/keg/correct`, { beer_id: 'guinness-draught', keg_type: 'sixth_barrel' }, { 'idempotency-key': 'c1' })
+    const [first, again] = [await correct(), await correct()]
+    expect(first.status).toBe(200)
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ keg_id: first.body.id })
   })
 
   test('a device of another location, or of none, goes to no tap', async () => {
@@ -67,7 +92,6 @@ describe('taps', () => {
     expect((await ask(`${LOC}/taps/07`)).status).toBe(404)
     expect((await ask(`${LOC}/taps`)).body.items).toEqual([])
     expect((await ask(`${LOC}/kegs/${keg}`)).body).toMatchObject({ id: keg, finished_at: '2026-11-16T12:00:00.000Z' })
-    expect((await say('DELETE', `${LOC}/taps/07`)).status).toBe(404)
   })
 })
 
@@ -118,7 +142,9 @@ describe('kegs', () => {
     edge.clock.at += 3_600_000
     expect(await say('POST', `${LOC}/taps/07/keg/finish`, { at: '2026-11-16T13:30:00Z' })).toMatchObject({ status: 200, body: { id: second.body.id, finished_at: '2026-11-16T13:30:00.000Z' } })
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ keg_id: null, keg: null })
-    expect(await say('POST', `${LOC}/taps/07/keg/finish`)).toMatchObject({ status: 409, body: { code: 'tap-without-keg' } })
+    expect(await say('POST', `${LOC}/taps/07/keg/finish`)).toMatchObject({ status: 200, body: { id: second.body.id, finished_at: '2026-11-16T13:30:00.000Z' } })
+    await say('PUT', `${LOC}/taps/08/device`, { device_id: 'SCALE-0042' })
+    expect(await say('POST', `${LOC}/taps/08/keg/finish`)).toMatchObject({ status: 409, body: { code: 'tap-without-keg' } })
   })
 
   test('S-m a wrong keg is corrected, to one by its beer or to one that is known', async () => {
