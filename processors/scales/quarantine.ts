@@ -1,4 +1,4 @@
-import type { ReadingQuarantined, ReadingReported } from '../../schemas/generated/scales.ts'
+import type { ReadingQuarantined, ReadingReported, TareRecorded } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { QuarantineCountItem, QuarantinedItem } from '../../projections/scales/items.ts'
@@ -19,6 +19,13 @@ const LONGEST = 2000
 export const quarantine = (work: Work, { data, meta }: ReadingReported, doubt: Doubt): Result => {
   const { device_id, boot, seq, at } = data
   put(work, meta.key, { device_id, boot, seq, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `${nameOf(boot, seq)}:${valueOf(data)}` })
+  return work.result()
+}
+
+/** Of a person's no device said anything. */
+export const quarantineTare = (work: Work, { data, meta }: TareRecorded, doubt: Doubt): Result => {
+  const { device_id, at } = data
+  if (device_id !== null && isId(device_id)) put(work, meta.key, { device_id, boot: null, seq: null, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `-:${meta.eventId.slice(-12)}` })
   return work.result()
 }
 

@@ -3,8 +3,10 @@ import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/pro
 import { isoOf } from '../../projections/instant.ts'
 import type { BeerItem, CalibrationItem, KegItem, TapStateItem, TareItem, TimelineItem } from '../../projections/scales/items.ts'
 import { beerKey, calibrationAsOfKey, calibrationKey, isTap, kegKey, tapStateKey, tapTimelineKey, tareKey } from '../../projections/scales/keys.ts'
+import type { KegSpan } from '../../projections/scales/spans.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld } from './held.ts'
+import { quarantineTare } from './quarantine.ts'
 import { refuse } from './refusal.ts'
 import { kegAt, tapAt } from './timeline.ts'
 import { startWork, type Work } from './work.ts'
@@ -13,13 +15,15 @@ import { startWork, type Work } from './work.ts'
  * S40: the keg that was on the tap keeps its tare, which is the one that counts; the telemetry keeps a copy by a fold of its own, so this is
  * never refused. A full keg was weighed: its beer hears of it (S41).
  */
-export const tareRecorded = ({ data, meta }: TareRecorded, get: Get): Result => {
+export const tareRecorded = (event: TareRecorded, get: Get): Result => {
+  const { data, meta } = event
   if (!isTime(data.at) || !Number.isFinite(data.value_lbs)) return NOTHING
   const work = startWork(get)
   const tap = tapOf(work, meta.key, data)
   const timeline = tap === null ? undefined : get<TimelineItem>(tapTimelineKey(meta.key, tap))
   const keg = timeline && kegAt(timeline, data.at)
   if (tap === null || keg === undefined) return NOTHING
+  if (!isTareOf(keg, data)) return quarantineTare(work, event, UNFIT)
   const before = get<TareItem>(tareKey(keg.keg_id))
   const tare = tareAfter(before, { loc: meta.key, keg: keg.keg_id, data })
   if (tare === undefined) return NOTHING
@@ -30,6 +34,11 @@ export const tareRecorded = ({ data, meta }: TareRecorded, get: Get): Result => 
   if (data.kind === 'full') deriveMeasured(work, { loc: meta.key, keg: keg.keg_id, data })
   return work.result()
 }
+
+const UNFIT = { reason: 'tare', detail: 'The keg on the tap cannot weigh that: a full one weighs more than it does empty, an empty one less than full.' } as const
+
+/** One that the keg cannot have would be kept with its beer, for every keg to come. */
+const isTareOf = ({ full_lbs, empty_lbs }: KegSpan, { kind, value_lbs }: TareRecorded['data']): boolean => (kind === 'full' ? value_lbs > empty_lbs : value_lbs < full_lbs)
 
 const tapOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): string | null => {
   if (tap !== null) return isTap(tap) ? tap : null

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { given } from './given.ts'
-import { bar, beerChanged, beerDefined, beerRemoved, LOC, measured, memberAdded, memberRemoved, MINUTE, NOW, opened, reading, settings, STATE, tapped, tared, weightsSet } from './said.ts'
+import { bar, beerChanged, beerDefined, beerRemoved, LOC, measured, memberAdded, memberRemoved, MINUTE, NOW, opened, reading, SCALE, settings, STATE, tapped, tared, weightsSet } from './said.ts'
 
 const at = (minutes: number) => NOW + minutes * MINUTE
 const BEER = 'BEER#guinness / META'
@@ -95,6 +95,15 @@ describe('TareRecorded', () => {
     })
     const own = beerDefined({ loc_id: LOC, meta: { key: LOC } })
     expect(given(...bar, own).when(tared({ kind: 'full', value_lbs: 160, at: at(1) })).result.derived?.[0]?.event.key).toBe(LOC)
+  })
+  test('one that the keg cannot have is not believed, whoever says so, and tells its beer nothing', () => {
+    for (const unfit of [tared({ tap: null, kind: 'full', value_lbs: 29, at: at(1) }), tared({ tap: null, kind: 'empty', value_lbs: 161.5, at: at(1) }), tared({ kind: 'full', value_lbs: 3, at: at(1) })]) {
+      const when = given(...bar).when(unfit)
+      when.then({ [TARE]: null, [`QUARANTINE#${LOC} / COUNT#DEVICE#${SCALE}`]: { total: 1, reasons: { tare: 1 } } })
+      expect(when.result.derived).toBeUndefined()
+      given(...bar, unfit).when(unfit).thenUnchanged()
+    }
+    given(...bar).when(tared({ device_id: null, kind: 'full', value_lbs: 3, at: at(1) })).thenUnchanged()
   })
   test('ignored when late, and twice is harmless', () => {
     const once = tared({ at: at(2) })
