@@ -41,6 +41,10 @@ export interface Config {
   readonly series: SeriesConfig
   /** Wraps the data keys that lie in DynamoDB; unset: they lie there as they are. */
   readonly keyEncryptionKey?: string
+  /** What proves who opened the bot's Mini App, and that an update is Telegram's; unset: that edge says so. */
+  readonly telegram: { readonly botToken?: string; readonly webhookSecret?: string }
+  /** Who is asked about TON transactions; unset: nobody. */
+  readonly ton?: { readonly api: string; readonly key?: string }
   /** Requests a person may make in a UTC day; `null`: as many as they like. */
   readonly quota: { readonly reads: number | null; readonly writes: number | null }
   /** Requests a token may make in a minute; `null`: as many as it likes. */
@@ -82,11 +86,19 @@ const mqttOf = (value: ValueOf, mistakes: string[]): Config['mqtt'] => {
   return chosen === 'off' ? 'off' : { listen: chosen, asked: chosen !== VARIABLES.TRIBUTARY_MQTT.fallback }
 }
 
+const tonOf = (value: ValueOf, mistakes: string[]): Pick<Config, 'ton'> => {
+  const [api, key] = [value('TRIBUTARY_TON_API'), value('TRIBUTARY_TON_API_KEY')]
+  if (api !== undefined) return { ton: { api, ...(key === undefined ? {} : { key }) } }
+  if (key !== undefined) mistakes.push('TRIBUTARY_TON_API_KEY is set, but TRIBUTARY_TON_API is not; set it to the URL that the key is for, or unset the key.')
+  return {}
+}
+
 const assemble = (value: ValueOf, mistakes: string[]): Config => {
   const list = value('TRIBUTARY_KAFKA')
   const dynamodb = value('TRIBUTARY_DYNAMODB')
   const timestream = value('TRIBUTARY_TIMESTREAM')
   if (timestream === 'dynamodb' && dynamodb === undefined) mistakes.push('TRIBUTARY_TIMESTREAM=dynamodb keeps readings in DynamoDB, but TRIBUTARY_DYNAMODB is not set; set it, or leave TRIBUTARY_TIMESTREAM unset.')
+  const [botToken, webhookSecret] = [value('TRIBUTARY_TELEGRAM_BOT_TOKEN'), value('TRIBUTARY_TELEGRAM_WEBHOOK_SECRET')]
   const keyEncryptionKey = value('TRIBUTARY_KEY_ENCRYPTION_KEY')
   const username = value('TRIBUTARY_KAFKA_SASL_USERNAME')
   const password = value('TRIBUTARY_KAFKA_SASL_PASSWORD')
@@ -105,6 +117,8 @@ const assemble = (value: ValueOf, mistakes: string[]): Config => {
     ...(dynamodb === undefined ? {} : { dynamodb: dynamodb === 'aws' ? {} : { endpoint: dynamodb } }),
     series: seriesOf(timestream, list !== undefined && dynamodb !== undefined),
     ...(keyEncryptionKey === undefined ? {} : { keyEncryptionKey }),
+    telegram: { ...(botToken === undefined ? {} : { botToken }), ...(webhookSecret === undefined ? {} : { webhookSecret }) },
+    ...tonOf(value, mistakes),
     quota: { reads: value('TRIBUTARY_QUOTA_READS'), writes: value('TRIBUTARY_QUOTA_WRITES') },
     rateLimit: value('TRIBUTARY_RATE_LIMIT'),
     usageSample: value('TRIBUTARY_USAGE_SAMPLE'),

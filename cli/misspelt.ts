@@ -1,7 +1,7 @@
 import { isSecret, NAMES } from './variables.ts'
 import type { Env } from './variables.ts'
 
-const LATER = ['SCHEMA_REGISTRY', 'OIDC_ISSUER', 'STRAVA_', 'TELEGRAM_'].map((name) => `TRIBUTARY_${name}`)
+const LATER = ['SCHEMA_REGISTRY', 'OIDC_ISSUER', 'STRAVA_'].map((name) => `TRIBUTARY_${name}`)
 
 /** Of docker-compose.yml and of the tests: not ours to read, and no mistake. */
 const OTHERS = /^TRIBUTARY_(KAFKA_PORT|DYNAMODB_PORT|TIMESTREAM_PORT|REQUIRE_\w+|TEST_\w+)$/

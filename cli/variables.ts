@@ -79,6 +79,12 @@ const seriesEndpoint: Parse<string | undefined> = (text) => {
   }
 }
 
+const url: Parse<string | undefined> = (text) => {
+  const given = URL.canParse(text) ? new URL(text) : undefined
+  if (given === undefined || !/^https?:$/.test(given.protocol) || given.search !== '' || given.hash !== '' || given.username !== '') throw new Mistake('is not an http(s) URL without query; write for example https://toncenter.com')
+  return given.href.replace(/\/$/, '')
+}
+
 const whole = (least: number, most: number): Parse<number> => (text) => {
   const value = Number(text)
   if (!/^\d{1,12}$/.test(text) || value < least || value > most) throw new Mistake(`is not a whole number from ${least} to ${most}`)
@@ -97,6 +103,12 @@ const oneOf = <T extends string>(choices: readonly T[]): Parse<T> => (text) => {
 const keyText: Parse<string | undefined> = (value) => {
   if (/^[0-9a-fA-F]{64}$/.test(value) || /^[A-Za-z0-9+/]{43}=$/.test(value)) return value
   throw new Mistake('is not 32 bytes in base64 or hex; make one with: openssl rand -base64 32')
+}
+
+/** The value itself is not told: it is a secret. */
+const formed = (pattern: RegExp, mistake: string): Parse<string | undefined> => (value) => {
+  if (pattern.test(value)) return value
+  throw new Mistake(mistake)
 }
 
 const onOff: Parse<boolean> = (text) => oneOf(['on', 'off'])(text) === 'on'
@@ -122,6 +134,10 @@ export const VARIABLES = {
   TRIBUTARY_DYNAMODB: variable(endpoint, undefined),
   TRIBUTARY_TIMESTREAM: variable(seriesEndpoint, undefined),
   TRIBUTARY_KEY_ENCRYPTION_KEY: secret(keyText),
+  TRIBUTARY_TELEGRAM_BOT_TOKEN: secret(formed(/^\d{1,20}:[A-Za-z0-9_-]{20,100}$/, 'is not a bot\'s token as BotFather tells it (123456789:AA…)')),
+  TRIBUTARY_TELEGRAM_WEBHOOK_SECRET: secret(formed(/^[A-Za-z0-9_-]{16,256}$/, 'is not 16 to 256 letters, digits, _ and -; make one with: openssl rand -hex 32')),
+  TRIBUTARY_TON_API: variable(url, undefined),
+  TRIBUTARY_TON_API_KEY: secret(),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
   TRIBUTARY_RATE_LIMIT: variable(limit, null),

@@ -5,6 +5,7 @@ import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
 import { Problem } from './problem.ts'
 import type { Caller, Draft, Hearing, SeriesHeard } from './route.ts'
+import { credentialsOf, type Scheme } from './scheme.ts'
 
 /** A token as its base item tells it. */
 export interface Pat {
@@ -47,6 +48,8 @@ export interface AuthenticationParts {
   readonly access: Access
   readonly questions: () => Promise<Answering>
   readonly quota: Quota
+  /** How people come in without a token. */
+  readonly schemes?: readonly Scheme[] | undefined
 }
 
 export interface Admitted extends Caller {
@@ -65,7 +68,7 @@ export interface Need {
 /** Keys by hash, so that most requests read base items only. They are never trusted: the base item is read each time. */
 const REMEMBERED_KEYS = 10_000
 
-export const createAuthentication = ({ domain, access, questions, quota }: AuthenticationParts): Authenticate => {
+export const createAuthentication = ({ domain, access, questions, quota, schemes = [] }: AuthenticationParts): Authenticate => {
   const keys = new Map<string, Key>()
   const metered = quota.reads !== null || quota.writes !== null
 
@@ -81,7 +84,7 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
   const items = async (reader: Reader, key: Key, day: string): Promise<readonly (Item | undefined)[]> =>
     metered ? reader.getMany([key, access.usageKey(access.userOf(key), day)]) : [await reader.get(key)]
 
-  return async (authorization, { scope, or = scope, now }) => {
+  const byToken: Authenticate = async (authorization, { scope, or = scope, now }) => {
     const token = presentedToken(authorization)
     const hash = hashToken(token)
     // Whose key is known was looked at when it came first.
@@ -99,14 +102,31 @@ export const createAuthentication = ({ domain, access, questions, quota }: Authe
     enforce(quota, usage, { scope, now })
     return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, series, lastUsedAt: pat.lastUsedAt }
   }
+  const byScheme = async (scheme: Scheme, credentials: string, { scope, now }: Need): Promise<Admitted> => {
+    const recognised = scheme.recognise(credentials, now)
+    const { reader, generation, outcomes, series } = await questions()
+    if (metered) enforce(quota, await reader.get(access.usageKey(recognised.user, utcDay(now))), { scope, now })
+    return { ...recognised, patId: null, scopes: OWN_SCOPES, reader, generation, outcomes, series, lastUsedAt: undefined }
+  }
+  return async (authorization, need) => {
+    for (const scheme of schemes) {
+      const credentials = credentialsOf(scheme.name, authorization ?? '')
+      if (credentials !== undefined) return byScheme(scheme, credentials, need)
+    }
+    return byToken(authorization, need)
+  }
 }
 
-const BEARER = 'Bearer '
+/** Of who came in as themselves. */
+const OWN_SCOPES: readonly Scope[] = ['read', 'write']
+
+const BEARER = 'Bearer'
 
 const presentedToken = (authorization: string | undefined): string => {
   if (authorization === undefined || authorization === '') throw unauthorized('token-missing', 'Send Authorization: Bearer <token>; `tributary token create` makes one.')
-  if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER.toLowerCase()) throw malformed()
-  return authorization.slice(BEARER.length)
+  const token = credentialsOf(BEARER, authorization)
+  if (token === undefined) throw malformed()
+  return token
 }
 
 /** Told without asking any store. */

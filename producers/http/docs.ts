@@ -2,8 +2,14 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { asyncapi, type AsyncApiParts } from './asyncapi.ts'
 import { docsPage, type OpenApi } from './docs-page.ts'
+import type { DomainEdge } from './domain.ts'
 
-export const openapi = ({ version }: { version: string }): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
+interface Described {
+  readonly version: string
+  readonly domains: readonly Pick<DomainEdge, 'schemes'>[]
+}
+
+export const openapi = ({ version, domains }: Described): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
   openapi: '3.1.0',
   info: {
     title: 'Tributary',
@@ -14,8 +20,16 @@ export const openapi = ({ version }: { version: string }): NonNullable<FastifyDy
       'Every question takes `Tributary-After`, and then never shows less than that event.',
     ].join(' '),
   },
-  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' } } },
+  components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' },
+      ...Object.fromEntries(domains.flatMap(({ schemes = [] }) => schemes.map(({ name, description }) => [name, { type: 'http' as const, scheme: name, description }]))),
+    },
+  },
 })
+
+/** Any of them will do. */
+export const securityOf = ({ schemes = [] }: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [{ token: [] }, ...schemes.map(({ name }) => ({ [name]: [] }))]
 
 const text = (description: string) => ({ type: 'string', description })
 

@@ -7,7 +7,9 @@ import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
 import { afterOf, badReference } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
+import { securityOf } from './docs.ts'
 import type { Call, Question, Route } from './route.ts'
+import type { Scheme } from './scheme.ts'
 import type { Scope } from '../pat.ts'
 import type { LiveSpec } from '../live/spec.ts'
 import { addLive, tokenOffered } from './live.ts'
@@ -19,6 +21,8 @@ export interface DomainEdge {
   readonly name: string
   readonly routes: readonly Route[]
   readonly access: Access
+  /** How people come in without a token of ours. */
+  readonly schemes?: readonly Scheme[]
   /** What can be watched as it changes. */
   readonly live?: LiveSpec
   /** What it hears elsewhere than in requests, as AsyncAPI has it. */
@@ -47,7 +51,7 @@ const SOURCE = 'edge'
 
 export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   const { clock, limits } = deps
-  const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota })
+  const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota, schemes: domain.schemes })
 
   scope.addHook('onRequest', (request, reply, done) => {
     request.receivedAt = clock.now()
@@ -99,16 +103,19 @@ const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, {
 const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
   max,
   timeWindow: windowMs,
-  keyGenerator: (request: FastifyRequest) => request.caller?.patId ?? '',
+  keyGenerator: (request: FastifyRequest) => callerKey(request.caller),
   errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) =>
     new Problem(429, 'rate-limited', `The token made more than ${max} requests in ${windowMs / 1000} s: slow down.`, { retryAfter: Math.max(1, Math.ceil(ttl / 1000)) }),
 })
+
+/** Each token by itself; who came in without one is one caller, however often they do. */
+const callerKey = (caller: Admitted | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
 
 const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): void => {
   const schema = {
     summary: route.summary,
     tags: [domain.name],
-    security: [{ token: [] }],
+    security: securityOf(domain),
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,
     ...(route.method === 'GET' ? {} : { body: route.body }),

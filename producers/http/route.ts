@@ -5,11 +5,15 @@ import type { Reader } from '../../projections/table.ts'
 import type { Position } from '../../processors/engine/log.ts'
 import type { Outcomes } from '../commands.ts'
 import type { Scope } from '../pat.ts'
+import type { Profile } from './scheme.ts'
 
-/** Who asks, told by the token. Every key is built from `user`, never from what was sent. */
+/** Who asks, told by the token or by a scheme of the domain's. Every key is built from `user`, never from what was sent. */
 export interface Caller {
   readonly user: string
-  readonly patId: string
+  /** Null where they came in without a token. */
+  readonly patId: string | null
+  /** What was told of them as they came in. */
+  readonly profile?: Profile
   readonly scopes: readonly Scope[]
   /** One generation answers a request. */
   readonly reader: Reader

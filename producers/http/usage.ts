@@ -48,11 +48,11 @@ export const createUsage = ({ access, commands, sample, source, failed, appended
     underWay.add(done)
   }
   const sayUsed = (used: Used) => {
-    const { caller, day } = used
+    const { caller: { patId, lastUsedAt }, day } = used
     if (day !== said.day) said = { day, pats: new Set() }
-    if (caller.lastUsedAt === day || said.pats.has(caller.patId)) return
-    said.pats.add(caller.patId)
-    append(used, ['used', caller.patId, day], access.used(caller.patId, day))
+    if (patId === null || lastUsedAt === day || said.pats.has(patId)) return
+    said.pats.add(patId)
+    append(used, ['used', patId, day], access.used(patId, day))
   }
   return {
     record(used) {

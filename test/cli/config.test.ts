@@ -55,6 +55,22 @@ describe('the configuration', () => {
     expect(printConfig({ TRIBUTARY_MQTT_PASSWORD: 'hunter2' })).not.toContain('hunter2')
   })
 
+  test('names the Telegram bot, the secret of its webhook, and who is asked about TON', () => {
+    expect(readConfig({})).toMatchObject({ telegram: {} })
+    expect(readConfig({}).ton).toBeUndefined()
+    const [token, secret] = ['7654321098:AAFakeTokenOfATestBot_0123456789abcd', 'hunter2hunter2hunter2']
+    const env = { TRIBUTARY_TELEGRAM_BOT_TOKEN: token, TRIBUTARY_TELEGRAM_WEBHOOK_SECRET: secret, TRIBUTARY_TON_API: 'https://toncenter.com/', TRIBUTARY_TON_API_KEY: 'hunter2' }
+    expect(readConfig(env)).toMatchObject({ telegram: { botToken: token, webhookSecret: secret }, ton: { api: 'https://toncenter.com', key: 'hunter2' } })
+    expect(printConfig(env)).not.toMatch(/hunter2|AAFake/)
+    expect(printConfig(env)).toContain('TRIBUTARY_TON_API=https://toncenter.com')
+    for (const [name, value] of [['TELEGRAM_BOT_TOKEN', 'hunter2'], ['TELEGRAM_WEBHOOK_SECRET', 'hunter2'], ['TON_API', 'toncenter.com'], ['TON_API', 'https://x/?hunter2']] as const) {
+      const told = mistakesOf({ [`TRIBUTARY_${name}`]: value })
+      expect(told).toContain(`TRIBUTARY_${name} `)
+      expect(told).not.toContain('hunter2')
+    }
+    expect(mistakesOf({ TRIBUTARY_TON_API_KEY: 'x' })).toContain('TRIBUTARY_TON_API is not')
+  })
+
   test('every mistake is told at once, each with its fix', () => {
     const told = mistakesOf({
       TRIBUTARY_HTTP: 'everywhere', TRIBUTARY_ADMIN: '127.0.0.1:70000', TRIBUTARY_KAFKA: 'kafka', TRIBUTARY_DYNAMODB: 'ftp://x', TRIBUTARY_KAFKA_PARTITIONS: '-1',
