@@ -47,6 +47,7 @@ const WINDOW_SECONDS = 10
 export const createMetrics = (now: () => number): Metrics => {
   const { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers } = instruments()
   const rates = createRates(now)
+  const devices = devicesReport(registry, (source, type) => appended.inc({ source, type }))
   return {
     watching: {
       passed(domain, generation, passed) {
@@ -57,10 +58,11 @@ export const createMetrics = (now: () => number): Metrics => {
       failed: (domain, error) => failures.inc({ domain, code: error instanceof Error && 'code' in error ? String(error.code) : 'internal' }),
     },
     report: {
-      appended: (source, type) => appended.inc({ source, type }),
+      appended: devices.appended,
+      quarantined: devices.quarantined,
       answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
     },
-    devices: devicesReport(registry, (source, type) => appended.inc({ source, type })),
+    devices,
     text(standings) {
       for (const gauge of [followed, rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {

@@ -6,7 +6,7 @@ import type { Batch } from './route.ts'
 /** Collect, append all at once, answer. */
 export const runBatch = async ({ request, reply, route, call, domain, deps, source }: Run<Batch>): Promise<unknown> => {
   await route.admit?.(call)
-  const { events, answer } = await route.collect(call, { source, correlationId: request.id })
+  const { events, doubts, answer } = await route.collect(call, { source, correlationId: request.id })
   const last = events.at(-1)
   if (last === undefined) throw new TypeError(`${route.url} collected no event`)
   const { type, meta: { eventId } } = last
@@ -16,6 +16,7 @@ export const runBatch = async ({ request, reply, route, call, domain, deps, sour
   })
   request.appended = { id: eventId, type }
   for (const event of events) deps.report?.appended(event.meta.source, event.type)
+  for (const reason of doubts) deps.report?.quarantined(reason)
   const position = positions.at(-1)
   if (position === undefined) throw new TypeError(`The log named no position for event ${eventId}`)
   const event = eventReference(position, eventId)

@@ -101,6 +101,8 @@ export interface Batch extends Described {
 export interface Collected {
   /** At least one. */
   readonly events: readonly Event[]
+  /** Why some of it is not believed, each. */
+  readonly doubts: readonly string[]
   readonly answer: Readonly<Record<string, unknown>>
 }
 

@@ -26,6 +26,8 @@ export interface Limits {
 /** What the edge tells whoever keeps metrics. */
 export interface EdgeReport {
   appended(source: string, type: string): void
+  /** Something in a batch was not believed. */
+  quarantined(reason: string): void
   answered(answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
 }
 

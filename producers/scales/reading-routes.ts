@@ -69,7 +69,7 @@ const report: Batch = {
     const { events, refused } = takeEnvelope(call.body, { device, holder, actor: call.caller.user, received: call.now, ...how }, MOST_BY_HTTP)
     const whole = refused.find(({ index }) => index === null)
     if (whole !== undefined) throw mistake(400, { pointer: '', code: 'bad-batch', detail: whole.detail })
-    return { events, answer: { accepted: events.length - refused.length, quarantined: refused } }
+    return { events, doubts: refused.map(({ reason }) => reason), answer: { accepted: events.length - refused.length, quarantined: refused } }
   },
 }
 

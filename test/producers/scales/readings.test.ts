@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createMetrics } from '../../../cli/metrics.ts'
 import { createEdge } from '../../../producers/http/server.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import { keyOf } from '../../../projections/item.ts'
@@ -16,20 +17,21 @@ const openReadings = async () => {
   const own = (key: { PK: string; SK: string }, user_id: string) => bar.items.set(keyOf(key), { ...key, user_id })
   own(ownerKey('loc-001'), 'ann')
   own(memberKey('loc-001', 'bob'), 'bob')
+  const metrics = createMetrics(() => NOON)
   const app = createEdge({
     domains: [{ ...scalesEdge, commands: bar.commands, questions: bar.questions }],
-    clock: { now: () => NOON }, ids: { uuidv7: () => crypto.randomUUID() }, randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)), limits: OPEN_LIMITS, version: '0',
+    clock: { now: () => NOON }, ids: { uuidv7: () => crypto.randomUUID() }, randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)), limits: OPEN_LIMITS, version: '0', report: metrics.report,
   })
   await app.ready()
   const post = (token: string, body: unknown, url = URL) => send(app, { method: 'POST', url, token, body })
-  return { bar, app, post }
+  return { bar, app, post, metrics }
 }
 
 const reading = (seq: number, more: object = {}) => ({ seq, age_ms: 60_000, weight_lbs: 100, level_pct: 50, ...more })
 const batch = (...readings: object[]) => ({ boot: 'b1', readings })
 
 test('a batch of a device is one append, counted, with what was not believed by its place', async () => {
-  const { bar, post } = await openReadings()
+  const { bar, post, metrics } = await openReadings()
   const token = bar.token(DEVICE)
   const before = bar.appends()
   const { status, body, headers } = await post(token, batch(reading(1), reading(2, { level_pct: 140 }), reading(3), reading(4, { weight_lbs: '12' })))
@@ -39,6 +41,8 @@ test('a batch of a device is one append, counted, with what was not believed by 
   expect(body.event).toBe(`0:3:${bar.heard()[3]?.meta.eventId}`)
   expect(bar.heard().map(({ type, meta }) => [type, meta.key, meta.actorId])).toEqual(['ReadingReported', 'ReadingQuarantined', 'ReadingReported', 'ReadingQuarantined'].map((type) => [type, 'loc-001', DEVICE]))
   expect(bar.heard()[0]?.data).toMatchObject({ epoch: 3, at: NOON - 60_000 })
+  const counted = (await metrics.text([])).split('\n').filter((line) => line.startsWith('device_events_quarantined_total{'))
+  expect(counted.sort()).toEqual(['device_events_quarantined_total{reason="malformed"} 1', 'device_events_quarantined_total{reason="range"} 1'])
   // The batch, and the day on which the token was used.
   await expect.poll(() => bar.appends() - before).toBe(2)
 })
