@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { Aedes, type AuthenticateError, type AuthorizePublishHandler, type AuthorizeSubscribeHandler } from 'aedes'
+import { Aedes, type AuthenticateError, type AuthorizePublishHandler, type AuthorizeSubscribeHandler, type Client } from 'aedes'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import { Problem } from '../http/problem.ts'
 import { boundFrames } from './frames.ts'
@@ -37,9 +37,10 @@ const LIMITS = {
 /** The built-in MQTT 3.1.1 broker: devices speak to us and to nobody else. */
 export const openBroker = async (parts: BrokerParts, { host, port }: { host: string; port: number }): Promise<Broker> => {
   const { report, logger, clock } = parts
+  const isNews = oncePerMinute(clock)
   const refuse: Refuse = (client, reason, detail) => {
     report?.refused(reason)
-    logger.warn({ device: client.id, reason }, `a device is refused: ${detail}`)
+    if (isNews(client)) logger.warn({ device: client.id, reason }, `a device is refused: ${detail}`)
     return new Fault('device-refused', detail)
   }
   const login = createLogin(parts, refuse)
@@ -52,7 +53,7 @@ export const openBroker = async (parts: BrokerParts, { host, port }: { host: str
     authorizePublish: publishing(lanes, refuse),
     authorizeSubscribe: subscribing(refuse),
   })
-  watch(broker, parts)
+  watch(broker, parts, isNews)
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -113,12 +114,22 @@ const subscribing = (refuse: Refuse): AuthorizeSubscribeHandler => (client, subs
   else done(refuse(client, 'subscription', 'it may subscribe to its own topics only, without wildcards.'))
 }
 
-const watch = (broker: Aedes, { report, logger }: BrokerParts): void => {
+/** Of one connection: a flood of lines says no more than the first. All are counted. */
+const oncePerMinute = ({ now }: Pick<BrokerParts['clock'], 'now'>): ((client: Client) => boolean) => {
+  const said = new WeakMap<Client, number>()
+  return (client) => {
+    if (now() - (said.get(client) ?? -Infinity) < 60_000) return false
+    said.set(client, now())
+    return true
+  }
+}
+
+const watch = (broker: Aedes, { report, logger }: BrokerParts, isNews: (client: Client) => boolean): void => {
   const count = () => report?.connections(broker.connectedClients)
   broker.on('client', count)
   broker.on('clientDisconnect', count)
-  broker.on('clientError', (client, error) => logger.info({ device: client.id }, `a device's connection ends: ${messageOf(error)}`))
-  broker.on('connectionError', (_client, error) => logger.info({}, `a connection ends before a device is known: ${messageOf(error)}`))
+  broker.on('clientError', (client, error) => isNews(client) && logger.info({ device: client.id }, `a device's connection ends: ${messageOf(error)}`))
+  broker.on('connectionError', (client, error) => isNews(client) && logger.info({}, `a connection ends before a device is known: ${messageOf(error)}`))
   broker.on('keepaliveTimeout', () => report?.refused('keepalive'))
 }
 

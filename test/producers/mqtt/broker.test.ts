@@ -59,6 +59,20 @@ test('a log that takes nothing gives no PUBACK and ends the connection; sent aga
   expect(new Set(ids).size).toBe(1)
 })
 
+test('what goes wrong with many messages of one connection is one line in the log, and all are counted', async () => {
+  const { bar, client } = await openScale()
+  bar.hold()
+  const before = bar.appends()
+  for (let seq = 0; seq < 40; seq += 1) client.publish(TOPIC, envelope(seq), { qos: 1 }, () => {})
+  await expect.poll(() => bar.appends()).toBeGreaterThan(before)
+  bar.fail(new Fault('log-unavailable', 'the log is away', { retriable: true }))
+  const gone = closed(client)
+  bar.release()
+  await gone
+  await expect.poll(() => bar.counts['refused:log']).toBeGreaterThan(1)
+  expect(bar.said.filter(({ about }) => 'device' in about)).toHaveLength(1)
+})
+
 test('messages of one device come in the order they were sent, many in one append', async () => {
   const { bar, client } = await openScale()
   await Promise.all(Array.from({ length: 300 }, (_, seq) => client.publishAsync(TOPIC, envelope(seq), { qos: 1 })))
