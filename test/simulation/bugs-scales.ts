@@ -1,8 +1,11 @@
 import type { Item } from '../../projections/item.ts'
 import type { Change, Domain, Get, Result } from '../../projections/projection.ts'
 import type { TimelineItem } from '../../projections/scales/items.ts'
+import { tapTimelineKey } from '../../projections/scales/keys.ts'
 import type { Event } from '../../schemas/event.ts'
-import type { Bug } from './world.ts'
+import type { Series } from '../../processors/engine/series.ts'
+import type { Bug, OpenedSeries } from './bug.ts'
+import { pointName } from './series-model.ts'
 
 type Fold = (event: Event, get: Get) => Result
 
@@ -38,6 +41,28 @@ export const SCALES_BUGS: Readonly<Record<string, Bug>> = {
   'the key of an index is null': { ...writing((item) => (item.SK === 'TELEMETRY' && !('battery_pct' in item) ? [{ ...item, battery_pct: null }] : [item])), noticedBy: 'C1' },
   'a pour is told upside down': writing((item) => (item.SK.startsWith('POUR#') && 'gallons' in item ? [{ ...item, gallons: -Number(item['gallons']) }] : [item])),
   'an alert ends and nobody remembers': writing((item) => (item.SK.startsWith('HIST#') && item.SK.endsWith('resolved') ? [] : [item])),
+}
+
+/** Points on their way are lost, kept, and come again late. */
+const POINTS: Bug = { under: { domain: 'scales', moves: [], rates: { 'lose': 0.03, 'partial': 0.05, 'refuse': 0.05, 'outage': 0.05, 'late': 0.05, 'pause-before': 0.03, 'rebalance': 0.02 } }, noticedBy: 'points' }
+
+const pointing = (change: (series: Series, opened: OpenedSeries) => Pick<Series, 'write'>, under: Bug = POINTS): Bug => ({ ...under, series: (series, opened) => ({ ...series, ...change(series, opened) }) })
+
+export const SERIES_BUGS: Readonly<Record<string, Bug>> = {
+  'a series store that is down is taken for one that took the points': pointing((series) => ({ write: (points) => series.write(points).catch(() => []) })),
+  'a point stays as it was first said': pointing((series, { table }) => ({ write: (points) => series.write(points.filter((point) => !table.points.has(pointName(point)))) })),
+  'of the points of a batch one is left behind': pointing((series) => ({ write: (points) => series.write(points.length > 3 ? points.slice(1) : points) })),
+  'a rebuild writes its points where the first generation has them': pointing((_, { other }) => ({ write: other(1).write }), { ...POINTS, under: { domain: 'scales', moves: ['rebuild', 'flip'] } }),
+  'a point is of the keg that is on the tap when it comes': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => ofPresentKeg(fold(event, get), get) : fold)),
+}
+
+const ofPresentKeg = (result: Result, get: Get): Result => {
+  const points = result.points?.map((point) => {
+    const { loc_id = '', tap_id = '' } = point.dims
+    const last = get<TimelineItem>(tapTimelineKey(loc_id, tap_id.slice(-2)))?.kegs.at(-1)
+    return { ...point, values: { ...point.values, keg_id: last?.to === null ? last.keg_id : null } }
+  })
+  return points === undefined ? result : { ...result, points }
 }
 
 /** As if the tap had never been read. */

@@ -1,8 +1,8 @@
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
 import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
-import { SCALES_BUGS } from './bugs-scales.ts'
-import type { Bug, BugContext } from './world.ts'
+import { SCALES_BUGS, SERIES_BUGS } from './bugs-scales.ts'
+import type { Bug, BugContext } from './bug.ts'
 
 /**
  * Mistakes that somebody could make, planted on purpose: a harness that does not notice them proves nothing.
@@ -177,4 +177,5 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   }) },
   'timers are not written': { under: { domain: 'toy', moves: [] }, ...writing((write) => ('put' in write && write.put.PK.startsWith('TIMER#') ? [] : [write])) },
   ...SCALES_BUGS,
+  ...SERIES_BUGS,
 }

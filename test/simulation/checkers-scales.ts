@@ -4,32 +4,42 @@ import { isoOf } from '../../projections/instant.ts'
 import { keyOf, type Item, type Key } from '../../projections/item.ts'
 import type { Change, Get } from '../../projections/projection.ts'
 import type { AlertItem, DeviceItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { covers } from '../../projections/scales/spans.ts'
 import { ACTIVE, deviceKey, HISTORY, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
 import type { ReadingReported, ReadingReportedData } from '../../schemas/generated/scales.ts'
 import type { Violation } from './checkers.ts'
 import { checkBars } from './checkers-bars.ts'
 import { expectedOf, type Step } from './reference.ts'
-import type { Told } from './workload.ts'
+import { pointName } from './series-model.ts'
+import type { Stored, Told } from './workload.ts'
 
 type Wrong = (detail: string) => void
 
 /** What the scales promise of any log, told without their folds: event by event, and of what is there in the end. */
-export const checkScales = ({ topic, codec, rules }: Told): readonly Violation[] => {
+export const checkScales = ({ topic, codec, rules, stored }: Told): readonly Violation[] => {
   const details: string[] = []
   const wrong: Wrong = (detail) => void details.push(detail)
-  const [states, points] = [createMemory(), createMemory()]
+  const states = createMemory()
+  const measured: Measured = { heard: createMemory(), readings: new Set() }
   const { items } = expectedOf({ domain: rules(scales), codec, topic, watch: (step) => {
     if (step.projection !== 'scales') return
     checkAlerts(step, wrong)
     checkState(step, states, wrong)
   } })
-  expectedOf({ domain: rules(scalesSeries), codec, topic, watch: (step) => checkPoints(step, points, wrong) })
+  expectedOf({ domain: rules(scalesSeries), codec, topic, watch: (step) => checkPoints(step, measured, wrong) })
+  for (const one of stored) checkStored(one, measured, wrong)
   checkBars(items, wrong)
   return details.map((detail) => ({ checker: 'scales', detail }))
 }
 
 /** Of each tap, since it was opened: the readings that counted, by name. */
 type Memory = Map<string, readonly string[]>
+
+/** What the series must have. */
+interface Measured {
+  readonly heard: Memory
+  readonly readings: Set<string>
+}
 
 const createMemory = (): Memory => new Map()
 const placeOf = (loc: string, tap: string): string => `${loc}#${tap}`
@@ -77,7 +87,7 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
 }
 
 /** Every accepted reading is one point, whenever it comes and however often; a tap that was removed since remembers no more which came. */
-const checkPoints = (step: Step, memory: Memory, wrong: Wrong) => {
+const checkPoints = (step: Step, { heard: memory, readings }: Measured, wrong: Wrong) => {
   forgetting(step, memory)
   const { event, get, result: { points = [] } } = step
   for (const { measure, values: { gallons } } of points) if (measure === 'pour' && !(Number(gallons) > 0)) wrong(`${event.meta.eventId} tells of a pour of ${gallons} gallons`)
@@ -90,7 +100,22 @@ const checkPoints = (step: Step, memory: Memory, wrong: Wrong) => {
   if (isNew && !isGone) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
   const says = [data.weight_lbs, data.level_pct, data.battery_v, data.battery_pct].some((value) => value !== null)
   if (found.length !== (isNew && says ? 1 : 0)) wrong(`${eventId}${isNew ? '' : ', which does not count,'} gave ${found.length} points`)
-  if (found.some(({ at, dims }) => at !== data.at || dims['tap_id'] !== `${loc}#TAP#${tap}`)) wrong(`${eventId} gave a point elsewhere`)
+  if (tap === undefined || found.length === 0) return
+  const where = { measure: 'reading', at: data.at, dims: { tap_id: `${loc}#TAP#${tap}`, loc_id: loc, device_id: data.device_id } }
+  const keg = get<TimelineItem>(tapTimelineKey(loc, tap))?.kegs.findLast((span) => covers(span, data.at))?.keg_id ?? null
+  if (found.some((point) => pointName(point) !== pointName({ ...where, values: {} }) || point.values['keg_id'] !== keg)) wrong(`${eventId} gave a point elsewhere`)
+  readings.add(pointName({ ...where, values: {} }))
+}
+
+/** Every accepted reading was kept, nothing else was, and each is of one keg or of none: which, the timelines tell. */
+const checkStored = ({ name, points, items }: Stored, { readings }: Measured, wrong: Wrong) => {
+  const found = [...points].filter(([, { measure }]) => measure === 'reading')
+  for (const reading of readings) if (!points.has(reading)) wrong(`${name} has no ${reading}`)
+  for (const [reading, { dims: { tap_id = '', loc_id = '' }, at }] of found) {
+    if (!readings.has(reading)) wrong(`${name} has ${reading}, which nobody said`)
+    const timeline = items.get(keyOf(tapTimelineKey(loc_id, tap_id.slice(-2)))) as TimelineItem | undefined
+    if (timeline === undefined || timeline.kegs.filter((span) => covers(span, at)).length > 1) wrong(`${name} has ${reading} of two kegs, or of no tap`)
+  }
 }
 
 const isItem = <I extends Item>(change: Change | undefined): change is I => change !== undefined && !('_removed' in change)

@@ -1,14 +1,16 @@
 import { canonical, keyOf, sameItem, type Stored } from '../../projections/item.ts'
+import type { Versioned } from '../../processors/engine/series.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { positionName, type Topic } from './log-model.ts'
 import type { Expected } from './reference.ts'
+import { pointName, type SeriesTable } from './series-model.ts'
 import type { Table } from './store-model.ts'
 
 /** A promise that was not kept: which, and the first place where it shows. */
 export interface Violation {
-  readonly checker: 'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'effects' | 'timers' | 'tokens' | 'scales'
+  readonly checker: 'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'effects' | 'timers' | 'tokens' | 'points' | 'scales'
   readonly detail: string
 }
 
@@ -33,6 +35,17 @@ export const checkItems = (found: Iterable<Stored>, expected: Expected): readonl
   }
   for (const [name, wanted] of expected.items) if (!seen.has(name)) wrong(`missing item ${canonical(wanted)}`)
   return violations
+}
+
+/** The points are those that the log folds to: none missing, none too many, each as it was said last. */
+export const checkPoints = ({ points, disputed }: Pick<SeriesTable, 'points' | 'disputed'>, expected: Expected): readonly Violation[] => {
+  const wrong = (detail: string): Violation => ({ checker: 'points', detail })
+  const said = (point: Versioned | undefined) => (point === undefined ? 'missing' : JSON.stringify([point.version, Object.entries(point.values).sort()]))
+  return [
+    ...[...points.keys()].filter((name) => !expected.points.has(name)).map((name) => wrong(`extra point ${name}`)),
+    ...[...expected.points].filter(([name, wanted]) => said(points.get(name)) !== said(wanted)).map(([name, wanted]) => wrong(`${name} is ${said(points.get(name))}, not ${said(wanted)}`)),
+    ...disputed.map((point) => wrong(`said otherwise with the same version: ${pointName(point)}`)),
+  ]
 }
 
 /** C1: a key of an index is text, or a number where it was said so, or absent: DynamoDB refuses anything else, for ever. */

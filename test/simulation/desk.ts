@@ -14,7 +14,8 @@ export interface Desk {
 export const createDesk = (world: World, { scheduler, embedded }: { readonly scheduler: Scheduler; readonly embedded: boolean }): Desk => {
   const local = new Map<number, Table>()
   const locks = new Map<number, Process>()
-  const workshop = (process: Process, { domain, stores }: Ports): Workshop => {
+  const workshop = (process: Process, { domain, stores, series }: Ports): Workshop => {
+    const spec = domain.series
     const tableOf = (generation: number): Table => {
       const table = embedded ? world.tables.of(domain.table, generation) : (local.get(generation) ?? createTable(domain.table, true))
       local.set(generation, table)
@@ -33,7 +34,9 @@ export const createDesk = (world: World, { scheduler, embedded }: { readonly sch
       discard: async (generation) => {
         local.delete(generation)
         world.tables.drop(domain.table, generation)
+        if (spec) world.series.drop(spec, generation)
       },
+      ...(spec && { series: (generation: number) => series.open(spec, generation) }),
       ...(embedded ? {} : { copyTo: (generation: number) => stores.open(domain.table, generation) }),
     }
   }

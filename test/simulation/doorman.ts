@@ -15,7 +15,7 @@ export const TOKENS = ['p1', 'p2', 'p3'] as const
  * Somebody who tries tokens all along, through an index that may be late: a token whose revocation was folded before he asked
  * opens nothing, whatever the index says, and whoever of several nodes is still writing.
  */
-export const startDoorman = (world: World, scheduler: Scheduler, { users }: Pick<Workload, 'users'>): readonly Violation[] => {
+export const startDoorman = (world: World, scheduler: Scheduler, { users, domain }: Pick<Workload, 'users' | 'domain'>): readonly Violation[] => {
   const violations: Violation[] = []
   if (users.length === 0) return violations
   const process = scheduler.spawn('doorman', 300_000, false)
@@ -28,7 +28,7 @@ export const startDoorman = (world: World, scheduler: Scheduler, { users }: Pick
   const round = async () => {
     const user = world.random.pick(users)
     const patId = world.random.pick(TOKENS)
-    const { generation, table } = world.tables.serving()
+    const { generation, table } = world.tables.serving(domain)
     const revoked = table.items.has(keyOf(goneTokenKey(user, patId)))
     const opened = await opens(generation, user, patId).catch(() => false)
     if (revoked && opened) violations.push({ checker: 'tokens', detail: `${patId} of ${user} was revoked and still opens` })

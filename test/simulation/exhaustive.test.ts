@@ -12,6 +12,8 @@ describe('a single fault at every port call', () => {
   test.for(([
     ['toy', 7, []], ['meals', 23, []], ['toy', 28, []], ['meals', 2, []],
     ['toy', 23, FLIPS], ['toy', 29, FLIPS], ['meals', 27, FLIPS],
+    // With the series beside, and their points built anew.
+    ['scales', 372, []], ['scales', 372, ['rebuild']],
     // With somebody who is forgotten meanwhile, on services and embedded.
     ['meals', 93, ['rebuild']], ['meals', 91, ['rebuild']],
   ] as const).slice(0, isLong ? undefined : SHORT))('%s, seed %i, %j: every process dies, sleeps, or is not answered, once at each call it makes', { timeout: 30 * MINUTES }, async ([domain, seed, moves]) => {

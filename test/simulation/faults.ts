@@ -32,6 +32,8 @@ export const FAULT_KINDS = [
   'stale',
   /** The checkpoints fall back to an older state. */
   'forget',
+  /** The store takes nothing more for a while, from anybody. */
+  'outage',
 ] as const
 
 export type FaultKind = (typeof FAULT_KINDS)[number]

@@ -19,7 +19,7 @@ const MENDED: ReadonlySet<unknown> = new Set(['fold-threw', 'killed-the-process'
 export const createMender = (world: World, scheduler: Scheduler, { domain, mend: release }: Workload): Mender => {
   const process = scheduler.spawn('mender', 200_000, false)
   const { marks } = world.ports(process)
-  const waiting = () => world.tables.following().flatMap(({ generation, table }) =>
+  const waiting = () => world.tables.following(domain).flatMap(({ generation, table }) =>
     [...table.items.values()].filter((item) => item.PK.startsWith('PARKED#') && MENDED.has(item['code'])).map((item) => ({ generation, entry: item as StoredParked })))
   let mended = false
 

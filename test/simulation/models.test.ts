@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { keyStoreContract } from '../contracts/key-store.ts'
 import { logContract } from '../contracts/log.ts'
+import { seriesContract } from '../contracts/series.ts'
 import { storeContract } from '../contracts/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Logs } from '../../processors/engine/log.ts'
@@ -9,6 +10,7 @@ import { createKeyTable, keyStoreFor, type KeyTable } from './keys-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom } from './random.ts'
 import { createScheduler } from './scheduler.ts'
+import { createSeriesTables, seriesFor } from './series-model.ts'
 import { createTable, storeFor, type Table } from './store-model.ts'
 
 /** The models keep the rules of the ports they stand for, as long as nothing goes wrong: what the simulation shows is then true of the adapters. */
@@ -47,6 +49,22 @@ for (const embedded of [true, false]) {
         measure: async (spec, generation) => tables.has(named(spec.name, generation)) ? { items: tables.get(named(spec.name, generation))?.items.size ?? 0, bytes: 0 } : undefined,
         close: async () => undefined,
       },
+      cleanup: world.end,
+    }
+  })
+}
+
+for (const embedded of [true, false]) {
+  seriesContract(`the simulation's ${embedded ? 'embedded series' : 'series'}`, async () => {
+    const world = calmWorld()
+    const tables = createSeriesTables(embedded)
+    return {
+      stores: {
+        open: (spec, generation) => seriesFor(world.scheduler, world.process, tables.of(spec, generation)),
+        drop: async (spec, generation) => tables.drop(spec, generation),
+        close: async () => undefined,
+      },
+      start: Date.UTC(2026, 0, 5),
       cleanup: world.end,
     }
   })

@@ -1,6 +1,7 @@
 import { halfBuilt } from '../../processors/engine/claim.ts'
 import { flip } from '../../processors/engine/flip.ts'
 import { rebuild, type Workshop } from '../../processors/engine/rebuild.ts'
+import type { Domain } from '../../projections/projection.ts'
 import type { Desk } from './desk.ts'
 import type { Process } from './scheduler.ts'
 import type { Ports, World } from './world.ts'
@@ -15,6 +16,8 @@ export interface Operator {
 
 export interface OperatorOptions {
   readonly moves: readonly Move[]
+  /** Whose generations. */
+  readonly moving: Domain
   readonly desk: Desk
 }
 
@@ -24,10 +27,10 @@ const FLIP_TIMEOUT_MS = 1_500
 /** Held back, so that its working set is small: large ones are most of what a run costs, and are never filled. */
 const WRITES_PER_SECOND = 50
 
-export const startOperator = (world: World, { moves, desk }: OperatorOptions): Operator => {
+export const startOperator = (world: World, { moves, moving, desk }: OperatorOptions): Operator => {
   let left = moves
   const live = async (process: Process) => {
-    const ports = world.ports(process)
+    const ports = world.ports(process, moving)
     for (;;) {
       const [move] = left
       if (move === undefined) return

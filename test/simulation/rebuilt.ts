@@ -1,10 +1,11 @@
 import { build } from '../../processors/engine/build.ts'
 import type { LogRecord } from '../../processors/engine/log.ts'
 import { plainTarget } from './build-model.ts'
-import { checkItems, type Violation } from './checkers.ts'
+import { checkItems, checkPoints, type Violation } from './checkers.ts'
 import type { Topic } from './log-model.ts'
 import type { Expected } from './reference.ts'
 import { createScheduler } from './scheduler.ts'
+import { createSeriesTables, keeping, type SeriesTable } from './series-model.ts'
 import { createTable, storeFor, type Table } from './store-model.ts'
 import { createRandom } from './random.ts'
 import type { Workload } from './workload.ts'
@@ -23,21 +24,27 @@ export const checkRebuilt = async (topic: Topic, workload: Folded, expected: Exp
   return [...differences('at once', plain, expected), ...differences('by and by', tight, expected)]
 }
 
-const differences = (how: string, table: Table, expected: Expected): readonly Violation[] =>
-  checkItems(table.items.values(), expected).map(({ detail }) => ({ checker: 'C4', detail: `built ${how}: ${detail}` }))
+interface Done {
+  readonly table: Table
+  readonly series: SeriesTable | undefined
+}
+
+const differences = (how: string, { table, series }: Done, expected: Expected): readonly Violation[] =>
+  [...checkItems(table.items.values(), expected), ...(series ? checkPoints(series, expected) : [])].map(({ detail }) => ({ checker: 'C4', detail: `built ${how}: ${detail}` }))
 
 interface Building {
   readonly stops: readonly (readonly (readonly [number, number])[])[]
   readonly workingSet: number
 }
 
-const built = async (topic: Topic, { domain, codec }: Folded, { stops, workingSet }: Building): Promise<Table> => {
+const built = async (topic: Topic, { domain, codec }: Folded, { stops, workingSet }: Building): Promise<Done> => {
   const table = createTable(domain.table, true)
   const scheduler = createScheduler({ seed: 0, faults: () => undefined })
   const store = storeFor({ scheduler, random: createRandom(0) }, scheduler.spawn('build', 0, false), table)
+  const series = domain.series && createSeriesTables(true).of(domain.series, 1)
   const target = plainTarget(store, table)
-  for (const ends of stops) await build({ domain, codec, target, ends: new Map(ends), workingSet, log: { read: (partition, from, to) => pagesOf(topic.partitions[partition]?.slice(from, to) ?? []) } })
-  return table
+  for (const ends of stops) await build({ domain, codec, target, series: series && keeping(series), ends: new Map(ends), workingSet, log: { read: (partition, from, to) => pagesOf(topic.partitions[partition]?.slice(from, to) ?? []) } })
+  return { table, series }
 }
 
 async function* pagesOf(records: readonly LogRecord[]): AsyncGenerator<readonly LogRecord[]> {

@@ -5,7 +5,9 @@ import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { LogRecord, Position } from '../../processors/engine/log.ts'
 import { NAMESPACE } from '../../processors/engine/outbox.ts'
+import type { Versioned } from '../../processors/engine/series.ts'
 import { positionName, type Topic } from './log-model.ts'
+import { pointName } from './series-model.ts'
 
 /**
  * What the items must be: the log folded one event after the other over a Map. It shares the folds and the codec with
@@ -20,6 +22,8 @@ export interface Expected {
   readonly derived: readonly { readonly cause: string; readonly purpose: string; readonly key: string; readonly type: string }[]
   /** What the folds want done outside, by id. */
   readonly effects: ReadonlyMap<string, string>
+  /** By name; of several with the same name the one that was said last. */
+  readonly points: ReadonlyMap<string, Versioned>
   /** When each timer that was ever armed is due, by id. */
   readonly timers: ReadonlyMap<string, number>
 }
@@ -41,6 +45,7 @@ interface Folding {
   readonly parked: Map<string, number>
   readonly derived: { cause: string; purpose: string; key: string; type: string }[]
   readonly effects: Map<string, string>
+  readonly points: Map<string, Versioned>
   readonly timers: Map<string, number>
 }
 
@@ -55,7 +60,7 @@ interface Expecting {
 }
 
 export const expectedOf = ({ domain, codec, topic, watch }: Expecting): Expected => {
-  const folding: Folding = { domain, codec, watch, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), timers: new Map() }
+  const folding: Folding = { domain, codec, watch, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), points: new Map(), timers: new Map() }
   for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
   return folding
 }
@@ -152,6 +157,7 @@ const apply = (folding: Folding, turn: Turn, result: Result): Outcome => {
   for (const { purpose, event: next } of result.derived ?? []) {
     folding.derived.push({ cause: event.meta.eventId, purpose, key: next.key, type: next.type })
   }
+  for (const point of result.points ?? []) folding.points.set(pointName(point), { ...point, version: record.offset + 1 })
   for (const { purpose, kind } of result.effects ?? []) folding.effects.set(idOf(event, purpose), kind)
   for (const { name, at } of result.timers ?? []) if (at !== null) folding.timers.set(idOf(event, `timer:${name}:${at}`), at)
   return { kind: 'applied' }

@@ -1,30 +1,28 @@
-import { randomFaults, plannedFaults, swarm, type Fault, type Rates } from './faults.ts'
-import { LEDGER_TABLE } from '../../processors/engine/control.ts'
-import type { Codec } from '../../schemas/codec.ts'
-import type { Event } from '../../schemas/event.ts'
-import { checkAppends, checkIndexed, checkItems, checkOutcomes, checkPassed, type History, type Violation } from './checkers.ts'
-import { checkSent } from './checkers-sent.ts'
-import { checkForgotten } from './checkers-forgotten.ts'
+import { randomFaults, plannedFaults, swarm, type Fault, type Faults, type Rates } from './faults.ts'
+import type { Domain } from '../../projections/projection.ts'
+import type { Violation } from './checkers.ts'
 import { startClients } from './clients.ts'
-import { createDesk, type Desk } from './desk.ts'
+import { createDesk } from './desk.ts'
 import { startDoorman } from './doorman.ts'
-import { startForgetter, type Asked } from './forgetter.ts'
+import { startForgetter } from './forgetter.ts'
+import { checkAll } from './judge.ts'
 import { createMender } from './mender.ts'
 import { startOperator, type Move } from './operator.ts'
 import { createRandom } from './random.ts'
-import { checkRebuilt } from './rebuilt.ts'
-import { expectedOf } from './reference.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Table } from './store-model.ts'
 import { EPOCH, type Workload } from './workload.ts'
 import { mealsWorkload } from './workload-meals.ts'
 import { scalesWorkload } from './workload-scales.ts'
 import { toyWorkload } from './workload-toy.ts'
-import { createWorld, type Bug, type World } from './world.ts'
+import type { Bug } from './bug.ts'
+import { createWorld, type World } from './world.ts'
 
 export interface RunOptions {
   /** Exactly these faults instead of those that the seed draws. */
   readonly plan?: readonly Fault[]
+  /** Asked at every call, instead of a plan. */
+  readonly faults?: Faults
   readonly domain?: 'meals' | 'toy' | 'scales'
   /** How often each kind of fault strikes, instead of what the seed draws. */
   readonly rates?: Rates
@@ -57,6 +55,8 @@ interface Shape {
   readonly restart: boolean
   /** What is done to the generations meanwhile. */
   readonly moves: readonly Move[]
+  /** To whose generations. */
+  readonly moving: Domain
 }
 
 /** Most runs are without: what they are about is elsewhere. */
@@ -73,28 +73,30 @@ const BUDGET = 60_000
 
 const WORKLOADS = { meals: mealsWorkload, toy: toyWorkload, scales: scalesWorkload }
 
-const withRules = (workload: Workload, bug: Bug | undefined): Workload => (bug?.rules === undefined ? workload : { ...workload, domain: bug.rules(workload.domain) })
+const withRules = (workload: Workload, bug: Bug | undefined): Workload => (bug?.rules === undefined ? workload : { ...workload, domain: bug.rules(workload.domain), beside: workload.beside?.map(bug.rules) ?? [] })
 
 const shapeOf = (seed: number, options: RunOptions): Shape => {
   const random = createRandom(seed)
   const domain = options.domain ?? random.pick(['meals', 'toy', 'scales'] as const)
   const length = random.pick([6, 12, 20, 40])
   const embedded = random.chance(0.25)
+  const workload = withRules(WORKLOADS[domain](random, length), options.bug)
   return {
-    workload: withRules(WORKLOADS[domain](random, length), options.bug),
+    workload,
     nodes: embedded ? 1 : random.between(1, 3),
     partitions: embedded ? 1 : random.between(1, 3),
     batch: random.pick([1, 2, 5, 30, 300]),
     embedded,
     restart: random.chance(0.5),
     moves: options.moves ?? random.pick(MOVES),
+    moving: random.pick([workload.domain, ...(workload.beside ?? [])]),
   }
 }
 
 /** One run from its seed: SAFETY, with faults; HEAL; LIVENESS; CHECK. */
 export const runSeed = async (seed: number, options: RunOptions = {}): Promise<Report> => {
   const shape = shapeOf(seed, options)
-  const faults = options.plan ? plannedFaults(options.plan) : randomFaults(seed, options.rates ?? swarm(seed))
+  const faults = options.faults ?? (options.plan ? plannedFaults(options.plan) : randomFaults(seed, options.rates ?? swarm(seed)))
   const scheduler = createScheduler({ seed, faults, start: EPOCH, ...(options.record ? { record: true } : {}) })
   const world = createWorld({ seed, scheduler, ...shape, ...(options.bug ? { bug: options.bug } : {}) })
   const clients = startClients(world, scheduler, shape.workload.clients)
@@ -123,11 +125,13 @@ export const runSeed = async (seed: number, options: RunOptions = {}): Promise<R
 }
 
 /** Every generation that follows has passed all there is, nothing waits to be sent, and no timer is due. */
-const isCaughtUp = ({ topic, tables }: World, now: number): boolean => {
-  const following = tables.following()
+const isCaughtUp = (world: World, now: number): boolean => world.domains.every((domain) => hasCaughtUp(world, domain, now))
+
+const hasCaughtUp = ({ topic, tables }: World, domain: Domain, now: number): boolean => {
+  const following = tables.following(domain)
   if (following.length === 0) return false
   const hasPassed = ({ table }: { table: Table }) => topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length)
-  return following.every(hasPassed) && !following.some(({ table }) => waits(table, tables.serving().table === table ? now : 0))
+  return following.every(hasPassed) && !following.some(({ table }) => waits(table, tables.serving(domain).table === table ? now : 0))
 }
 
 const waits = ({ items }: Table, now: number): boolean => {
@@ -138,53 +142,8 @@ const waits = ({ items }: Table, now: number): boolean => {
   return false
 }
 
-const stuckDetail = ({ topic, tables, errors }: World, scheduler: Scheduler, how: string): string => {
-  const lag = tables.following().map(({ generation, table }) => `generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${waits(table, scheduler.now()) ? ' (something waits)' : ''}`)
+const stuckDetail = ({ topic, tables, errors, domains }: World, scheduler: Scheduler, how: string): string => {
+  const lag = domains.flatMap((domain) => tables.following(domain).map((one) => ({ ...one, domain }))).map(({ domain, generation, table }) => `${domain.name} generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${waits(table, scheduler.now()) ? ' (something waits)' : ''}`)
   const last = errors.at(-1)
   return `stuck (${how}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
-}
-
-interface Checked {
-  readonly world: World
-  readonly workload: Workload
-  readonly history: History
-  readonly seed: number
-  readonly faults: readonly Fault[]
-  readonly desk: Desk
-  readonly forgotten: readonly Asked[]
-  readonly rules: Bug['rules']
-}
-
-const checkAll = async ({ world, workload, history, seed, faults, desk, forgotten, rules = (domain) => domain }: Checked): Promise<readonly Violation[]> => {
-  const { topic, tables, outside, heard } = world
-  const { domain } = workload
-  const codec = remembering(world.reading())
-  const expected = expectedOf({ domain, codec, topic })
-  return [
-    ...tables.following().flatMap(({ generation, table }) => [...checkItems(table.items.values(), expected), ...checkPassed(topic, table, expected)]
-      .map(({ checker, detail }) => ({ checker, detail: `generation ${generation}: ${detail}` }))),
-    ...checkIndexed(domain.table, expected),
-    ...checkAppends(topic, codec, history),
-    ...checkOutcomes(heard, expected),
-    ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),
-    ...(workload.sealed ? checkForgotten({ topic, codec, said: saidBy(workload), forgotten, tables: [...tables.all(), ...desk.local.values()] }) : []),
-    ...(workload.check?.({ topic, codec, rules }) ?? []),
-    ...(seed % 10 === 0 ? await checkRebuilt(topic, { domain, codec: world.reading() }, expected) : []),
-  ]
-}
-
-const saidBy = ({ clients }: Workload): ReadonlyMap<string, Event> =>
-  new Map(clients.flat().flatMap(({ id, what }) => (id === null || what instanceof Uint8Array ? [] : [[id, what] as const])))
-
-/** Every checker reads every record: once is enough. */
-const remembering = (codec: Codec): Codec => {
-  const known = new Map<Uint8Array, Event>()
-  return {
-    ...codec,
-    decode: (value) => {
-      const event = known.get(value) ?? codec.decode(value)
-      known.set(value, event)
-      return event
-    },
-  }
 }

@@ -170,7 +170,7 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
       case 'pause-before': pause(process, LONG * (0.5 + amount)); return work(pace, { finish: succeed, on: process })
       case 'pause-after': return work(pace, { finish: value => { pause(process, LONG * (0.5 + amount)); succeed(value) } })
       case 'rebalance': case 'rewind': case 'forget': hooks.disturb(kind, process, amount); return work(pace, { finish: succeed })
-      case 'duplicate': case 'stale': case undefined: return work(pace, { finish: succeed })
+      case 'duplicate': case 'stale': case 'outage': case undefined: return work(pace, { finish: succeed })
     }
   }
 

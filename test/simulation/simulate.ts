@@ -72,12 +72,13 @@ export const told = ({ report, smallest, repro }: Failure): string => [
   `  again: ${repro}`,
 ].join('\n')
 
-const SINGLE: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-within', 'crash-late', 'pause-before', 'pause-after', 'lose', 'late', 'partial', 'refuse', 'rebalance', 'rewind', 'forget']
+const SINGLE: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-within', 'crash-late', 'pause-before', 'pause-after', 'lose', 'late', 'partial', 'refuse', 'rebalance', 'rewind', 'forget', 'outage']
 
-/** A clean run of the seed, and then the same with one fault of each kind at every single port call of every node. */
+/** A clean run of the seed, and then the same with one fault of each kind that can strike there at every single port call of every node. */
 export const exhaust = async (seed: number, options: RunOptions = {}, kinds: readonly FaultKind[] = SINGLE): Promise<{ readonly runs: number; readonly failed: readonly Report[] }> => {
-  const clean = await runSeed(seed, { ...options, plan: [] })
-  const plans = [[], ...clean.calls.flatMap((call) => kinds.map((kind) => [{ call, kind, amount: 0.4 }]))]
+  const possible = new Map<string, readonly FaultKind[]>()
+  const clean = await runSeed(seed, { ...options, faults: ({ call, kinds: all }) => void possible.set(call, all()) })
+  const plans = [[], ...clean.calls.flatMap((call) => kinds.filter((kind) => possible.get(call)?.includes(kind)).map((kind) => [{ call, kind, amount: 0.4 }]))]
   const failed: Report[] = []
   for (const plan of plans) {
     const report = await runSeed(seed, { ...options, plan })

@@ -1,4 +1,6 @@
 import { CONTROL_TABLE } from '../../processors/engine/control.ts'
+import { pk } from '../../processors/engine/control-rows.ts'
+import type { Domain } from '../../projections/projection.ts'
 import { tableName, type TableSpec } from '../../projections/table.ts'
 import { createTable, type Table } from './store-model.ts'
 
@@ -8,12 +10,12 @@ export interface Tables {
   drop(spec: TableSpec, generation: number): void
   all(): Iterable<Table>
   /** The domain's generations that are listed as following, with their tables. */
-  following(): readonly { readonly generation: number; readonly table: Table }[]
+  following(domain: Domain): readonly { readonly generation: number; readonly table: Table }[]
   /** The one that serves; the first before anybody said so. */
-  serving(): { readonly generation: number; readonly table: Table }
+  serving(domain: Domain): { readonly generation: number; readonly table: Table }
 }
 
-export const createTables = (domain: TableSpec, embedded: boolean): Tables => {
+export const createTables = (embedded: boolean): Tables => {
   const tables = new Map<string, Table>()
   const of = (spec: TableSpec, generation: number): Table => {
     const name = tableName(spec, generation)
@@ -23,18 +25,18 @@ export const createTables = (domain: TableSpec, embedded: boolean): Tables => {
     tables.set(name, made)
     return made
   }
-  const rows = () => [...of(CONTROL_TABLE, 1).items.values()]
+  const rows = ({ name }: Domain) => [...of(CONTROL_TABLE, 1).items.values()].filter(({ PK }) => PK === pk(name))
   return {
     of,
     drop: (spec, generation) => void tables.delete(tableName(spec, generation)),
     all: () => tables.values(),
-    following: () => {
-      const numbers = rows().filter(({ SK, state }) => SK.startsWith('GEN#') && state === 'following').map(({ generation }) => generation as number)
-      return numbers.map((generation) => ({ generation, table: of(domain, generation) }))
+    following: (domain) => {
+      const numbers = rows(domain).filter(({ SK, state }) => SK.startsWith('GEN#') && state === 'following').map(({ generation }) => generation as number)
+      return numbers.map((generation) => ({ generation, table: of(domain.table, generation) }))
     },
-    serving: () => {
-      const generation = (rows().find(({ SK }) => SK === 'SERVING')?.['generation'] ?? 1) as number
-      return { generation, table: of(domain, generation) }
+    serving: (domain) => {
+      const generation = (rows(domain).find(({ SK }) => SK === 'SERVING')?.['generation'] ?? 1) as number
+      return { generation, table: of(domain.table, generation) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { scales } from '../../processors/scales/domain.ts'
+import { scalesSeries } from '../../processors/scales/series.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ReadingReportedData } from '../../schemas/generated/scales.ts'
@@ -43,7 +44,7 @@ export const scalesWorkload = (random: Random, length: number): Workload => {
   for (const bar of bars) opening({ ...bar, random, now: speaker.now() }).forEach(say)
   while (events.length < length + bars.length * 4) say(saidBy({ ...random.pick(bars), random, now: speaker.now() }))
   const keys = [...bars.flatMap(({ loc, scales: devices }) => [loc, ...devices.map(({ id }) => id)]), ...BEERS]
-  return { domain: scales, codec, clients: dealt(random, { events, keys }), sends: true, users: [], check: checkScales }
+  return { domain: scales, codec, clients: dealt(random, { events, keys }), sends: true, users: [], check: checkScales, beside: random.chance(0.5) ? [scalesSeries] : [] }
 }
 
 /** Mostly, so that the rest has something to be about. */
@@ -129,8 +130,10 @@ const reading = (turn: Turn, scale: Scale): ReadingReportedData => {
   if (scale.boot === 'b1' && scale.id.endsWith('01') && random.chance(0.03)) [scale.boot, scale.seq] = ['b2', 0]
   scale.seq += 1
   scale.weight = weighed(random, scale.weight)
+  // A slow clock says the same instant twice.
+  const at = before !== undefined && random.chance(0.05) ? before.at : now - (random.chance(0.2) ? random.between(0, 60_000) : 0)
   const said: ReadingReportedData = {
-    device_id: scale.id, epoch: random.chance(0.02) ? 0 : 1, boot: scale.boot, seq: scale.seq, at: random.chance(0.2) ? now - random.between(0, 60_000) : now, device_ts: null, age_ms: 0, clamped: false,
+    device_id: scale.id, epoch: random.chance(0.02) ? 0 : 1, boot: scale.boot, seq: scale.seq, at, device_ts: null, age_ms: 0, clamped: false,
     weight_lbs: random.chance(0.03) ? null : scale.weight, level_pct: random.chance(0.4) ? null : ((scale.weight - EMPTY) / (FULL - EMPTY)) * 100 + random.pick([0, 0, 0, 6]),
     battery_v: null, battery_pct: random.pick([80, 22, 8, null, null]), tare_status: null, fw: null, dropped: null,
   }

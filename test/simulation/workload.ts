@@ -1,4 +1,6 @@
+import type { Item } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
+import type { Point } from '../../projections/series.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'
 import type { Violation } from './checkers.ts'
@@ -17,6 +19,8 @@ export interface Send {
 
 export interface Workload {
   readonly domain: Domain
+  /** Others that follow the same log; they refuse nothing and send nothing. */
+  readonly beside?: readonly Domain[]
   readonly codec: Codec
   /** One list a client; each is sent in order. */
   readonly clients: readonly (readonly Send[])[]
@@ -37,7 +41,15 @@ export interface Workload {
 export interface Told {
   readonly topic: Topic
   readonly codec: Codec
+  /** The points of every generation that follows. */
+  readonly stored: readonly Stored[]
   readonly rules: (domain: Domain) => Domain
+}
+
+export interface Stored {
+  readonly name: string
+  readonly points: ReadonlyMap<string, Point>
+  readonly items: ReadonlyMap<string, Item>
 }
 
 export const EPOCH = Date.UTC(2026, 0, 5, 12)

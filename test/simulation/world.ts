@@ -4,6 +4,7 @@ import type { Log, Logs } from '../../processors/engine/log.ts'
 import { createMarks, type Marks } from '../../processors/engine/marks.ts'
 import { openPipeline, type Paces } from '../../processors/engine/pipeline.ts'
 import type { Receivers } from '../../processors/engine/receivers.ts'
+import type { Series, SeriesStores } from '../../processors/engine/series.ts'
 import type { Store, Stores } from '../../processors/engine/store.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import type { Domain } from '../../projections/projection.ts'
@@ -12,13 +13,13 @@ import type { KeyStore } from '../../processors/engine/key-store.ts'
 import type { Keyring } from '../../processors/engine/keyring.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { codecWith, createKeyTable, keyStoreFor, readingWith, ringOf } from './keys-model.ts'
-import type { Violation } from './checkers.ts'
+import type { Bug, BugContext } from './bug.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
 import { createOutside, receiversFor, type Outside } from './receivers-model.ts'
-import type { RunOptions } from './run.ts'
 import type { Process, Scheduler } from './scheduler.ts'
+import { createSeriesTables, seriesFor, type SeriesTable, type SeriesTables } from './series-model.ts'
 import { storeFor, type Table } from './store-model.ts'
 import { createTables, type Tables } from './tables.ts'
 import type { Workload } from './workload.ts'
@@ -36,34 +37,6 @@ export interface WorldOptions {
   readonly bug?: Bug
 }
 
-/** Wrappers around what a node or an operator is given. */
-export interface Bug {
-  /** Where it shows soon. */
-  readonly under?: Pick<RunOptions, 'domain' | 'rates' | 'moves'>
-  readonly log?: (log: Log, context: BugContext) => Log
-  /** A generation's items. */
-  readonly store?: (store: Store, context: BugContext) => Store
-  readonly ledger?: (store: Store, context: BugContext) => Store
-  readonly control?: (control: Control, context: BugContext) => Control
-  readonly receivers?: (receivers: Receivers, context: BugContext) => Receivers
-  readonly domain?: (domain: Domain, context: BugContext) => Domain
-  /** The rules themselves are wrong, for everybody: only what the domain promises can tell. */
-  readonly rules?: (domain: Domain) => Domain
-  /** Who must notice, where it is not all one. */
-  readonly noticedBy?: Violation['checker']
-  readonly clock?: (clock: Clock, context: BugContext) => Clock
-  readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
-}
-
-export interface BugContext {
-  /** The generation's; of ledger and control their own. */
-  readonly table: Table
-  readonly tables: Tables
-  readonly topic: Topic
-  readonly random: Random
-  readonly process: Process
-}
-
 /** The ports as one process is given them. */
 export interface Ports {
   readonly domain: Domain
@@ -71,6 +44,7 @@ export interface Ports {
   readonly logs: Logs
   readonly log: Log
   readonly stores: Stores
+  readonly series: SeriesStores
   readonly ledger: Store
   readonly control: Control
   readonly marks: Marks
@@ -82,11 +56,14 @@ export interface Ports {
 export interface World {
   readonly topic: Topic
   readonly tables: Tables
+  readonly series: SeriesTables
+  /** The workload's own first. */
+  readonly domains: readonly Domain[]
   readonly outside: Outside
   readonly coordinator: Coordinator
   readonly random: Random
-  /** What nodes told their callers. */
-  readonly heard: readonly Passed[]
+  /** What nodes told their callers of the domain's events. */
+  heard(domain: Domain): readonly Passed[]
   readonly errors: readonly unknown[]
   /** Without any bug: the hands of the world are sound. */
   log(process: Process): Log
@@ -95,8 +72,8 @@ export interface World {
   codec(process: Process): Codec
   /** Reads the log with the keys that are left. */
   reading(): Codec
-  /** As nodes and operators are given them. */
-  ports(process: Process): Ports
+  /** As nodes and operators are given them; of the workload's own domain unless another is named. */
+  ports(process: Process, domain?: Domain): Ports
   /** A process that comes up again whenever it dies; `life` begins with 1. */
   keep(name: string, index: number, live: (process: Process) => Promise<void>): void
   /** Starts every node. */
@@ -121,12 +98,14 @@ export const createWorld = (options: WorldOptions): World => {
   const { scheduler, workload, seed, embedded } = options
   const random = createRandom(seed ^ 0x2545f491)
   const topic = createTopic(workload.domain.topic, options.partitions)
-  const tables = createTables(workload.domain.table, embedded)
+  const tables = createTables(embedded)
+  const series = createSeriesTables(embedded)
+  const domains = [workload.domain, ...(workload.beside ?? [])]
   const outside = createOutside()
   const coordinator = createCoordinator({ scheduler, random, batch: options.batch })
   const keyTable = createKeyTable(embedded)
-  const past: ReadonlyMap<number, number>[] = []
-  const heard: Passed[] = []
+  const past = new Map<Domain, ReadonlyMap<number, number>[]>(domains.map((domain) => [domain, []]))
+  const heard = new Map<string, Passed[]>(domains.map(({ name }) => [name, []]))
   const errors: unknown[] = []
   const kept: Kept[] = []
 
@@ -147,7 +126,7 @@ export const createWorld = (options: WorldOptions): World => {
     scheduler.note(`failed ${error instanceof Error ? error.message : String(error)}`)
   }
 
-  const ports = (process: Process): Ports => {
+  const ports = (process: Process, domain = workload.domain): Ports => {
     const context = (table: Table): BugContext => ({ table, tables, topic, random, process })
     const { bug = {} } = options
     const broken = <T>(wrap: ((part: T, context: BugContext) => T) | undefined, part: T, table: Table): T => wrap?.(part, context(table)) ?? part
@@ -158,9 +137,10 @@ export const createWorld = (options: WorldOptions): World => {
       ...mine,
       keys,
       codec: sealedBy(keys),
-      domain: broken(bug.domain, workload.domain, ledgerTable),
+      domain: broken(bug.domain, domain, ledgerTable),
       logs: { open: async () => mine.log, close: async () => undefined },
       stores: storesOf((spec, generation) => broken(bug.store, opened(process, tables.of(spec, generation)), tables.of(spec, generation)), tables),
+      series: seriesOf(series, (table) => seriesFor(scheduler, process, table), bug.series),
       ledger: broken(bug.ledger, opened(process, ledgerTable), ledgerTable),
       control: broken(bug.control, createControl({ store: opened(process, controlTable), now: mine.clock.now }), controlTable),
       // Here healthy events are alone in the hands of many who die; care.test.ts has those that kill.
@@ -185,9 +165,11 @@ export const createWorld = (options: WorldOptions): World => {
     launch(one)
   }
   const node = async (process: Process) => {
-    const watching = { passed: (_domain: string, _generation: number, passed: Passed) => void heard.push(passed), parked: () => undefined, failed: (_domain: string, error: unknown) => failed(error) }
-    const pipeline = await openPipeline({ ...ports(process), holder: process.name, watching, paces: PACES })
+    const watching = { passed: (domain: string, _generation: number, passed: Passed) => void heard.get(domain)?.push(passed), parked: () => undefined, failed: (_domain: string, error: unknown) => failed(error) }
+    const opened = (domain: Domain) => openPipeline({ ...ports(process, domain), holder: process.name, watching, paces: PACES })
+    const pipeline = await opened(workload.domain)
     await pipeline.start('processor')
+    for (const domain of workload.beside ?? []) await (await opened(domain)).start('processor')
     if (!workload.sends) return
     await pipeline.start('sender')
     await pipeline.start('timers')
@@ -202,13 +184,16 @@ export const createWorld = (options: WorldOptions): World => {
   scheduler.hooks.disturb = (kind, process, amount) => {
     if (kind === 'rebalance') coordinator.rebalance(process)
     if (kind === 'rewind') coordinator.rewind(process, amount)
-    const first = tables.of(workload.domain.table, 1)
-    if (kind === 'forget') forget(first, past, amount)
-    past.push(new Map(first.checkpoints))
+    for (const [{ table }, were] of past) {
+      const first = tables.of(table, 1)
+      if (kind === 'forget') forget(first, were, amount)
+      were.push(new Map(first.checkpoints))
+    }
   }
   const names = 'abcdef'
   return {
-    topic, tables, outside, coordinator, random, heard, errors, log, clock, codec, ports, keep, failed,
+    topic, tables, series, domains, outside, coordinator, random, errors, log, clock, codec, ports, keep, failed,
+    heard: ({ name }) => heard.get(name) ?? [],
     reading: () => (workload.sealed ? readingWith(keyTable, workload.domain.name) : workload.codec),
     store: (process, generation) => opened(process, tables.of(workload.domain.table, generation)),
     start: () => {
@@ -237,6 +222,15 @@ const storesOf = (open: (spec: TableSpec, generation: number) => Store, tables: 
   open: async (spec, generation) => open(spec, generation),
   drop: async (spec, generation) => tables.drop(spec, generation),
   measure: async () => undefined,
+  close: async () => undefined,
+})
+
+const seriesOf = (tables: SeriesTables, sound: (table: SeriesTable) => Series, broken: Bug['series'] = (series) => series): SeriesStores => ({
+  open: (spec, generation) => {
+    const table = tables.of(spec, generation)
+    return broken(sound(table), { table, other: (number) => sound(tables.of(spec, number)) })
+  },
+  drop: async (spec, generation) => tables.drop(spec, generation),
   close: async () => undefined,
 })
 
