@@ -3,8 +3,8 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { AlertItem, GraceItem } from '../../projections/scales/items.ts'
 import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, type AlertType } from '../../projections/scales/keys.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { refuse } from './refusal.ts'
-import { startWork, type Work } from './work.ts'
 
 /** The one alert that there may be of a type and an entity (S49). */
 export interface Subject {

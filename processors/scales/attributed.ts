@@ -1,10 +1,10 @@
 import type { ReadingReported, TelemetryReported } from '../../schemas/generated/scales.ts'
 import type { DeviceItem, TimelineItem } from '../../projections/scales/items.ts'
 import { isId, tapTimelineKey } from '../../projections/scales/keys.ts'
+import type { Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceSeen } from './held.ts'
 import { tapAt } from './timeline.ts'
-import type { Work } from './work.ts'
 
 /** Where a reading was measured; `unfit` is none at all. One of a tap that was removed since has no state to change. */
 export type Attributed =

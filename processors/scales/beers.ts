@@ -6,9 +6,9 @@ import { beerKegKey, beerKey, goneBeerKey, isId, libraryKey } from '../../projec
 import { SEEDED_TYPE, referenceWeights } from '../../projections/scales/keg-types.ts'
 import { normalName } from '../../projections/scales/names.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { isGravity } from './fit.ts'
 import { refuse } from './refusal.ts'
-import { startWork, type Work } from './work.ts'
 
 /** Where a beer lies: in the global library, keyed by itself, or in a location's, keyed by that. */
 export interface BeerName {

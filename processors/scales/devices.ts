@@ -4,10 +4,10 @@ import { isoOf } from '../../projections/instant.ts'
 import type { DeviceItem, DevicePointerItem } from '../../projections/scales/items.ts'
 import { deviceKey, isId } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld, deviceSeen, register } from './held.ts'
 import { leave } from './places.ts'
-import { startWork } from './work.ts'
 
 export const deviceRegistered = ({ data, meta }: DeviceRegistered, get: Get): Result => {
   if (!isId(data.device_id) || !isTime(meta.occurredAt)) return NOTHING

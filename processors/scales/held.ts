@@ -1,7 +1,7 @@
 import { isoOf } from '../../projections/instant.ts'
 import type { DeviceItem, DevicePointerItem } from '../../projections/scales/items.ts'
 import { deviceKey, devicePointerKey, isId } from '../../projections/scales/keys.ts'
-import type { Work } from './work.ts'
+import type { Work } from '../access/work.ts'
 
 /** A device of a location, by its claim. */
 export interface Holding {

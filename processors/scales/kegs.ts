@@ -4,11 +4,11 @@ import type { KegItem, TimelineItem } from '../../projections/scales/items.ts'
 import { isId, isTap, kegKey, tapTimelineKey } from '../../projections/scales/keys.ts'
 import type { KegOnTap } from '../../projections/scales/spans.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { areWeights, isGravity, isTime } from './fit.ts'
 import { retell } from './retell.ts'
 import { openTap } from './taps.ts'
 import { apart, corrected, finished, tapped, type Timeline } from './timeline.ts'
-import { startWork, type Work } from './work.ts'
 
 /** A keg comes to a tap; what was on the tap ends, and so does the keg's time on another. */
 export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {

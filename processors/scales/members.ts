@@ -4,8 +4,8 @@ import { isoOf } from '../../projections/instant.ts'
 import type { MemberItem, OwnerItem } from '../../projections/scales/items.ts'
 import { isId, memberKey, ownerKey } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork } from '../access/work.ts'
 import { refuse } from './refusal.ts'
-import { startWork } from './work.ts'
 
 /** A location is theirs who spoke first. */
 export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {

@@ -1,10 +1,10 @@
 import type { DeviceItem, TapItem } from '../../projections/scales/items.ts'
 import { tapKey } from '../../projections/scales/keys.ts'
+import type { Work } from '../access/work.ts'
 import { resolve } from './alerts.ts'
 import { leavePour } from './retell.ts'
 import { awaitNothing, broken } from './silence.ts'
 import { placed, tapNow } from './timeline.ts'
-import type { Work } from './work.ts'
 
 /** The device leaves the tap it stands under: nobody waits for it any more, and its alerts end, and what it saw of a pour. */
 export const leave = (work: Work, item: DeviceItem, at: number): DeviceItem => {

@@ -3,9 +3,9 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { QuarantineCountItem, QuarantinedItem } from '../../projections/scales/items.ts'
 import { isId, quarantineCountKey, quarantinedKey } from '../../projections/scales/keys.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { valueOf } from './recent.ts'
-import { startWork, type Work } from './work.ts'
 
 export interface Doubt {
   readonly reason: string

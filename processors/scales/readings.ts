@@ -6,6 +6,7 @@ import type { DeviceItem, DiscrepancyItem, Settings, SettingsItem, TapStateItem,
 import { discrepancyKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { watch } from './alerts.ts'
 import { attributed } from './attributed.ts'
 import { isTime, numberOf } from './fit.ts'
@@ -17,7 +18,6 @@ import { standingOf, withReading } from './recent.ts'
 import { putPour, unread } from './retell.ts'
 import { awaitReading, broken } from './silence.ts'
 import { kegAt, kegNow, tapAt } from './timeline.ts'
-import { startWork, type Work } from './work.ts'
 
 /** A reading of a tap, with what it is judged by. */
 interface Read {

@@ -3,11 +3,11 @@ import type { KegItem, PourItem, SettingsItem, TapItem, TapStateItem, TimelineIt
 import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
+import type { Work } from '../access/work.ts'
 import { resolve } from './alerts.ts'
 import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
 import { ended, leftAlone, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
-import type { Work } from './work.ts'
 
 export interface Retelling {
   readonly loc: string

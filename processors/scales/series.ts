@@ -9,6 +9,7 @@ import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Point } from '../../projections/series.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ReadingReported, ReadingReportedData, ScalesEvent, TelemetryReported } from '../../schemas/generated/scales.ts'
+import { startWork } from '../access/work.ts'
 import { attributed } from './attributed.ts'
 import { deviceRegistered, deviceReleased } from './devices.ts'
 import { numberOf } from './fit.ts'
@@ -20,7 +21,6 @@ import { isSeen, withSeen, type Seen } from './seen.ts'
 import { locationSettingsChanged } from './settings.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
 import { kegAt } from './timeline.ts'
-import { startWork } from './work.ts'
 
 /** Of the events that the series go by, none is ever refused. */
 type Heard = Extract<ScalesEvent, {

@@ -4,11 +4,11 @@ import { isoOf, msOf } from '../../projections/instant.ts'
 import type { AlertItem, DeviceItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
 import { activeAlertKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { endOf, fire, resolve, type Subject } from './alerts.ts'
 import { deviceHeld } from './held.ts'
 import { leavePour } from './retell.ts'
 import { tapNow } from './timeline.ts'
-import { startWork, type Work } from './work.ts'
 
 /** A device under a tap is waited for; the timer is set anew when it fires, not by every reading. */
 export const awaitReading = (work: Work, loc: string, device: string, since: number): void => {

@@ -3,13 +3,13 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { DeviceItem, DevicePointerItem, TapItem, TimelineItem } from '../../projections/scales/items.ts'
 import { isTap, tapIdOf, tapKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld } from './held.ts'
 import { leave } from './places.ts'
 import { retell } from './retell.ts'
 import { awaitReading } from './silence.ts'
 import { finished, kegNow, placed } from './timeline.ts'
-import { startWork, type Work } from './work.ts'
 
 /** A tap is there as soon as something is said of it; one that was removed begins anew. */
 export const openTap = (work: Work, { loc, tap, at }: { readonly loc: string; readonly tap: string; readonly at: number }): TimelineItem => {

@@ -4,12 +4,12 @@ import { isoOf } from '../../projections/instant.ts'
 import type { BeerItem, CalibrationItem, KegItem, TapStateItem, TareItem, TimelineItem } from '../../projections/scales/items.ts'
 import { beerKey, calibrationAsOfKey, calibrationKey, isTap, kegKey, tapStateKey, tapTimelineKey, tareKey } from '../../projections/scales/keys.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
+import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld } from './held.ts'
 import { quarantineTare } from './quarantine.ts'
 import { refuse } from './refusal.ts'
 import { kegAt, tapAt } from './timeline.ts'
-import { startWork, type Work } from './work.ts'
 
 /**
  * S40: the keg that was on the tap keeps its tare, which is the one that counts; the telemetry keeps a copy by a fold of its own, so this is

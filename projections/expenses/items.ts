@@ -8,8 +8,8 @@ import type { Key } from '../item.ts'
 export type Minor = number | bigint
 
 /** What lies in an index beside its own keys. */
-interface Named { readonly GSI2PK: string; readonly GSI2SK: string }
-interface Active { readonly GSI3PK: string; readonly GSI3SK: string }
+type Named = { readonly GSI2PK: string; readonly GSI2SK: string }
+type Active = { readonly GSI3PK: string; readonly GSI3SK: string }
 
 export type GroupItem = Key & {
   readonly id: string
@@ -54,6 +54,7 @@ export type SplitValue = {
 export type ExpenseItem = Key & Named & Active & {
   readonly id: string
   readonly groupId: string
+  readonly groupTitle: string
   readonly payerId: string
   readonly payerName: string | null
   readonly amount: number
@@ -66,6 +67,7 @@ export type ExpenseItem = Key & Named & Active & {
   readonly splitType: SplitType
   readonly splits: readonly SplitValue[]
   readonly category: string | null
+  /** When it was paid: its place. `updatedAt` is when somebody last said something of it. */
   readonly createdAt: string
   readonly createdBy: string | null
   readonly updatedAt: string
@@ -102,11 +104,13 @@ export type ParticipantItem = Key & {
   readonly totalAmount: number
   readonly totalMinor: Minor
   readonly createdAt: string
+  /** The expense's that wrote it: each writes it anew, so that what is written never depends on words. */
+  readonly revision: number
 }
 
 export type SettlementStatus = 'pending' | 'completed' | 'failed'
 
-interface SettlementBody {
+type SettlementBody = {
   readonly id: string
   readonly groupId: string
   readonly groupTitle: string
@@ -118,6 +122,7 @@ interface SettlementBody {
   readonly amountMinor: Minor
   readonly currency: string
   readonly exponent: number
+  /** While it is pending, of which its sender says so; then the one that was claimed for it, and for nothing else. */
   readonly txHash: string | null
   readonly status: SettlementStatus
   readonly createdAt: string
@@ -148,6 +153,13 @@ export type EntryKind =
   | 'group-created' | 'group-renamed' | 'currency-changed' | 'settings-changed' | 'chat-migrated' | 'member-joined' | 'member-left'
   | 'expense-recorded' | 'expense-revised' | 'expense-deleted' | 'expense-restored' | 'settlement-proposed' | 'settlement-confirmed' | 'settlement-failed'
 
+export type ExpenseThen = {
+  readonly payerId: string
+  readonly splitType: SplitType
+  readonly category: string | null
+  readonly splits: readonly { readonly userId: string; readonly amountMinor: Minor }[]
+}
+
 /** What happened, who said so, and what it did to whose balance: a statement's line, and an expense's history. */
 export type EntryItem = Key & {
   /** Only of an expense: its history is asked by them. */
@@ -158,7 +170,10 @@ export type EntryItem = Key & {
   readonly by: string | null
   readonly byName: string | null
   readonly event: string
+  /** Who joined or left; who is paid by a settlement. */
   readonly subjectId?: string
+  /** Who pays a settlement. */
+  readonly fromId?: string
   readonly expenseId?: string
   readonly settlementId?: string
   readonly revision?: number
@@ -170,7 +185,7 @@ export type EntryItem = Key & {
   readonly reason?: string | null
   readonly title?: string
   /** The expense as it was after it; null where it is none (any more). */
-  readonly after?: { readonly payerId: string; readonly splitType: SplitType; readonly category: string | null; readonly splits: readonly { readonly userId: string; readonly amountMinor: Minor }[] } | null
+  readonly after?: ExpenseThen | null
   /** What every standing changed by, a currency; what did not change is left out. */
   readonly moved?: { readonly [currency: string]: { readonly [user: string]: Partial<Standing> } }
 }
@@ -184,4 +199,5 @@ export type ProfileItem = Key & {
   readonly toldAt: string
 }
 export type TransactionItem = Key & { readonly txHash: string; readonly groupId: string; readonly settlementId: string; readonly claimedAt: string; readonly event: string }
-export type ChatItem = Key & { readonly chatId: string; readonly groupId: string }
+/** `groupId` is null when its group has moved to another chat. */
+export type ChatItem = Key & { readonly chatId: string; readonly groupId: string | null; readonly _heard: readonly string[] }

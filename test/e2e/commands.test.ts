@@ -95,7 +95,7 @@ describe('commands', { timeout: 120_000 }, () => {
     for (const name of ['build_info', 'pipeline_events_appended_total', 'pipeline_projection_lag_events', 'pipeline_projection_lag_seconds', 'pipeline_projection_conflicts_total', 'pipeline_dlq_size']) {
       expect(metrics).toContain(`# TYPE ${name} `)
     }
-    expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 }, scales: { table: 'scale-sense', generation: 1 }, 'scales-series': { table: 'scale-sense-series', generation: 1 } })
+    expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 }, scales: { table: 'scale-sense', generation: 1 }, 'scales-series': { table: 'scale-sense-series', generation: 1 }, expenses: { table: 'FractiTable', generation: 1 } })
   })
 
   test('cost weighs the log by the documented rules, beside one transaction an event, and computes the bill', async () => {

@@ -1,0 +1,139 @@
+import { isoOf } from '../../projections/instant.ts'
+import { bare } from '../../projections/item.ts'
+import type { BalanceDayItem, BalanceItem, CreditItem, EntryItem, Minor, Standing } from '../../projections/expenses/items.ts'
+import { balanceDayKey, balanceKey, creditKey } from '../../projections/expenses/keys.ts'
+import { minorOf, wholeOf } from '../../projections/expenses/money.ts'
+import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
+import type { Work } from '../access/work.ts'
+import { MOST_MEMBERS } from './members.ts'
+import { refuse, type Refused } from './refusal.ts'
+
+type Side = keyof Standing
+
+/** What counts of an expense, or of a settlement that was paid, in one currency. */
+export interface Contribution {
+  readonly currency: string
+  readonly exponent: number
+  readonly moves: readonly { readonly user: string; readonly side: Side; readonly minor: bigint }[]
+  /** What `user` owes to `payer` by it. */
+  readonly owed: readonly { readonly payer: string; readonly user: string; readonly minor: bigint }[]
+}
+
+interface Spent {
+  readonly payerId: string
+  readonly amountMinor: Minor
+  readonly currency: string
+  readonly exponent: number
+  readonly splits: readonly { readonly userId: string; readonly amountMinor: Minor }[]
+}
+
+export const ofExpense = ({ payerId, amountMinor, currency, exponent, splits }: Spent): Contribution => {
+  const shares = splits.map(({ userId, amountMinor: minor }) => ({ user: userId, minor: minorOf(minor) }))
+  return {
+    currency, exponent,
+    moves: [{ user: payerId, side: 'paid', minor: minorOf(amountMinor) }, ...shares.map((share) => ({ ...share, side: 'share' as const }))],
+    owed: shares.filter(({ user }) => user !== payerId).map((share) => ({ ...share, payer: payerId })),
+  }
+}
+
+interface Paid {
+  readonly fromUserId: string
+  readonly toUserId: string
+  readonly amountMinor: Minor
+  readonly currency: string
+  readonly exponent: number
+}
+
+export const ofSettlement = ({ fromUserId, toUserId, amountMinor, currency, exponent }: Paid): Contribution => {
+  const minor = minorOf(amountMinor)
+  return {
+    currency, exponent,
+    moves: [{ user: fromUserId, side: 'sent', minor }, { user: toUserId, side: 'received', minor }],
+    owed: [{ payer: toUserId, user: fromUserId, minor: -minor }],
+  }
+}
+
+/** The same taken back: what an expense contributed leaves with it, and nothing else does. */
+export const negated = ({ currency, exponent, moves, owed }: Contribution): Contribution => ({
+  currency, exponent, moves: moves.map((move) => ({ ...move, minor: -move.minor })), owed: owed.map((debt) => ({ ...debt, minor: -debt.minor })),
+})
+
+/** What was paid with other decimals cannot be added. */
+export const exponentFits = (work: Pick<Work, 'get'>, group: string, { currency, exponent }: Pick<Contribution, 'currency' | 'exponent'>): Refused | undefined => {
+  const balance = work.get<BalanceItem>(balanceKey(group, currency))
+  if (balance === undefined || balance.exponent === exponent) return undefined
+  return refuse('exponent-changed', `${currency} has ${balance.exponent} decimals in group ${group}, and this has ${exponent}.`)
+}
+
+export interface Moved {
+  /** Never before what moved last, whatever clocks say: so the balances of any time can be told by it. */
+  readonly at: string
+  readonly moved: NonNullable<EntryItem['moved']>
+}
+
+/** Adds contributions to the balances and credits of a group, as one movement: what cancels out is not written. */
+export const contribute = (work: Work, group: string, occurredAt: number, contributions: readonly Contribution[]): Moved | Refused => {
+  const currencies = [...new Set(contributions.map(({ currency }) => currency))]
+  const befores = currencies.map((currency) => work.get<BalanceItem>(balanceKey(group, currency))?.changedAt ?? '')
+  const at = [isoOf(occurredAt), ...befores].reduce((latest, each) => (each > latest ? each : latest))
+  const moved: { [currency: string]: Deltas } = {}
+  for (const currency of currencies) {
+    const own = contributions.filter((each) => each.currency === currency)
+    const deltas = summed(own)
+    if (Object.keys(deltas).length > 0) {
+      moved[currency] = deltas
+      if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas })) return refuse('too-many-members', `More people have balances in group ${group} than one item holds. Begin another group.`)
+    }
+    credit(work, group, own)
+  }
+  return { at, moved }
+}
+
+const summed = (contributions: readonly Contribution[]): Deltas => {
+  const sums = new Map<string, Map<Side, bigint>>()
+  for (const { user, side, minor } of contributions.flatMap(({ moves }) => moves)) {
+    const sum = sums.get(user) ?? new Map<Side, bigint>()
+    sums.set(user, sum.set(side, (sum.get(side) ?? 0n) + minor))
+  }
+  const deltas = [...sums].map(([user, sum]) => [user, Object.fromEntries([...sum].filter(([, minor]) => minor !== 0n).map(([side, minor]) => [side, wholeOf(minor)]))] as const)
+  return Object.fromEntries(deltas.filter(([, delta]) => Object.keys(delta).length > 0))
+}
+
+interface Movement {
+  readonly group: string
+  readonly currency: string
+  readonly exponent: number
+  readonly at: string
+  readonly deltas: Deltas
+}
+
+/** Those who left with something owed stay in it. */
+const MOST_STANDINGS = 2 * MOST_MEMBERS
+
+const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): boolean => {
+  const before = work.get<BalanceItem>(balanceKey(group, currency))
+  const members = standingsAfter(before?.members ?? {}, deltas)
+  if (before !== undefined && before.changedAt.slice(0, 10) < at.slice(0, 10)) {
+    const day = before.changedAt.slice(0, 10)
+    work.put({ ...bare(before), ...balanceDayKey(group, currency, day), day } satisfies BalanceDayItem)
+  }
+  work.put({ ...balanceKey(group, currency), currency, exponent, members, changedAt: at } satisfies BalanceItem)
+  return Object.keys(members).length <= MOST_STANDINGS
+}
+
+/** Each payer's credits are an item of their own; one that is owed nothing has none. */
+const credit = (work: Work, group: string, contributions: readonly Contribution[]): void => {
+  for (const { currency, exponent, owed: debts } of contributions) {
+    for (const payerId of new Set(debts.map(({ payer }) => payer))) {
+      const key = creditKey(group, currency, payerId)
+      const owed = new Map(Object.entries(work.get<CreditItem>(key)?.owed ?? {}))
+      for (const { user, minor } of debts.filter(({ payer }) => payer === payerId)) {
+        const sum = wholeOf(minorOf(owed.get(user) ?? 0) + minor)
+        if (sum === 0) owed.delete(user)
+        else owed.set(user, sum)
+      }
+      if (owed.size > 0) work.put({ ...key, payerId, currency, exponent, owed: Object.fromEntries(owed) } satisfies CreditItem)
+      else work.remove(key)
+    }
+  }
+}

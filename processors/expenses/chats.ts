@@ -1,0 +1,31 @@
+import type { ChatLinked, ChatUnlinked } from '../../schemas/generated/expenses.ts'
+import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import type { ChatItem } from '../../projections/expenses/items.ts'
+import { chatKey, chatLogKey, isChatId, isId } from '../../projections/expenses/keys.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import type { Work } from '../access/work.ts'
+
+export const linkChat = (work: Work, chatId: string, groupId: string): void =>
+  work.derive({ purpose: 'chat-linked', event: { type: 'ChatLinked', key: chatLogKey(chatId), data: { chatId, groupId } } })
+
+export const unlinkChat = (work: Work, chatId: string, groupId: string): void =>
+  work.derive({ purpose: 'chat-unlinked', event: { type: 'ChatUnlinked', key: chatLogKey(chatId), data: { chatId, groupId } } })
+
+/** A chat is of the group that named it first, until that has moved away. */
+export const chatLinked = (event: ChatLinked, get: Get): Result => {
+  const { chatId, groupId } = event.data
+  if (!isOfChat(event) || !isId(groupId)) return NOTHING
+  const before = get<ChatItem>(chatKey(chatId))
+  if (heardBefore(before?._heard, event)) return DUPLICATE
+  return { items: [{ ...chatKey(chatId), chatId, groupId: before?.groupId ?? groupId, _heard: hearing(before?._heard, event) } satisfies ChatItem] }
+}
+
+export const chatUnlinked = (event: ChatUnlinked, get: Get): Result => {
+  const { chatId, groupId } = event.data
+  const before = isOfChat(event) ? get<ChatItem>(chatKey(chatId)) : undefined
+  if (before === undefined || before.groupId !== groupId) return NOTHING
+  if (heardBefore(before._heard, event)) return DUPLICATE
+  return { items: [{ ...chatKey(chatId), chatId, groupId: null, _heard: hearing(before._heard, event) } satisfies ChatItem] }
+}
+
+const isOfChat = ({ data: { chatId }, meta: { key } }: ChatLinked | ChatUnlinked): boolean => isChatId(chatId) && chatLogKey(chatId) === key

@@ -1,0 +1,52 @@
+import { projection, type Domain } from '../../projections/projection.ts'
+import { expensesTable } from '../../projections/expenses/table.ts'
+import type { CommonEvent } from '../../schemas/generated/common.ts'
+import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
+import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
+import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
+import { apiUsageSampled } from '../access/usage.ts'
+import { chatLinked, chatUnlinked } from './chats.ts'
+import { expenseDeleted, expenseRestored } from './deletions.ts'
+import { expenseRecorded, expenseRevised } from './expenses.ts'
+import { groupChatMigrated, groupCreated, groupCurrencyChanged, groupRenamed, groupSettingsChanged } from './groups.ts'
+import { memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
+import { profileTold } from './profiles.ts'
+import { settlementConfirmed, settlementFailed, settlementProposed } from './settlements.ts'
+import { transactionClaimed } from './transactions.ts'
+
+export const expenses: Domain = {
+  name: 'expenses',
+  topic: 'expenses.events',
+  table: expensesTable,
+  foldVersion: 1,
+  personal: tokenItems,
+  projections: [
+    projection<ExpensesEvent | CommonEvent>('expenses', {
+      GroupCreated: groupCreated,
+      GroupRenamed: groupRenamed,
+      GroupCurrencyChanged: groupCurrencyChanged,
+      GroupSettingsChanged: groupSettingsChanged,
+      GroupChatMigrated: groupChatMigrated,
+      MemberJoined: memberJoined,
+      MemberLeft: memberLeft,
+      MemberProfileChanged: memberProfileChanged,
+      WalletSet: walletSet,
+      ExpenseRecorded: expenseRecorded,
+      ExpenseRevised: expenseRevised,
+      ExpenseDeleted: expenseDeleted,
+      ExpenseRestored: expenseRestored,
+      SettlementProposed: settlementProposed,
+      SettlementConfirmed: settlementConfirmed,
+      SettlementFailed: settlementFailed,
+      TransactionClaimed: transactionClaimed,
+      ChatLinked: chatLinked,
+      ChatUnlinked: chatUnlinked,
+      ProfileTold: profileTold,
+      PatIssued: patIssued,
+      PatRevoked: patRevoked,
+      PatUsed: patUsed,
+      ApiUsageSampled: apiUsageSampled,
+      PersonForgotten: tokensForgotten,
+    }),
+  ],
+}

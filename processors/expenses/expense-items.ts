@@ -1,0 +1,56 @@
+import { FORGOTTEN } from '../../schemas/event.ts'
+import type { ExpenseRecorded, ExpenseRevised, Split } from '../../schemas/generated/expenses.ts'
+import { isoOf } from '../../projections/instant.ts'
+import { bare } from '../../projections/item.ts'
+import type { ExpenseItem, GroupItem, MemberItem, ParticipantItem, SplitValue } from '../../projections/expenses/items.ts'
+import { EXPENSES, memberKey, ofUser, OWES, participantKey } from '../../projections/expenses/keys.ts'
+import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
+import type { Work } from '../access/work.ts'
+
+interface Place {
+  readonly group: GroupItem
+  /** When it was paid. */
+  readonly at: string
+  readonly id: string
+}
+
+/** What an expense is by its newest word, with names and title as they are now (E-k). */
+export const spending = (work: Work, { data, meta, personal }: ExpenseRecorded | ExpenseRevised, { group, at, id }: Place) => {
+  const { payerId, amountMinor, currency, exponent, splitType, splits, category } = data
+  const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null
+  return {
+    GSI3PK: ofUser(payerId), GSI3SK: `${EXPENSES}${at}#${id}`, groupTitle: group.title,
+    payerId, payerName: nameOf(payerId), amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, splitType, category,
+    splits: splits.map((split) => splitValue(split, exponent, nameOf(split.userId))),
+    description: personal === null || personal === FORGOTTEN ? null : personal.description,
+    // The words are theirs with whose key they are sealed.
+    describedBy: personal === null ? null : meta.subjectId,
+    updatedAt: isoOf(meta.occurredAt),
+  }
+}
+
+const splitValue = ({ userId, minor, bp, shares }: Split, exponent: number, userName: string | null): SplitValue => ({
+  userId, userName, amount: decimalNumber(minor, exponent), amountMinor: wholeOf(minor), ...(bp !== null && { percentage: bp / 100 }), ...(shares !== null && { shares }),
+})
+
+/** The expense, and an item for each who owes for it: all but the payer (E8). */
+export const putExpense = (work: Work, expense: ExpenseItem): void => {
+  work.put(expense)
+  for (const split of owing(expense)) work.put(participantOf(bare(expense), split))
+}
+
+export const removeExpense = (work: Work, expense: ExpenseItem): void => {
+  work.remove(expense)
+  for (const { userId } of owing(expense)) work.remove(participantKey(expense.groupId, expense.id, userId))
+}
+
+const owing = ({ payerId, splits }: ExpenseItem): readonly SplitValue[] => splits.filter(({ userId, amountMinor }) => userId !== payerId && amountMinor !== 0)
+
+const participantOf = (expense: ExpenseItem, { userId, userName, amount, amountMinor }: SplitValue): ParticipantItem => {
+  const { id, groupId, groupTitle, currency, exponent, payerId, payerName, description, describedBy, createdAt, revision } = expense
+  return {
+    ...participantKey(groupId, id, userId), GSI1PK: ofUser(userId), GSI1SK: `${OWES}${createdAt}#${id}`,
+    expenseId: id, groupId, groupTitle, userId, userName, amount, amountMinor, currency, exponent, payerId, payerName, description, describedBy,
+    totalAmount: expense.amount, totalMinor: expense.amountMinor, createdAt, revision,
+  }
+}

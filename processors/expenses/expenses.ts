@@ -1,0 +1,98 @@
+import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/expenses.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
+import { expenseKey, expenseNamed, expenseNameKey, groupKey, historyOf, isId } from '../../projections/expenses/keys.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
+import { contribute, negated, ofExpense, type Moved } from './balances.ts'
+import { enter } from './entries.ts'
+import { putExpense, removeExpense, spending } from './expense-items.ts'
+import { noGroup, refuse, type Refused } from './refusal.ts'
+import { misfit } from './sharing.ts'
+
+/** The expense, its participants and what they owe by it are one unit (E42). */
+export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
+  const { data, meta } = event
+  const { expenseId: id, spentAt, rowHash } = data
+  const group = get<GroupItem>(groupKey(meta.key))
+  if (group === undefined) return noGroup(meta.key)
+  if (!isId(id)) return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  if (get(expenseNameKey(meta.key, id)) !== undefined) return DUPLICATE
+  const work = startWork(get)
+  const refused = misfit(work, event)
+  if (refused !== undefined) return refused
+  const at = isoOf(spentAt)
+  const expense: ExpenseItem = {
+    ...expenseKey(meta.key, at, id), GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: at, createdBy: meta.actorId, revision: 1,
+    ...spending(work, event, { group, at, id }), ...(rowHash !== null && { rowHash }), _heard: hearing(undefined, event),
+  }
+  work.put({ ...expenseNameKey(meta.key, id), at, state: 'present' } satisfies ExpenseNameItem)
+  return settled(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
+}
+
+/** All of it anew, as one movement (E-g): what it contributed before leaves with it. */
+export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
+  const { data, meta } = event
+  const found = expenseHeld(get, meta.key, data.expenseId)
+  if ('refusal' in found) return found
+  const { group, name, expense: before } = found
+  if (heardBefore(before._heard, event)) return DUPLICATE
+  if (name.state === 'deleted') return refuse('expense-deleted', `Expense ${before.id} is deleted. Restore it first.`)
+  const forbidden = payerOnly(event, before)
+  if (forbidden !== undefined) return forbidden
+  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and this would make it ${data.revision}. Read it again and decide anew.`)
+  const work = startWork(get)
+  const refused = misfit(work, event, before)
+  if (refused !== undefined) return refused
+  const after = { ...before, ...spending(work, event, { group, at: name.at, id: before.id }), revision: data.revision, _heard: hearing(before._heard, event) }
+  return settled(work, event, { kind: 'expense-revised', before, after })
+}
+
+export interface Held {
+  readonly group: GroupItem
+  readonly name: ExpenseNameItem
+  readonly expense: ExpenseItem
+}
+
+/** An expense of the group by its id, deleted or not. */
+export const expenseHeld = (get: Get, group: string, id: string): Held | Refused => {
+  const item = get<GroupItem>(groupKey(group))
+  if (item === undefined) return noGroup(group)
+  const name = isId(id) ? get<ExpenseNameItem>(expenseNameKey(group, id)) : undefined
+  const expense = name && (name.expense ?? get<ExpenseItem>(expenseKey(group, name.at, id)))
+  return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }
+}
+
+/** Whose money it was decides about it (E-l). Nobody's word, as an import or a command says it, counts too. */
+export const payerOnly = ({ meta: { actorId, source } }: { readonly meta: ExpenseRevised['meta'] }, { id, payerId }: ExpenseItem): Refused | undefined =>
+  actorId === null || actorId === payerId || source === 'import' ? undefined : refuse('payer-only', `Only ${payerId}, who paid, changes expense ${id}.`)
+
+interface Change {
+  readonly kind: EntryItem['kind'] & `expense-${string}`
+  readonly before: ExpenseItem | undefined
+  readonly after: ExpenseItem | undefined
+}
+
+/** One commit holds as many, with what the engine adds. */
+const MOST_CHANGES = 95
+
+/** What an expense was leaves the group's items and balances, and what it is enters, with a line of the statement. */
+export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after }: Change): Result => {
+  const group = event.meta.key
+  const moved = contribute(work, group, event.meta.occurredAt, [...(before ? [negated(ofExpense(before))] : []), ...(after ? [ofExpense(after)] : [])])
+  if ('refusal' in moved) return moved
+  if (before !== undefined) removeExpense(work, before)
+  if (after !== undefined) putExpense(work, after)
+  const told = after ?? before
+  if (told !== undefined) enter(work, event, kind, { ...entryOf(event.meta.eventId, told, moved), after: after === undefined ? null : shapeOf(after) })
+  const result = work.result()
+  return (result.items?.length ?? 0) <= MOST_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
+}
+
+const entryOf = (event: string, { id, revision, currency, exponent, amountMinor, description, describedBy }: ExpenseItem, { at, moved }: Moved) => ({
+  GSI2PK: historyOf(id), GSI2SK: `${at}#${event}`, at, moved, expenseId: id, revision, currency, exponent, amountMinor, description, describedBy,
+})
+
+const shapeOf = ({ payerId, splitType, category, splits }: ExpenseItem): ExpenseThen =>
+  ({ payerId, splitType, category, splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })) })

@@ -1,0 +1,82 @@
+import type { MemberJoined, MemberLeft, MemberProfileChanged, WalletSet } from '../../schemas/generated/expenses.ts'
+import { FORGOTTEN } from '../../schemas/event.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
+import { groupKey, GROUPS_OF_USER, isId, memberKey, ofUser } from '../../projections/expenses/keys.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
+import { enter } from './entries.ts'
+import { NAMELESS, profileIn, telegramIdOf, tellProfile } from './profiles.ts'
+import { noGroup, refuse } from './refusal.ts'
+
+/** As many as one item of balances holds with room to spare. */
+export const MOST_MEMBERS = 1000
+
+/** Of the group, in the index of the user's groups (E6). */
+const activeOf = (group: string, user: string) => ({ GSI1PK: ofUser(user), GSI1SK: GROUPS_OF_USER + group })
+
+export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> =>
+  ({ ...memberKey(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...activeOf(group, user) })
+
+/** For the first time, or again. Who is one already only says their name anew: a chat and an app may both tell of it. */
+export const memberJoined = (event: MemberJoined, get: Get): Result => {
+  const { data: { userId }, meta } = event
+  const group = get<GroupItem>(groupKey(meta.key))
+  if (group === undefined) return noGroup(meta.key)
+  if (!isId(userId)) return refuse('member-invalid', 'A member is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  const before = get<MemberItem>(memberKey(meta.key, userId))
+  if (heardBefore(before?._heard, event)) return DUPLICATE
+  const isNew = before === undefined || before.leftAt !== undefined
+  if (isNew && group.memberCount >= MOST_MEMBERS) return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
+  const work = startWork(get)
+  const { leftAt: _, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
+  work.put({ ...kept, ...activeOf(meta.key, userId), ...profileIn(event, userId), _heard: hearing(before?._heard, event) } satisfies MemberItem)
+  if (isNew) {
+    work.put({ ...group, memberCount: group.memberCount + 1 })
+    enter(work, event, 'member-joined', { subjectId: userId })
+  }
+  tellProfile(work, event, userId)
+  return work.result()
+}
+
+/** The row stays, and what they owe and are owed (E-i). */
+export const memberLeft = (event: MemberLeft, get: Get): Result => {
+  const { data: { userId }, meta } = event
+  const group = get<GroupItem>(groupKey(meta.key))
+  if (group === undefined) return noGroup(meta.key)
+  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  if (before === undefined) return stranger(meta.key, userId)
+  if (heardBefore(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
+  const work = startWork(get)
+  const { GSI1PK: _, GSI1SK: __, ...kept } = before
+  work.put({ ...kept, leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
+  work.put({ ...group, memberCount: group.memberCount - 1 })
+  enter(work, event, 'member-left', { subjectId: userId })
+  return work.result()
+}
+
+/** What was written before keeps the name it had (E-k). */
+export const memberProfileChanged = (event: MemberProfileChanged, get: Get): Result => {
+  const { userId } = event.data
+  return renewed(event, get, profileIn(event, userId), (work) => tellProfile(work, event, userId))
+}
+
+export const walletSet = (event: WalletSet, get: Get): Result => {
+  const { data: { userId }, meta, personal } = event
+  const told = personal === null || meta.subjectId !== userId ? undefined : { wallet: personal === FORGOTTEN ? null : personal.wallet }
+  return renewed(event, get, told)
+}
+
+const renewed = (event: MemberProfileChanged | WalletSet, get: Get, told: Partial<MemberItem> | undefined, also: (work: Work) => void = () => undefined): Result => {
+  const { data: { userId }, meta } = event
+  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  if (before === undefined) return stranger(meta.key, userId)
+  if (heardBefore(before._heard, event)) return DUPLICATE
+  const work = startWork(get)
+  work.put({ ...before, ...told, _heard: hearing(before._heard, event) } satisfies MemberItem)
+  also(work)
+  return work.result()
+}
+
+const stranger = (group: string, user: string) => refuse('member-not-found', `${user} was never a member of group ${group}.`)

@@ -1,0 +1,37 @@
+import { FORGOTTEN, type Event } from '../../schemas/event.ts'
+import type { MemberJoinedPersonal, ProfileTold } from '../../schemas/generated/expenses.ts'
+import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { ProfileItem } from '../../projections/expenses/items.ts'
+import { isId, profileKey } from '../../projections/expenses/keys.ts'
+import type { Work } from '../access/work.ts'
+
+export type Profile = Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'>
+
+export const NAMELESS: Profile = { name: null, username: null, avatarUrl: null }
+
+/** What an event tells of its subject, without names where they were forgotten; undefined where it tells nothing, or of somebody else. */
+export const profileIn = ({ meta, personal }: Event<string, unknown, MemberJoinedPersonal>, user: string): Profile | undefined => {
+  if (personal === null || meta.subjectId !== user) return undefined
+  return personal === FORGOTTEN ? NAMELESS : { name: personal.name, username: personal.username, avatarUrl: personal.avatarUrl }
+}
+
+/** Telegram's number, where the id is one. */
+export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
+
+/** What a group heard of a person goes to the person (E-m). What cannot be read any more goes nowhere. */
+export const tellProfile = (work: Work, event: Event<string, unknown, MemberJoinedPersonal>, user: string): void => {
+  const { meta, personal } = event
+  if (personal === null || personal === FORGOTTEN || meta.subjectId !== user) return
+  work.derive({ purpose: 'profile', event: { type: 'ProfileTold', key: user, data: { at: meta.occurredAt }, personal, subjectId: user } })
+}
+
+/** The last word counts, by when it was said: groups are not in step with each other. Whether it does never depends on what it says. */
+export const profileTold = (event: ProfileTold, get: Get): Result => {
+  const { data, meta: { key: user } } = event
+  const profile = isId(user) ? profileIn(event, user) : undefined
+  const before = get<ProfileItem>(profileKey(user))
+  const toldAt = isoOf(data.at)
+  if (profile === undefined || (before !== undefined && before.toldAt >= toldAt)) return NOTHING
+  return { items: [{ ...profileKey(user), id: user, telegramId: telegramIdOf(user), ...profile, toldAt } satisfies ProfileItem] }
+}

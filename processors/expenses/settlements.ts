@@ -1,0 +1,96 @@
+import type { SettlementConfirmed, SettlementFailed, SettlementProposed } from '../../schemas/generated/expenses.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { EntryItem, GroupItem, MemberItem, ReceivedItem, SettlementItem, SettlementNameItem } from '../../projections/expenses/items.ts'
+import { groupKey, isId, isTxHash, memberKey, ofUser, RECEIVED, receivedKey, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS } from '../../projections/expenses/keys.ts'
+import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork, type Work } from '../access/work.ts'
+import { contribute, exponentFits, ofSettlement } from './balances.ts'
+import { enter } from './entries.ts'
+import { noGroup, refuse, type Refused } from './refusal.ts'
+import { strangerAmong, sumMisfit } from './sharing.ts'
+
+/** It counts for nothing until it is confirmed (E46). Who left may still pay, and be paid (E-i). */
+export const settlementProposed = (event: SettlementProposed, get: Get): Result => {
+  const { data, meta } = event
+  const { settlementId: id, fromUserId, toUserId, amountMinor, txHash } = data
+  const group = get<GroupItem>(groupKey(meta.key))
+  if (group === undefined) return noGroup(meta.key)
+  if (!isId(id) || (txHash !== null && !isTxHash(txHash))) return refuse('settlement-invalid', 'A settlement has an id of 1 to 64 letters, digits and _ . : @ -, and perhaps the hash of a transaction.')
+  if (get(settlementNameKey(meta.key, id)) !== undefined) return DUPLICATE
+  if (fromUserId === toUserId) return refuse('settlement-to-self', 'Nobody pays themselves.')
+  const work = startWork(get)
+  const refused = sumMisfit(amountMinor, data) ?? exponentFits(work, meta.key, data) ?? strangerAmong(work, meta.key, [fromUserId, toUserId])
+  if (refused !== undefined) return refused
+  const settlement = proposed(work, event, group)
+  work.put({ ...settlementNameKey(meta.key, id), at: settlement.createdAt } satisfies SettlementNameItem)
+  putSettlement(work, settlement)
+  enter(work, event, 'settlement-proposed', entryOf(settlement))
+  return work.result()
+}
+
+const proposed = (work: Work, event: SettlementProposed, group: GroupItem): SettlementItem => {
+  const { data: { settlementId: id, fromUserId, toUserId, amountMinor, currency, exponent, txHash, proposedAt, rowHash }, meta } = event
+  const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null
+  const at = isoOf(proposedAt)
+  return {
+    ...settlementKey(meta.key, at, id), GSI2PK: settlementNamed(id), GSI2SK: meta.key, GSI3PK: ofUser(fromUserId), GSI3SK: `${SETTLEMENTS}${at}#${id}`,
+    id, groupId: meta.key, groupTitle: group.title, fromUserId, fromUserName: nameOf(fromUserId), toUserId, toUserName: nameOf(toUserId),
+    amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, txHash, status: 'pending',
+    createdAt: at, createdBy: meta.actorId, ...(rowHash !== null && { rowHash }), _heard: hearing(undefined, event),
+  }
+}
+
+/** Pending becomes completed, once (E-j), and counts from now on. */
+export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Result => {
+  const { data, meta } = event
+  const found = settlementHeld(get, meta.key, data.settlementId)
+  if ('refusal' in found) return found
+  if (heardBefore(found._heard, event) || (found.status === 'completed' && (data.txHash === null || data.txHash === found.txHash))) return DUPLICATE
+  if (found.status !== 'pending') return final(found)
+  if (data.txHash !== null && !isTxHash(data.txHash)) return refuse('settlement-invalid', 'That is no hash of a transaction.')
+  const work = startWork(get)
+  const refused = exponentFits(work, meta.key, found)
+  if (refused !== undefined) return refused
+  const moved = contribute(work, meta.key, meta.occurredAt, [ofSettlement(found)])
+  if ('refusal' in moved) return moved
+  const settlement: SettlementItem = {
+    ...found, status: 'completed', txHash: data.txHash, completedAt: isoOf(data.verifiedAt), confirmedBy: data.confirmedBy, _heard: hearing(found._heard, event),
+  }
+  putSettlement(work, settlement)
+  enter(work, event, 'settlement-confirmed', { ...entryOf(settlement), ...moved })
+  return work.result()
+}
+
+export const settlementFailed = (event: SettlementFailed, get: Get): Result => {
+  const found = settlementHeld(get, event.meta.key, event.data.settlementId)
+  if ('refusal' in found) return found
+  if (heardBefore(found._heard, event) || found.status === 'failed') return DUPLICATE
+  if (found.status === 'completed') return final(found)
+  const work = startWork(get)
+  const settlement: SettlementItem = { ...found, status: 'failed', confirmedBy: event.data.confirmedBy, _heard: hearing(found._heard, event) }
+  putSettlement(work, settlement)
+  enter(work, event, 'settlement-failed', entryOf(settlement))
+  return work.result()
+}
+
+const settlementHeld = (get: Get, group: string, id: string): SettlementItem | Refused => {
+  if (get<GroupItem>(groupKey(group)) === undefined) return noGroup(group)
+  const name = isId(id) ? get<SettlementNameItem>(settlementNameKey(group, id)) : undefined
+  const settlement = name && get<SettlementItem>(settlementKey(group, name.at, id))
+  return settlement ?? refuse('settlement-not-found', `There is no settlement ${id} in group ${group}.`)
+}
+
+const final = ({ id, status }: SettlementItem): Refused => refuse('settlement-final', `Settlement ${id} is ${status}, and stays so.`)
+
+/** Both sides find it among what they did (E-e). */
+const putSettlement = (work: Work, settlement: SettlementItem): void => {
+  work.put(settlement)
+  const { PK: _, SK: __, GSI2PK: ___, GSI2SK: ____, _heard, ...body } = settlement
+  const { groupId, id, toUserId, createdAt } = settlement
+  work.put({ ...body, ...receivedKey(groupId, id, toUserId), GSI3PK: ofUser(toUserId), GSI3SK: `${RECEIVED}${createdAt}#${id}` } satisfies ReceivedItem)
+}
+
+const entryOf = ({ id, fromUserId, toUserId, currency, exponent, amountMinor }: SettlementItem): Partial<EntryItem> =>
+  ({ settlementId: id, subjectId: toUserId, fromId: fromUserId, currency, exponent, amountMinor })

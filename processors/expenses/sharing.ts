@@ -1,0 +1,53 @@
+import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/expenses.ts'
+import type { ExpenseItem, MemberItem } from '../../projections/expenses/items.ts'
+import { isId, memberKey } from '../../projections/expenses/keys.ts'
+import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
+import type { Work } from '../access/work.ts'
+import { exponentFits } from './balances.ts'
+import { isCurrency } from './groups.ts'
+import { refuse, type Refused } from './refusal.ts'
+
+/** So that a revision to as many others fits one commit (E-f). */
+export const MOST_BENEFICIARIES = 45
+
+/** Why an expense cannot be so; undefined where it can. Who was in it may stay in it, though they left. */
+export const misfit = (work: Work, { data, meta }: ExpenseRecorded | ExpenseRevised, before?: ExpenseItem): Refused | undefined => {
+  const { amountMinor, payerId, splits, category } = data
+  if (category !== null && (category.length === 0 || category.length > 100)) return refuse('expense-invalid', 'A category has 1 to 100 characters.')
+  const others = splits.filter(({ userId }) => userId !== payerId).length
+  if (others > MOST_BENEFICIARIES) return refuse('too-many-beneficiaries', `An expense is for at most ${MOST_BENEFICIARIES} others than the payer, and this is for ${others}. Split it into two.`)
+  return sumMisfit(amountMinor, data) ?? exponentFits(work, meta.key, data) ?? splitsMisfit(data)
+    ?? memberMisfit(work, meta.key, [payerId, ...splits.map(({ userId }) => userId)], before)
+}
+
+interface Sum {
+  readonly currency: string
+  readonly exponent: number
+}
+
+export const sumMisfit = (amount: bigint, { currency, exponent }: Sum): Refused | undefined => {
+  if (!isCurrency(currency)) return refuse('currency-unknown', 'A currency has a code of 2 to 10 capital letters and digits.')
+  if (!Number.isInteger(exponent) || exponent < 0 || exponent > MOST_DECIMALS) return refuse('currency-unknown', `A currency has 0 to ${MOST_DECIMALS} decimals.`)
+  return amount > 0n && amount <= MOST_MINOR ? undefined : refuse('amount-invalid', `An amount is more than zero and at most ${MOST_MINOR} of the currency’s smallest units.`)
+}
+
+const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | ExpenseRevised['data']): Refused | undefined => {
+  const users = new Set(splits.map(({ userId }) => userId))
+  if (splits.length === 0 || users.size < splits.length) return refuse('splits-mismatch', 'An expense is split among people, and each of them is named once.')
+  if (splits.some(({ minor }) => minor < 0n)) return refuse('splits-mismatch', 'Nobody bears less than nothing.')
+  const sum = splits.reduce((total, { minor }) => total + minor, 0n)
+  return sum === amountMinor ? undefined : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
+}
+
+const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
+  const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
+  const left = (user: string): string | undefined => work.get<MemberItem>(memberKey(group, user))?.leftAt
+  const gone = users.find((user) => isId(user) && !stay.has(user) && left(user) !== undefined)
+  return strangerAmong(work, group, users) ?? (gone === undefined ? undefined : refuse('member-left', `${gone} left group ${group} on ${left(gone)?.slice(0, 10)}.`))
+}
+
+/** Who was never a member. */
+export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => {
+  const stranger = users.find((user) => !isId(user) || work.get(memberKey(group, user)) === undefined)
+  return stranger === undefined ? undefined : refuse('member-unknown', `${stranger} was never a member of group ${group}.`)
+}

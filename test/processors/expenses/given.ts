@@ -1,0 +1,5 @@
+import { expenses } from '../../../processors/expenses/domain.ts'
+import { logKeyOf } from '../../../projections/expenses/keys.ts'
+import { foldsOf } from '../given.ts'
+
+export const { foldInto, tableOf, given } = foldsOf(expenses, logKeyOf)
