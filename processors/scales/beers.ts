@@ -2,9 +2,9 @@ import type { BeerChanged, BeerDefined, BeerRemoved } from '../../schemas/genera
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { BeerItem, GoneBeerItem, LibraryItem } from '../../projections/scales/items.ts'
-import { beerKegKey, beerKey, goneBeerKey, isId, libraryKey } from '../../projections/scales/keys.ts'
+import { beerKegKey, beerKey, goneBeerKey, isId, libraryKey, libraryWordKey } from '../../projections/scales/keys.ts'
 import { SEEDED_TYPE, referenceWeights } from '../../projections/scales/keg-types.ts'
-import { normalName } from '../../projections/scales/names.ts'
+import { endingsOf, normalName } from '../../projections/scales/names.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isGravity } from './fit.ts'
@@ -29,8 +29,7 @@ export const beerDefined = (event: BeerDefined, get: Get): Result => {
   if (known !== undefined) return refuse('beer-exists', `There is a beer ${beer_id} already; change it, or choose another id.`)
   const work = startWork(get)
   const beer: BeerItem = { ...beerKey(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, defined_by: meta.actorId, _heard: hearing(gone?._heard, event) }
-  work.put(beer)
-  work.put(entryOf(beer))
+  for (const item of [beer, ...entriesOf(beer)]) work.put(item)
   if (gone !== undefined) work.remove(gone)
   const seeded = beerKegKey(loc_id, beer_id, SEEDED_TYPE)
   if (get(seeded) === undefined) work.put({ ...seeded, keg_type: SEEDED_TYPE, ...referenceWeights(SEEDED_TYPE) })
@@ -57,10 +56,8 @@ export const beerChanged = (event: BeerChanged, get: Get): Result => {
 }
 
 const rename = (work: Work, before: BeerItem, after: BeerItem): void => {
-  const [was, is] = [entryOf(before), entryOf(after)]
-  work.put(after)
-  if (was.SK !== is.SK) work.remove(was)
-  work.put(is)
+  for (const entry of entriesOf(before)) work.remove(entry)
+  for (const item of [after, ...entriesOf(after)]) work.put(item)
 }
 
 export const beerRemoved = (event: BeerRemoved, get: Get): Result => {
@@ -70,13 +67,14 @@ export const beerRemoved = (event: BeerRemoved, get: Get): Result => {
   if (heardBefore(before?._heard ?? gone?._heard, event) || gone !== undefined) return DUPLICATE
   if (before === undefined) return unknown(data)
   const work = startWork(get)
-  work.remove(before)
-  work.remove(entryOf(before))
+  for (const item of [before, ...entriesOf(before)]) work.remove(item)
   work.put({ ...goneBeerKey(data.loc_id, data.beer_id), removed_at: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies GoneBeerItem)
   return work.result()
 }
 
-const entryOf = ({ beer_id, loc_id, name, style }: BeerItem): LibraryItem => ({ ...libraryKey(loc_id, normalName(name), beer_id), beer_id, loc_id, name, style })
+/** Under its name, to be listed, and under each of its words, to be found. */
+const entriesOf = ({ beer_id, loc_id, name, style }: BeerItem): readonly LibraryItem[] =>
+  [libraryKey(loc_id, normalName(name), beer_id), ...endingsOf(name).map((ending) => libraryWordKey(loc_id, ending, beer_id))].map((key) => ({ ...key, beer_id, loc_id, name, style }))
 
 const isName = (name: string): boolean => name.length <= 200 && normalName(name) !== ''
 

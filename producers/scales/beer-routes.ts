@@ -46,7 +46,7 @@ const reads = async (call: Call): Promise<undefined> => {
 const searchBeers = question({
   method: 'GET',
   url: '/v1/beers',
-  summary: 'Beers whose names begin so: of the global library, and before them those of a location.',
+  summary: 'Beers with a word that begins so: of the global library, and before them those of a location.',
   query: { type: 'object', additionalProperties: false, properties: { search: { type: 'string', maxLength: 100 }, loc, ...pagingSchema } },
   result: listOf(pointerSchema),
   admit: reads,

@@ -45,6 +45,9 @@ export const beerKegKey = (loc: string | null, beer: string, type: string): Key 
 /** Pointers by name, so that the library is searched without a scan; each is its beer's own. */
 export const libraryPartition = (loc: string | null): string => (loc === null ? 'BEERLIB#GLOBAL' : `BEERLIB#${loc}`)
 export const NAMES = 'NAME#'
+/** From each word of a name on, so that it is found by any of them. */
+export const WORDS = 'WORD#'
+export const libraryWordKey = (loc: string | null, ending: string, beer: string): Key => ({ PK: libraryPartition(loc), SK: `WORD#${ending}#${beer}` })
 export const libraryKey = (loc: string | null, name: string, beer: string): Key => ({ PK: libraryPartition(loc), SK: `NAME#${name}#${beer}` })
 
 /** Who holds a device, by the device. */

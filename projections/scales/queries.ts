@@ -9,10 +9,10 @@ import type {
 } from './items.ts'
 import {
   ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, deviceOf, devicePartition, devicePointerKey,
-  DEVICE_POINTERS, discrepancyKey, goneBeerKey, graceKey, HISTORY, kegKey, libraryPartition, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
-  quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tapTimelineKey, tareKey, telemetryKey, type AlertType,
+  DEVICE_POINTERS, discrepancyKey, goneBeerKey, graceKey, HISTORY, kegKey, libraryPartition, libraryWordKey, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
+  quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tapTimelineKey, tareKey, telemetryKey, WORDS, type AlertType,
 } from './keys.ts'
-import { normalName } from './names.ts'
+import { endingsOf, normalName } from './names.ts'
 import { poursOf, type Pour } from './pours.ts'
 import { settingsOf } from './settings.ts'
 import { BATTERY_INDEX, DEVICE_INDEX } from './table.ts'
@@ -131,10 +131,18 @@ const beerQueries = (reader: Reader) => ({
   },
   beerKegs: (loc: string | null, beer: string, paging: Paging) => list<BeerKegItem>(reader, { pk: beerPartition(loc, beer), prefix: BEER_KEGS, ...paging }),
   beerKeg: (loc: string | null, beer: string, type: string) => find<BeerKegItem>(reader, beerKegKey(loc, beer, type)),
-  /** Beers of one library whose names begin so (S-p). */
-  beersNamed: (loc: string | null, search: string, paging: Paging) =>
-    list<LibraryItem>(reader, { pk: libraryPartition(loc), prefix: NAMES + normalName(search), ...paging }),
+  /** Beers of one library with a word, or words, that begin so (S-p); one that is found by several leaves gaps in its pages. */
+  beersNamed: async (loc: string | null, search: string, paging: Paging): Promise<Page<LibraryItem>> => {
+    const sought = normalName(search)
+    const page = await list<LibraryItem>(reader, { pk: libraryPartition(loc), prefix: sought === '' ? NAMES : WORDS + sought, ...paging })
+    return sought === '' ? page : { ...page, items: page.items.filter((item) => isFirst(item, sought)) }
+  },
 })
+
+const isFirst = ({ SK, name, beer_id, loc_id }: LibraryItem, sought: string): boolean => {
+  const first = endingsOf(name).find((ending) => ending.startsWith(sought))
+  return first !== undefined && SK === libraryWordKey(loc_id, first, beer_id).SK
+}
 
 const find = async <I extends Item>(reader: Reader, key: Key): Promise<I | undefined> => (await reader.get(key)) as I | undefined
 

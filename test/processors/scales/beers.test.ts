@@ -13,6 +13,7 @@ describe('BeerDefined', () => {
       [BEER]: { name: 'Guinness Draught', style: 'stout', specific_gravity: 1.014 },
       [HALF]: { gallons: 15.5, full_lbs: 161.5, empty_lbs: 29 },
       [NAME]: { beer_id: 'guinness', loc_id: null },
+      'BEERLIB#GLOBAL / WORD#draught#guinness': { name: 'Guinness Draught' },
     }))
   test('S4 S45: a location’s own lies with it', () =>
     given().when(beerDefined({ beer_id: 'house', loc_id: LOC, name: 'House Ale', meta: { key: LOC } }))

@@ -23,7 +23,7 @@ describe('beers', () => {
     expect((await say('PUT', '/v1/beers/guinness-draught/kegs/sixth_barrel', { gallons: 5.17, full_lbs: 60, empty_lbs: 16 })).body['kegs']).toMatchObject([{}, { keg_type: 'sixth_barrel', full_lbs: 60 }])
   })
 
-  test('S-p the library is searched by the beginning of a name, without case and accents, page by page', async () => {
+  test('S-p the library is searched by the beginning of words, without case and accents, page by page', async () => {
     const { ask, say } = await openBar()
     for (const name of ['Modelo Especial', 'Modelo Negra', 'Módelo Zero', 'Coors Light']) await say('POST', '/v1/beers', { name })
     await say('POST', '/v1/beers', { name: 'Modelled on nothing', loc_id: 'loc-001' })
@@ -39,6 +39,22 @@ describe('beers', () => {
     } while (cursor !== undefined)
     expect(all).toEqual(['modelled-on-nothing', 'modelo-especial', 'modelo-negra', 'modelo-zero'])
     expect((await ask('/v1/beers?cursor=%25')).status).toBe(400)
+  })
+
+  test('S45 S-p a beer is found by any word of its name, once', async () => {
+    const { ask, say } = await openBar()
+    for (const name of ['Sierra Nevada Pale Ale', 'Paler than Pale', 'Nevada', 'Guinness']) await say('POST', '/v1/beers', { name })
+    const named = async (query: string) => (await ask(`/v1/beers?${query}`)).body.items.map(({ id }) => id)
+    expect(await named('search=nev')).toEqual(['sierra-nevada-pale-ale', 'nevada'])
+    expect(await named('search=pale')).toEqual(['sierra-nevada-pale-ale', 'paler-than-pale'])
+    expect(await named('search=Pale%20A')).toEqual(['sierra-nevada-pale-ale'])
+    expect(await named('search=ada')).toEqual([])
+    expect(await named('')).toEqual(['guinness', 'nevada', 'paler-than-pale', 'sierra-nevada-pale-ale'])
+    await say('PATCH', '/v1/beers/nevada', { name: 'Pale Nevada' })
+    expect(await named('search=pale%20n')).toEqual(['nevada'])
+    expect(await named('search=nev')).toEqual(['sierra-nevada-pale-ale', 'nevada'])
+    await say('DELETE', '/v1/beers/nevada')
+    expect(await named('search=nev')).toEqual(['sierra-nevada-pale-ale'])
   })
 
   test('a beer is changed and removed; the library follows', async () => {
