@@ -68,6 +68,11 @@ export const isId = (id: string): boolean => ID.test(id)
 export const isChatId = (id: string): boolean => /^-?\d{1,20}$/.test(id)
 /** Hex or base64, as explorers write them. */
 export const isTxHash = (hash: string): boolean => /^[A-Za-z0-9+/_=-]{16,128}$/.test(hash)
+/** One spelling for all: a hash of 32 bytes in lower-case hex, so that a transaction in hex and in base64 is the same one (E-j). */
+export const oneTxHash = (hash: string): string => {
+  if (/^[0-9a-fA-F]{64}$/.test(hash)) return hash.toLowerCase()
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(hash) ? Buffer.from(hash, 'base64').toString('hex') : hash
+}
 
 /** The log key of which every item of a partition is derived. */
 export const logKeyOf = (pk: string): string | undefined => {

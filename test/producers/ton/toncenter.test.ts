@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { TonAsked } from '../../../producers/expenses/ton.ts'
+import { createTonCheck } from '../../../producers/ton/toncenter.ts'
+import { oneTxHash } from '../../../projections/expenses/keys.ts'
+import { startTon, type TonMessage, type TonService, type TonTransaction } from '../../services/ton.ts'
+
+const ANN = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
+const ANN_FRIENDLY = 'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI'
+const BOB = `0:${'B0B'.repeat(21)}0`
+const EVE = `0:${'E'.repeat(64)}`
+
+const base64 = (what: string): string => hash('sha256', what, 'base64')
+const hex = (what: string): string => hash('sha256', what, 'hex')
+
+const message = (more: Partial<TonMessage> = {}): TonMessage => ({ hash: base64('message'), source: ANN, destination: BOB, value: '1500000000', bounce: true, bounced: false, ...more })
+
+/** What Bob's account tells: 1.5 TON came from Ann. */
+const arrived = (more: Partial<TonTransaction> = {}): TonTransaction => ({
+  account: BOB, hash: base64('arrived'), lt: '46288993000003', now: 1_794_830_400, mc_block_seqno: 33_013_054, emulated: false,
+  description: { type: 'ord', aborted: false, compute_ph: { skipped: false, success: true, exit_code: 0 }, action: { success: true } },
+  in_msg: message(), out_msgs: [], ...more,
+})
+
+const asked: TonAsked = { txHash: hex('arrived'), from: ANN_FRIENDLY, to: BOB, amountMinor: 1_500_000_000n }
+const NO_STATE = { skipped: true, reason: 'no_state' }
+
+let ton: TonService
+const errors: unknown[] = []
+const checking = (more: { readonly key?: string; readonly timeoutMs?: number; readonly api?: string } = {}) => createTonCheck({ api: ton.url, failed: (error) => errors.push(error), ...more })
+
+beforeEach(async () => {
+  errors.length = 0
+  ton = await startTon()
+})
+afterEach(() => ton.stop())
+
+describe('E-j a TON transaction', () => {
+  test('E-j that brought the amount from the one to the other is confirmed, in whatever form it is named', async () => {
+    ton.add(arrived())
+    for (const txHash of [hex('arrived'), hex('arrived').toUpperCase(), base64('arrived'), Buffer.from(hex('arrived'), 'hex').toString('base64url')]) {
+      expect(await checking().check({ ...asked, txHash }), txHash).toBe('confirmed')
+    }
+    expect(new Set(ton.asked)).toEqual(new Set([`GET /api/v3/transactions?limit=1&hash=${hex('arrived')}`]))
+  })
+
+  test('E-j has one spelling, so that it is claimed once', () => {
+    const spellings = [hex('x'), hex('x').toUpperCase(), base64('x'), Buffer.from(hex('x'), 'hex').toString('base64url')]
+    expect(new Set(spellings.map(oneTxHash))).toEqual(new Set([hex('x')]))
+    expect(oneTxHash('not-a-hash-of-the-chain')).toBe('not-a-hash-of-the-chain')
+  })
+
+  const failed: readonly (readonly [what: string, transaction: TonTransaction])[] = [
+    ['brought less', arrived({ in_msg: message({ value: '1499999999' }) })],
+    ['brought more', arrived({ in_msg: message({ value: '15000000000' }) })],
+    ['went to another', arrived({ account: EVE, in_msg: message({ destination: EVE }) })],
+    ['came from another', arrived({ in_msg: message({ source: EVE }) })],
+    ['went the other way', arrived({ account: ANN, in_msg: message({ source: BOB, destination: ANN }) })],
+    ['brought back what had been sent', arrived({ in_msg: message({ bounced: true }) })],
+    ['could not be taken and was sent back', arrived({ description: { type: 'ord', aborted: true, compute_ph: NO_STATE, bounce: { type: 'ok' } } })],
+  ]
+  test.each(failed)('E-j that %s failed', async (_what, transaction) => {
+    ton.add(transaction)
+    expect(await checking().check(asked)).toBe('failed')
+  })
+
+  test('that an account keeps although it is no contract yet is confirmed', async () => {
+    ton.add(arrived({ in_msg: message({ bounce: false }), description: { type: 'ord', aborted: true, compute_ph: NO_STATE } }))
+    expect(await checking().check(asked)).toBe('confirmed')
+  })
+
+  const unknown: readonly (readonly [what: string, transaction: TonTransaction])[] = [
+    ['the sender\'s own, which only says that it went out', arrived({ account: ANN, in_msg: message({ source: null, destination: ANN, value: null, bounce: null }), out_msgs: [message()] })],
+    ['in no block of the masterchain yet', arrived({ mc_block_seqno: null })],
+    ['only a guess', arrived({ emulated: true })],
+    ['another than was asked for', arrived({ hash: base64('another') })],
+  ]
+  test.each(unknown)('E-j that is %s tells nothing', async (_what, transaction) => {
+    ton.add(transaction)
+    expect(await checking().check(asked)).toBe('unknown')
+    expect(errors).toEqual([])
+  })
+
+  test('is not asked for where a wallet is not known, or it is no hash', async () => {
+    ton.add(arrived())
+    for (const wrong of [{ from: null }, { to: null }, { to: 'bob' }, { txHash: 'not-a-hash-of-the-chain' }, { txHash: '../../../secret/files' }]) {
+      expect(await checking().check({ ...asked, ...wrong })).toBe('unknown')
+    }
+    expect(ton.asked).toEqual([])
+  })
+})
+
+describe('who is asked about transactions', () => {
+  test('may want a key', async () => {
+    const guarded = await startTon('s3cret')
+    guarded.add(arrived())
+    expect(await checking({ api: guarded.url, key: 's3cret' }).check(asked)).toBe('confirmed')
+    expect(await checking({ api: guarded.url }).check(asked)).toBe('unknown')
+    expect(String(errors[0])).toContain('answered 401')
+    expect(String(errors[0])).not.toContain('s3cret')
+    await guarded.stop()
+  })
+
+  test.each(['cut', 'html', 'busy', 'moved'] as const)('who is in trouble (%s) tells nothing, and it is told', async (kind) => {
+    ton.trouble(kind)
+    expect(await checking().check(asked)).toBe('unknown')
+    expect(errors).toHaveLength(1)
+  })
+
+  test('who does not answer is not waited for', async () => {
+    ton.trouble('silent')
+    expect(await checking({ timeoutMs: 50 }).check(asked)).toBe('unknown')
+    expect(String(errors[0])).toContain('TimeoutError')
+  })
+
+  test('who is not there tells nothing', async () => {
+    const gone = await startTon()
+    await gone.stop()
+    expect(await checking({ api: gone.url }).check(asked)).toBe('unknown')
+    expect(errors).toHaveLength(1)
+  })
+})
