@@ -16,6 +16,7 @@ export type Table = {
   readonly columns: Map<string, Column>
   /** Which of measure_value::* have come, in their order. */
   readonly singles: Set<ColumnType>
+  readonly measureNames: Set<string>
   /** The newest time of each series: what is newer cannot be there yet, and need not be looked for. */
   readonly newest: Map<string, bigint>
 }
@@ -64,13 +65,15 @@ const load = async (storage: Storage): Promise<Map<string, Database>> => {
     databases.set(database.name, { ...database, tables: new Map() })
   }
   for (const [id, text] of await storage.read('SELECT id, described FROM tbls ORDER BY id')) {
-    const kept = JSON.parse(String(text)) as Omit<Table, 'id' | 'columns' | 'singles' | 'newest'> & { columns: Column[]; singles: ColumnType[] }
+    const kept = JSON.parse(String(text)) as Omit<Table, 'id' | 'columns' | 'singles' | 'measureNames' | 'newest'> & { columns: Column[]; singles: ColumnType[] }
     const newest = await storage.read(`SELECT series, max(time) FROM data_${Number(id)} GROUP BY series`)
+    const names = await storage.read(`SELECT DISTINCT measure_name FROM data_${Number(id)}`)
     databases.get(kept.database)?.tables.set(kept.name, {
       ...kept,
       id: Number(id),
       columns: new Map(kept.columns.map((column) => [column.name, column])),
       singles: new Set(kept.singles),
+      measureNames: new Set(names.map(([name]) => String(name))),
       newest: new Map(newest.map(([series, time]) => [String(series), BigInt(String(time))])),
     })
   }
@@ -122,7 +125,7 @@ export const openCatalog = async (storage: Storage): Promise<Catalog> => {
     createTable: async (database, name, { retention, nowMs }) => {
       if (database.tables.has(name)) throw conflict(`The table ${name} already exists.`)
       const table: Table = {
-        database: database.name, name, id: ++lastId, createdMs: nowMs, updatedMs: nowMs, retention, columns: new Map(), singles: new Set(), newest: new Map(),
+        database: database.name, name, id: ++lastId, createdMs: nowMs, updatedMs: nowMs, retention, columns: new Map(), singles: new Set(), measureNames: new Set(), newest: new Map(),
       }
       database.tables.set(name, table)
       await run(`CREATE TABLE ${dataOf(table)} (${FIXED}); INSERT INTO tbls VALUES (${table.id}, ${described(table)})`)

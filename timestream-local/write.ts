@@ -10,10 +10,11 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAX_DIMENSIONS = 128
 const MAX_MEASURES = 1024
+const MAX_MEASURE_NAMES = 8192
 const SAME_VERSION = 'A record already exists with the same time, dimensions, measure name, and record version. A higher record version must be specified in order to update the measure value.'
 
 type Kept = Readonly<{ version: number; digest: string }>
-type Plan = { rows: Map<string, Point>; replaced: Point[]; columns: Map<string, Column>; singles: Set<ColumnType>; rejections: Rejection[]; memory: number; magnetic: number }
+type Plan = { rows: Map<string, Point>; replaced: Point[]; columns: Map<string, Column>; singles: Set<ColumnType>; names: Set<string>; rejections: Rejection[]; memory: number; magnetic: number }
 
 const keyOf = ({ series, timeNs }: Pick<Point, 'series' | 'timeNs'>): string => `${series} ${timeNs}`
 const pairs = (points: readonly Point[]): string => points.map(({ series, timeNs }) => `(${sqlText(series)}, ${timeNs}::BIGINT)`).join(', ')
@@ -60,6 +61,8 @@ const columnsOf = (table: Table, plan: Plan, point: Point): Column[] | string =>
     else if (has.kind !== want.kind) return `${want.name} is a ${has.kind} of this table and cannot be a ${want.kind} as well.`
     else if (has.type !== want.type) return `The measure ${want.name} is ${has.type} in this table and cannot be ${want.type}.`
   }
+  const isNewName = !table.measureNames.has(point.measureName) && !plan.names.has(point.measureName)
+  if (isNewName && table.measureNames.size + plan.names.size >= MAX_MEASURE_NAMES) return `The table would have more than ${MAX_MEASURE_NAMES} measure names.`
   const counted = [...table.columns.values(), ...plan.columns.values(), ...added]
   if (counted.filter(({ kind }) => kind === 'dimension').length > MAX_DIMENSIONS) return `The table would have more than ${MAX_DIMENSIONS} dimensions.`
   if (counted.filter(({ kind }) => kind === 'measure').length > MAX_MEASURES) return `The table would have more than ${MAX_MEASURES} measures.`
@@ -76,7 +79,7 @@ const conflictOf = (point: Point, kept: Kept): Rejection => ({
 
 /** Decides point by point, in the order of the call, as if each had been a call of its own. */
 const planOf = (table: Table, points: readonly Point[], { kept, nowMs }: { kept: ReadonlyMap<string, Kept>; nowMs: number }): Plan => {
-  const plan: Plan = { rows: new Map(), replaced: [], columns: new Map(), singles: new Set(), rejections: [], memory: 0, magnetic: 0 }
+  const plan: Plan = { rows: new Map(), replaced: [], columns: new Map(), singles: new Set(), names: new Set(), rejections: [], memory: 0, magnetic: 0 }
   const window = windowOf(table, nowMs)
   for (const point of points) {
     const key = keyOf(point)
@@ -97,6 +100,7 @@ const planOf = (table: Table, points: readonly Point[], { kept, nowMs }: { kept:
     if (existing !== undefined && point.version <= existing.version) continue
     for (const column of columns as Column[]) plan.columns.set(column.name, column)
     if (!point.multi) for (const { type } of point.measures) if (!table.singles.has(type)) plan.singles.add(type)
+    if (!table.measureNames.has(point.measureName)) plan.names.add(point.measureName)
     plan.rows.set(key, point)
   }
   plan.replaced = [...plan.rows.values()].filter((point) => kept.has(keyOf(point)))
@@ -130,6 +134,7 @@ const store = async (connection: DuckDBConnection, table: Table, plan: Plan): Pr
 const remember = (table: Table, plan: Plan): void => {
   for (const column of plan.columns.values()) table.columns.set(column.name, column)
   for (const type of plan.singles) table.singles.add(type)
+  for (const name of plan.names) table.measureNames.add(name)
   for (const { series, timeNs } of plan.rows.values()) if (timeNs > (table.newest.get(series) ?? -1n)) table.newest.set(series, timeNs)
 }
 

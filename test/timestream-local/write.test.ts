@@ -145,6 +145,14 @@ describe('WriteRecords', () => {
     expect(await service.write(many.slice(0, 100))).toMatchObject({ Total: 100 })
   })
 
+  test('a table has 8,192 measure names, and a record with another one is rejected alone', async () => {
+    const named = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ MeasureName: `m${from + index}`, MeasureValue: '1' }))
+    const common: _Record = { Dimensions: [{ Name: 'tap_id', Value: 'tap' }], Time: at(0), MeasureValueType: 'DOUBLE' }
+    for (let from = 0; from < 8_191; from += 100) await service.write(named(from, Math.min(100, 8_191 - from)), common)
+    expect(await rejections(service.write([...named(8_191, 2), ...named(0, 1)], common))).toEqual([{ RecordIndex: 1, Reason: 'The table would have more than 8192 measure names.' }])
+    expect((await service.query('SELECT count(DISTINCT measure_name) AS n FROM "scale-sense"."keg-readings"')).rows).toEqual([{ n: '8192' }])
+  })
+
   test('many writers at once lose nothing and store nothing twice', async () => {
     const batches = Array.from({ length: 20 }, (_, batch) => Array.from({ length: 20 }, (_, index) => reading(String(NOW - (batch * 10 + index) * 1000), { level_pct: batch * 10 + index })))
     await Promise.all(batches.map((batch) => service.write(batch)))
