@@ -2,6 +2,7 @@ import { expenses } from '../processors/expenses/domain.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
+import { expensesEdge } from '../producers/expenses.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
@@ -36,7 +37,7 @@ const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' } },
   { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' } },
+  { domain: expenses, edge: expensesEdge, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' } },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)

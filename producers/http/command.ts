@@ -34,7 +34,7 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const receipt = await appended(run, { type, meta, data, personal }, wantsAsync(request.headers) ? 0 : deps.limits.waitMs)
   const reference = eventReference(receipt.position, receipt.eventId)
   reply.header('tributary-event', reference)
-  const state = receipt.outcome === 'pending' ? 'pending' : settled(receipt.outcome)
+  const state = receipt.outcome === 'pending' ? 'pending' : await settled({ ...run, call }, receipt.outcome)
   if (state === 'pending' || state === 'parked' || state === 'behind') return accepted(reply, reference, { state, decision })
   const result = await route.answer(call, state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) })
   if (result === undefined) return accepted(reply, reference, { state: 'pending', decision })
@@ -70,13 +70,17 @@ const appended = async ({ request, reply, domain, deps, call }: Run, event: Even
   }
 }
 
-const NOT_FOUND = /-not-found$/
-
-const settled = (outcome: Outcome): 'applied' | 'duplicate' | 'parked' | 'behind' => {
+const settled = async ({ route, call }: Run, outcome: Outcome): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
   if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'
   if (outcome.kind !== 'refused') return outcome.kind
   const { code, detail } = outcome.refusal
-  throw new Problem(code === 'idempotency-key-reused' ? 422 : NOT_FOUND.test(code) ? 404 : 409, code, detail)
+  throw new Problem(refusedWith(code), code, detail, { members: (await route.refused?.(call, code)) ?? {} })
+}
+
+/** What is not there, and what is not for everybody, answers as the edge itself does when it sees it earlier. */
+const refusedWith = (code: string): number => {
+  if (code === 'idempotency-key-reused') return 422
+  return code.endsWith('-not-found') ? 404 : code.endsWith('-only') ? 403 : 409
 }
 
 const DETAIL = {

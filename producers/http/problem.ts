@@ -10,6 +10,8 @@ export interface ProblemExtras {
   /** Seconds. */
   readonly retryAfter?: number
   readonly headers?: Readonly<Record<string, string>>
+  /** Members of the answer beside those that every problem has, such as what is there now. */
+  readonly members?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
@@ -20,12 +22,14 @@ export class Problem extends Error {
   readonly code: string
   readonly errors: readonly Mistake[]
   readonly headers: Readonly<Record<string, string>>
+  readonly members: Readonly<Record<string, unknown>>
 
   constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause })
     this.status = status
     this.code = code
     this.errors = extras.errors ?? []
+    this.members = extras.members ?? {}
     this.headers = extras.retryAfter === undefined ? (extras.headers ?? {}) : { ...extras.headers, 'retry-after': String(extras.retryAfter) }
   }
 }
@@ -61,7 +65,8 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-export const problemBody = ({ status, code, message, errors }: Problem): ProblemBody => ({
+export const problemBody = ({ status, code, message, errors, members }: Problem): ProblemBody => ({
+  ...members,
   type: `urn:tributary:problem:${code}`,
   title: TITLES[status] ?? 'Problem',
   status,
@@ -91,5 +96,6 @@ export const problemSchema = {
       },
     },
     event: { type: 'string' },
+    revision: { type: 'integer', description: 'The one that is there now, where another was meant.' },
   },
 } as const

@@ -86,6 +86,8 @@ export interface Command extends Described {
   decide(call: Call): Decision | Promise<Decision>
   /** The stored result, once the fold is visible. Undefined where it is not to be seen (yet). */
   answer(call: Call, decision: Decision): Promise<unknown>
+  /** What a refusal by the fold says beside its code: what is there now. */
+  refused?(call: Call, code: string): Promise<Readonly<Record<string, unknown>>>
 }
 
 /** Says many things at once: one durable append, whose fold nobody waits for. */

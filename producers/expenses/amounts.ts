@@ -1,0 +1,44 @@
+import { decimalsOf } from '../../projections/expenses/currencies.ts'
+import { decimalText, minorFrom, MOST_MINOR } from '../../projections/expenses/money.ts'
+import { mistake, type Problem } from '../http/problem.ts'
+
+export const moneySchema = { type: ['number', 'string'], maxLength: 40, description: 'A number, or a decimal string, with at most the currency\'s decimals.' } as const
+export const currencySchema = { type: 'string', minLength: 3, maxLength: 3, description: 'ISO 4217, or TON.' } as const
+
+/** A currency with the decimals of its smallest unit. */
+export interface Currency {
+  readonly code: string
+  readonly decimals: number
+}
+
+export const currencyIn = (code: string, pointer: string): Currency => {
+  const decimals = decimalsOf(code)
+  if (decimals === undefined) {
+    throw mistake(400, { pointer, code: 'currency-unknown', detail: `${pointer}: there is no currency ${JSON.stringify(code)}: send a code of ISO 4217 such as EUR, or TON.` })
+  }
+  return { code, decimals }
+}
+
+/** More than nothing, and no more than an expense may be. */
+export const amountIn = (sent: number | string, currency: Currency, pointer: string): bigint => {
+  const minor = partIn(sent, currency, pointer)
+  if (minor === 0n) throw wrongAmount(pointer, 'it must be more than zero')
+  return minor
+}
+
+/** A part of an amount may be nothing. */
+export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
+  if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS) throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits: send it as a string`)
+  const minor = minorFrom(sent, decimals)
+  if (minor === undefined) throw wrongAmount(pointer, decimals === 0 ? `it must be a whole number of ${code}` : `it must be a decimal such as 10${decimals === 0 ? '' : `.${'5'.padEnd(Math.min(decimals, 2), '0')}`} with at most ${decimals} decimals (${code})`)
+  if (minor < 0n) throw wrongAmount(pointer, 'it must not be negative')
+  if (minor > MOST_MINOR) throw wrongAmount(pointer, `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`)
+  return minor
+}
+
+/** Beyond these a double is not the decimal that was written. */
+const EXACT_DIGITS = 15
+
+const digitsOf = (value: number): number => String(Math.abs(value)).replace(/e.*$/, '').replace('.', '').replace(/^0+/, '').length
+
+const wrongAmount = (pointer: string, why: string): Problem => mistake(400, { pointer, code: 'amount-invalid', detail: `${pointer}: ${why}.` })

@@ -1,0 +1,58 @@
+import type { BalanceThen } from '../../projections/expenses/as-of.ts'
+import { netOf, pairwise, simplified, type Debt } from '../../projections/expenses/debts.ts'
+import type { BalanceItem } from '../../projections/expenses/items.ts'
+import { expensesQueries } from '../../projections/expenses/queries.ts'
+import { dateIn, instantOf } from '../http/instants.ts'
+import { listOf } from '../http/lists.ts'
+import { question, type Call, type Route } from '../http/route.ts'
+import { bool } from '../http/schemas.ts'
+import { balanceSchema, balanceView, debtsSchema, debtView, namesOf } from './balance-views.ts'
+import { groupOf, noGroup } from './params.ts'
+import { inGroup } from './rights.ts'
+
+const DAY_LENGTH = '2026-11-16'.length
+
+const balances = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/balances',
+  summary: 'What everybody paid, bears, sent and received, by currency: now, or as it was.',
+  query: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { 'as-of': { type: 'string', maxLength: 40, description: 'An instant (RFC 3339 with its offset), or a day: its end, by UTC.' } },
+  },
+  result: listOf(balanceSchema),
+  answer: async (call) => {
+    const [found, members] = await Promise.all([asked(call, call.query['as-of']), expensesQueries(call.caller.reader).everyMember(groupOf(call))])
+    const names = namesOf(members)
+    return { items: found.map((balance) => balanceView(balance, names)) }
+  },
+})
+
+const asked = (call: Pick<Call, 'caller' | 'params'>, asOf: string | undefined): Promise<readonly BalanceThen[]> => {
+  const [queries, group] = [expensesQueries(call.caller.reader), groupOf(call)]
+  if (asOf === undefined) return queries.balances(group)
+  if (asOf.length === DAY_LENGTH) return queries.balancesOfDay(group, dateIn(asOf, 'querystring/as-of'))
+  return queries.balancesAt(group, instantOf(asOf, 'querystring/as-of'))
+}
+
+const debts = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/debts',
+  summary: 'Who owes whom, by currency: with as few payments as can be, or pair by pair, as the group has it or as asked.',
+  query: { type: 'object', additionalProperties: false, properties: { simplify: { type: 'string', enum: ['true', 'false'] } } },
+  result: { ...listOf(debtsSchema), required: ['items', 'simplify'], properties: { ...listOf(debtsSchema).properties, simplify: bool } },
+  answer: async (call) => {
+    const [queries, id] = [expensesQueries(call.caller.reader), groupOf(call)]
+    const [group, members, found] = await Promise.all([queries.group(id), queries.everyMember(id), queries.balances(id)])
+    if (group === undefined) throw noGroup(id)
+    const simplify = call.query.simplify === undefined ? group.simplify : call.query.simplify === 'true'
+    const names = namesOf(members)
+    const owed = await Promise.all(found.map(async (balance) => ({ balance, debts: simplify ? fewest(balance) : pairwise(await queries.credits(id, balance.currency)) })))
+    return { simplify, items: owed.map(({ balance: { currency, exponent }, debts: each }) => ({ currency, debts: each.map((debt) => debtView(debt, exponent, names)) })) }
+  },
+})
+
+const fewest = ({ members }: BalanceItem): readonly Debt[] => simplified(new Map(Object.entries(members).map(([user, standing]) => [user, netOf(standing)])))
+
+export const balanceRoutes: readonly Route[] = inGroup([balances, debts])

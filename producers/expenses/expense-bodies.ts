@@ -1,0 +1,125 @@
+import type { XStatic } from 'typebox/schema'
+import type { ExpenseRecordedData, ExpenseRevisedData, SplitType } from '../../schemas/generated/expenses.ts'
+import type { ExpenseItem, GroupItem, MemberItem, SplitValue } from '../../projections/expenses/items.ts'
+import { decimalText } from '../../projections/expenses/money.ts'
+import { dateIn, instantOf } from '../http/instants.ts'
+import { mistake } from '../http/problem.ts'
+import type { Decision } from '../http/route.ts'
+import { amountIn, currencyIn, currencySchema, moneySchema } from './amounts.ts'
+import { idSchema } from './params.ts'
+import { splitOf, splitsSchema, type SaidSplit } from './splits.ts'
+
+const words = { type: 'string', minLength: 1, maxLength: 1_000, pattern: '\\S' } as const
+const said = {
+  amount: moneySchema,
+  description: words,
+  currency: { ...currencySchema, description: 'The group\'s unless told.' },
+  payerId: { ...idSchema, description: 'You, unless told.' },
+  splitType: { type: 'string', enum: ['equal', 'exact', 'percentage', 'shares'], description: 'equal unless told.' },
+  splits: splitsSchema,
+  category: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
+} as const
+
+export const newExpenseSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount', 'description'],
+  properties: { ...said, date: { type: 'string', maxLength: 40, description: 'When it was paid: RFC 3339 with its offset, or a day; now unless told.' } },
+} as const
+
+export const revisionSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount', 'description', 'revision'],
+  properties: {
+    ...said,
+    revision: { type: 'integer', minimum: 1, maximum: 1e9, description: 'The one that you saw; refused where it is not the current one.' },
+    reason: { ...words, description: 'Why it is changed; it stands in the history.' },
+  },
+} as const
+
+export type NewExpense = XStatic<typeof newExpenseSchema>
+export type Revision = XStatic<typeof revisionSchema>
+
+/** What an expense is said in: the group, who is in it, and whether it was heard of before. */
+export interface Around {
+  readonly group: GroupItem
+  readonly members: readonly MemberItem[]
+  readonly current?: ExpenseItem
+  readonly user: string
+  readonly now: number
+}
+
+export const expenseRecorded = (body: NewExpense, expenseId: string, around: Around): Decision => {
+  const spentAt = body.date === undefined ? around.now : dateSaid(body.date)
+  // The same request come again is answered as it was, whoever left meanwhile.
+  const known = around.current === undefined ? undefined : [...peopleOf(around.current)]
+  const data: ExpenseRecordedData = { expenseId, spentAt, ...bodyOf(body, { ...around, expenseId, defaults: { currency: around.group.currency, payerId: around.user }, known }), rowHash: null }
+  return { key: around.group.id, id: expenseId, draft: { type: 'ExpenseRecorded', data, personal: { description: body.description } } }
+}
+
+/** What is not named stays as it was; who shared it before may stay in it, though they left. */
+export const expenseRevised = (body: Revision, current: ExpenseItem, around: Around): Decision => {
+  const resaid = { ...body, ...(body.splits === undefined && splitAsBefore(body.splitType ?? current.splitType, current)), category: body.category === undefined ? current.category : body.category }
+  const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: [...peopleOf(current)] }) }
+  return { key: around.group.id, id: current.id, draft: { type: 'ExpenseRevised', data, personal: { description: body.description, reason: body.reason ?? null } } }
+}
+
+const DAY_LENGTH = '2026-11-16'.length
+
+const dateSaid = (date: string): number => (date.length === DAY_LENGTH ? Date.parse(dateIn(date, '/date')) : instantOf(date, '/date'))
+
+const peopleOf = ({ payerId, splits }: ExpenseItem): ReadonlySet<string> => new Set([payerId, ...splits.map(({ userId }) => userId)])
+
+const splitAsBefore = (splitType: SplitType, current: ExpenseItem): { splitType: SplitType; splits: readonly SaidSplit[] } => ({
+  splitType,
+  splits: current.splits.map((split) => ({ userId: split.userId, ...(splitType === current.splitType && measureOf(split, current)) })),
+})
+
+const measureOf = ({ amountMinor, percentage, shares }: SplitValue, { splitType, exponent }: ExpenseItem): Omit<SaidSplit, 'userId'> => {
+  if (splitType === 'exact') return { amount: decimalText(amountMinor, exponent) }
+  return { ...(percentage !== undefined && { percentage }), ...(shares !== undefined && { shares }) }
+}
+
+interface Resaid extends Omit<NewExpense, 'splits'> {
+  readonly splits?: readonly SaidSplit[]
+}
+
+interface Within extends Around {
+  readonly expenseId: string
+  readonly defaults: { readonly currency: string; readonly payerId: string }
+  /** Who may be named though they are no member now. */
+  readonly known: readonly string[] | undefined
+}
+
+const bodyOf = (body: Resaid, { members, expenseId, defaults, known }: Within) => {
+  const { payerId = defaults.payerId, splitType = 'equal', category = null } = body
+  const currency = currencyIn(body.currency ?? defaults.currency, '/currency')
+  const amountMinor = amountIn(body.amount, currency, '/amount')
+  const splits = body.splits ?? everybody(splitType, members)
+  const parts = splitOf({ expenseId, payerId, amountMinor, currency, splitType, splits })
+  demandMembers(members, { payerId, splits, known })
+  return { payerId, amountMinor, currency: currency.code, exponent: currency.decimals, splitType, splits: parts, category }
+}
+
+const everybody = (splitType: SplitType, members: readonly MemberItem[]): readonly SaidSplit[] => {
+  if (splitType !== 'equal') throw mistake(400, { pointer: '/splits', code: 'missing-field', detail: `/splits: splitType ${splitType} needs it: name who bears how much.` })
+  return members.filter(({ leftAt }) => leftAt === undefined).map(({ id }) => ({ userId: id }))
+}
+
+interface Named {
+  readonly payerId: string
+  readonly splits: readonly SaidSplit[]
+  readonly known: readonly string[] | undefined
+}
+
+/** The early look, which knows where in the body somebody stands; the fold decides. */
+const demandMembers = (members: readonly MemberItem[], { payerId, splits, known = [] }: Named): void => {
+  const named = [{ userId: payerId, pointer: '/payerId' }, ...splits.map(({ userId }, at) => ({ userId, pointer: `/splits/${at}/userId` }))]
+  const byId = new Map(members.map((member) => [member.id, member]))
+  for (const { userId, pointer } of named.filter((each) => !known.includes(each.userId))) {
+    const member = byId.get(userId)
+    if (member === undefined) throw mistake(409, { pointer, code: 'member-unknown', detail: `${pointer}: ${userId} was never a member of this group.` })
+    if (member.leftAt !== undefined) throw mistake(409, { pointer, code: 'member-left', detail: `${pointer}: ${userId} left this group.` })
+  }
+}

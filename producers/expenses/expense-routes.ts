@@ -1,0 +1,155 @@
+import type { ExpenseDeletedData, ExpenseRestoredData } from '../../schemas/generated/expenses.ts'
+import type { ExpenseItem } from '../../projections/expenses/items.ts'
+import { expensesQueries } from '../../projections/expenses/queries.ts'
+import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { Problem } from '../http/problem.ts'
+import { command, question, type Call, type Route } from '../http/route.ts'
+import { bool, text } from '../http/schemas.ts'
+import { expenseRecorded, expenseRevised, newExpenseSchema, revisionSchema, type Around } from './expense-bodies.ts'
+import { entrySchema, entryView, expenseSchema, expenseView } from './expense-views.ts'
+import { expenseOf, groupOf, noExpense, noGroup } from './params.ts'
+import { inGroup } from './rights.ts'
+
+type Asked = Pick<Call, 'caller' | 'params' | 'now'>
+const paged = { type: 'object', additionalProperties: false, properties: pagingSchema } as const
+
+const standing = (call: Pick<Call, 'caller' | 'params'>, id: string) => expensesQueries(call.caller.reader).expense(groupOf(call), id)
+
+/** A deleted one, too: what may be done with it, the fold decides. */
+const heardOf = async (call: Asked): Promise<ExpenseItem> => {
+  const found = await standing(call, expenseOf(call))
+  if (found === undefined) throw noExpense(expenseOf(call))
+  return found.expense
+}
+
+/** Whoever changed it last may have handed it over: their request, come again, is answered as it was. */
+const demandPayer = ({ caller: { user } }: Asked, { payerId, describedBy, payerName }: ExpenseItem): void => {
+  if (payerId !== user && describedBy !== user) throw new Problem(403, 'payer-only', `Only who paid (${payerName ?? payerId}) may change, delete or restore this expense.`)
+}
+
+const around = async (call: Asked): Promise<Around> => {
+  const [queries, id] = [expensesQueries(call.caller.reader), groupOf(call)]
+  const [group, members] = await Promise.all([queries.group(id), queries.everyMember(id)])
+  if (group === undefined) throw noGroup(id)
+  return { group, members, user: call.caller.user, now: call.now }
+}
+
+/** A command that comes again after its expense was deleted is answered as it was: with the expense. */
+const stored = async (call: Asked, { id = '' }: { readonly id?: string }) => {
+  const found = await standing(call, id)
+  return found && expenseView(found.expense)
+}
+
+const listExpenses = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/expenses',
+  summary: 'The expenses of a group, the newest first.',
+  query: paged,
+  result: listOf(expenseSchema),
+  answer: async (call) => {
+    const { items, ...rest } = await expensesQueries(call.caller.reader).expenses(groupOf(call), pagingOf(call.query))
+    return { items: items.map((expense) => expenseView(expense)), ...rest }
+  },
+})
+
+const oneExpense = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/expenses/:expenseId',
+  summary: 'One expense.',
+  result: expenseSchema,
+  answer: async (call) => {
+    const id = expenseOf(call)
+    const found = await standing(call, id)
+    if (found === undefined) throw noExpense(id)
+    if (found.state === 'deleted') throw new Problem(404, 'expense-deleted', `Expense ${id} was deleted; POST …/expenses/${id}/restore brings it back.`)
+    return expenseView(found.expense)
+  },
+})
+
+const recordExpense = command({
+  method: 'POST',
+  url: '/api/groups/:groupId/expenses',
+  summary: 'Record what somebody paid for others.',
+  body: newExpenseSchema,
+  status: 201,
+  result: expenseSchema,
+  decide: async (call) => {
+    const id = call.newId()
+    const [place, known] = await Promise.all([around(call), standing(call, id)])
+    return expenseRecorded(call.body, id, { ...place, ...(known && { current: known.expense }) })
+  },
+  answer: stored,
+})
+
+const reviseExpense = command({
+  method: 'PUT',
+  url: '/api/groups/:groupId/expenses/:expenseId',
+  summary: 'Say anew what an expense was; what is not named stays. Only who paid may.',
+  body: revisionSchema,
+  status: 200,
+  result: expenseSchema,
+  decide: async (call) => {
+    const [place, current] = await Promise.all([around(call), heardOf(call)])
+    demandPayer(call, current)
+    return expenseRevised(call.body, current, place)
+  },
+  answer: stored,
+  refused: async (call, code) => {
+    if (code !== 'revision-stale') return {}
+    const found = await standing(call, expenseOf(call))
+    return { revision: found?.expense.revision }
+  },
+})
+
+const deleteExpense = command({
+  method: 'DELETE',
+  url: '/api/groups/:groupId/expenses/:expenseId',
+  summary: 'Delete an expense. It can be restored. Only who paid may.',
+  status: 200,
+  result: { type: 'object', required: ['id', 'deleted'], properties: { id: text, deleted: bool } },
+  decide: async (call) => {
+    const current = await heardOf(call)
+    demandPayer(call, current)
+    return { key: groupOf(call), id: current.id, draft: { type: 'ExpenseDeleted', data: { expenseId: current.id } satisfies ExpenseDeletedData, personal: null } }
+  },
+  answer: async (_call, { id }) => ({ id, deleted: true }),
+})
+
+const restoreExpense = command({
+  method: 'POST',
+  url: '/api/groups/:groupId/expenses/:expenseId/restore',
+  summary: 'Bring a deleted expense back as it was. Only who paid may.',
+  status: 200,
+  result: expenseSchema,
+  decide: async (call) => {
+    const current = await heardOf(call)
+    demandPayer(call, current)
+    return { key: groupOf(call), id: current.id, draft: { type: 'ExpenseRestored', data: { expenseId: current.id } satisfies ExpenseRestoredData, personal: null } }
+  },
+  answer: stored,
+})
+
+const historyOfExpense = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/expenses/:expenseId/history',
+  summary: 'What became of an expense, and who said so, the oldest first; of a deleted one, too.',
+  result: listOf(entrySchema),
+  answer: async (call) => {
+    const { id } = await heardOf(call)
+    return { items: (await expensesQueries(call.caller.reader).history(groupOf(call), id)).map(entryView) }
+  },
+})
+
+const activity = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/activity',
+  summary: 'What happened in a group, the newest first.',
+  query: paged,
+  result: listOf(entrySchema),
+  answer: async (call) => {
+    const { items, ...rest } = await expensesQueries(call.caller.reader).entries(groupOf(call), pagingOf(call.query))
+    return { items: items.map(entryView), ...rest }
+  },
+})
+
+export const expenseRoutes: readonly Route[] = inGroup([listExpenses, recordExpense, oneExpense, reviseExpense, deleteExpense, restoreExpense, historyOfExpense, activity])

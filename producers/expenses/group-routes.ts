@@ -1,0 +1,100 @@
+import type { GroupChatMigratedData, GroupCreatedData, GroupCurrencyChangedData, GroupRenamedData, GroupSettingsChangedData } from '../../schemas/generated/expenses.ts'
+import { isChatId } from '../../projections/expenses/keys.ts'
+import { expensesQueries } from '../../projections/expenses/queries.ts'
+import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { mistake } from '../http/problem.ts'
+import { command, question, type Call, type Draft, type Route } from '../http/route.ts'
+import { currencyIn, currencySchema } from './amounts.ts'
+import { groupOf, noGroup } from './params.ts'
+import { personOf, personProperties } from './person.ts'
+import { inGroup } from './rights.ts'
+import { groupSchema, groupView, groupWithMembersSchema, groupWithMembersView } from './views.ts'
+
+export const withMembers = async ({ caller: { reader } }: Pick<Call, 'caller'>, id: string) => {
+  const queries = expensesQueries(reader)
+  const [group, members] = await Promise.all([queries.group(id), queries.everyMember(id)])
+  return group && groupWithMembersView(group, members)
+}
+
+const listGroups = question({
+  method: 'GET',
+  url: '/api/groups',
+  summary: 'The groups of which you are a member.',
+  query: { type: 'object', additionalProperties: false, properties: pagingSchema },
+  result: listOf(groupSchema),
+  answer: async ({ caller: { reader, user }, query }) => {
+    const { items, ...rest } = await expensesQueries(reader).groupsOf(user, pagingOf(query))
+    return { items: items.map(groupView), ...rest }
+  },
+})
+
+const oneGroup = question({
+  method: 'GET',
+  url: '/api/groups/:groupId',
+  summary: 'A group with its members, those who left too.',
+  result: groupWithMembersSchema,
+  answer: async (call) => {
+    const group = await withMembers(call, groupOf(call))
+    if (group === undefined) throw noGroup(groupOf(call))
+    return group
+  },
+})
+
+const title = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
+const chatId = { type: 'string', minLength: 1, maxLength: 21, description: 'Of the Telegram chat; below zero for groups.' } as const
+const DEFAULT_CURRENCY = 'TON'
+
+const createGroup = command({
+  method: 'POST',
+  url: '/api/groups',
+  summary: 'Make a group, and be its first member.',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['title'],
+    properties: { title, currency: { ...currencySchema, description: 'What amounts are in unless told: a code of ISO 4217, or TON, which it is unless told.' }, chatId, ...personProperties },
+  },
+  status: 201,
+  result: groupWithMembersSchema,
+  decide: async (call) => {
+    const { body: { title: called, currency = DEFAULT_CURRENCY, chatId: chat, ...person } } = call
+    currencyIn(currency, '/currency')
+    const id = call.newId()
+    const data: GroupCreatedData = { title: called, currency, chatId: chat === undefined ? null : chatIn(chat) }
+    return { key: id, id, draft: { type: 'GroupCreated', data, personal: await personOf(call, person) } }
+  },
+  answer: (call, { id = '' }) => withMembers(call, id),
+})
+
+const chatIn = (chat: string): string => {
+  if (isChatId(chat)) return chat
+  throw mistake(400, { pointer: '/chatId', code: 'bad-format', detail: '/chatId: it must be a whole number as Telegram gives it, such as -1001234567890.' })
+}
+
+const changeGroup = command({
+  method: 'PATCH',
+  url: '/api/groups/:groupId',
+  summary: 'Change one thing of a group: its title, its currency (nothing is converted), whether debts are simplified, or its chat.',
+  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title, currency: currencySchema, simplify: { type: 'boolean' }, chatId } },
+  status: 200,
+  result: groupWithMembersSchema,
+  decide: (call) => ({ key: groupOf(call), id: groupOf(call), draft: changeOf(call.body) }),
+  answer: (call) => withMembers(call, groupOf(call)),
+})
+
+interface Change {
+  readonly title?: string
+  readonly currency?: string
+  readonly simplify?: boolean
+  readonly chatId?: string
+}
+
+/** The schema sees to it that it is one of them. */
+const changeOf = ({ title: called, currency, simplify, chatId: chat = '' }: Change): Draft => {
+  if (called !== undefined) return { type: 'GroupRenamed', data: { title: called } satisfies GroupRenamedData, personal: null }
+  if (currency !== undefined) return { type: 'GroupCurrencyChanged', data: { currency: currencyIn(currency, '/currency').code } satisfies GroupCurrencyChangedData, personal: null }
+  if (simplify !== undefined) return { type: 'GroupSettingsChanged', data: { simplify } satisfies GroupSettingsChangedData, personal: null }
+  return { type: 'GroupChatMigrated', data: { chatId: chatIn(chat) } satisfies GroupChatMigratedData, personal: null }
+}
+
+export const groupRoutes: readonly Route[] = [listGroups, createGroup, ...inGroup([oneGroup, changeGroup])]

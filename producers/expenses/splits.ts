@@ -1,0 +1,106 @@
+import type { Split, SplitType } from '../../schemas/generated/expenses.ts'
+import { decimalText, minorFrom } from '../../projections/expenses/money.ts'
+import { divided } from '../../projections/expenses/splits.ts'
+import { mistake, type Mistake, type Problem } from '../http/problem.ts'
+import { moneySchema, partIn, type Currency } from './amounts.ts'
+import { idSchema } from './params.ts'
+
+/** An event's changes fit one commit with so many besides whoever paid (E-f). */
+export const MOST_BENEFICIARIES = 45
+
+export const splitsSchema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 200,
+  description: 'Who bears it; every active member, where it is split equally and nobody is named.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['userId'],
+    properties: {
+      userId: idSchema,
+      amount: { ...moneySchema, description: 'Of an exact split; all of them sum up to the amount.' },
+      percentage: { type: 'number', minimum: 0, maximum: 100, description: 'Of a split by percentage, with at most two decimals; they sum up to 100.' },
+      shares: { type: 'integer', minimum: 1, maximum: 1_000_000, description: 'Of a split by shares.' },
+    },
+  },
+} as const
+
+/** One person's part as it was sent. */
+export interface SaidSplit {
+  readonly userId: string
+  readonly amount?: number | string
+  readonly percentage?: number
+  readonly shares?: number
+}
+
+export interface Division {
+  readonly expenseId: string
+  readonly payerId: string
+  readonly amountMinor: bigint
+  readonly currency: Currency
+  readonly splitType: SplitType
+  readonly splits: readonly SaidSplit[]
+}
+
+/** Who bears how much, to the last unit: the parts sum up to the amount, or a Problem tells why they do not (E-b). */
+export const splitOf = (division: Division): readonly Split[] => {
+  demandShape(division)
+  const { splitType, splits } = division
+  if (splitType === 'equal') return weighed(division, splits.map(() => ({ weight: 1n, bp: null, shares: null })))
+  if (splitType === 'shares') return weighed(division, splits.map(({ shares = 0 }) => ({ weight: BigInt(shares), bp: null, shares })))
+  return splitType === 'exact' ? exactly(division) : byPercentage(division)
+}
+
+interface Weight extends Pick<Split, 'bp' | 'shares'> {
+  readonly weight: bigint
+}
+
+const weighed = ({ amountMinor, splits, expenseId }: Division, weights: readonly Weight[]): readonly Split[] => {
+  const parts = divided(amountMinor, weights.map(({ weight }) => weight), expenseId)
+  return splits.map(({ userId }, at) => ({ userId, minor: parts[at] ?? 0n, bp: weights[at]?.bp ?? null, shares: weights[at]?.shares ?? null }))
+}
+
+const exactly = ({ amountMinor, currency, splits }: Division): readonly Split[] => {
+  const parts = splits.map(({ userId, amount = 0 }, at) => ({ userId, minor: partIn(amount, currency, `/splits/${at}/amount`), bp: null, shares: null }))
+  const sum = parts.reduce((total, { minor }) => total + minor, 0n)
+  if (sum !== amountMinor) throw mismatch(`the amounts sum up to ${decimalText(sum, currency.decimals)}, the expense is ${decimalText(amountMinor, currency.decimals)} ${currency.code}`)
+  return parts
+}
+
+const WHOLE_BP = 10_000n
+
+const byPercentage = (division: Division): readonly Split[] => {
+  const points = division.splits.map(({ percentage = 0 }, at) => {
+    const bp = minorFrom(percentage, 2)
+    if (bp === undefined) throw wrong({ pointer: `/splits/${at}/percentage`, code: 'percentage-invalid', detail: 'it must have at most two decimals' })
+    return bp
+  })
+  const sum = points.reduce((total, bp) => total + bp, 0n)
+  if (sum !== WHOLE_BP) throw mismatch(`the percentages sum up to ${decimalText(sum, 2)}, not to 100`)
+  return weighed(division, points.map((bp) => ({ weight: bp, bp: Number(bp), shares: null })))
+}
+
+const mismatch = (why: string): Problem => wrong({ pointer: '/splits', code: 'splits-mismatch', detail: why })
+
+const wrong = ({ pointer, code, detail }: Mistake): Problem => mistake(400, { pointer, code, detail: `${pointer}: ${detail}.` })
+
+const MEASURE: Readonly<Record<SplitType, 'amount' | 'percentage' | 'shares' | undefined>> = { equal: undefined, exact: 'amount', percentage: 'percentage', shares: 'shares' }
+const MEASURES = ['amount', 'percentage', 'shares'] as const
+
+/** Each named once, with what the type of split measures by and nothing else. */
+const demandShape = ({ splitType, splits, payerId }: Division): void => {
+  const measure = MEASURE[splitType]
+  const seen = new Set<string>()
+  splits.forEach((split, at) => {
+    if (seen.has(split.userId)) throw wrong({ pointer: `/splits/${at}/userId`, code: 'duplicate-entry', detail: `${split.userId} is named twice: send one part a person` })
+    seen.add(split.userId)
+    const strange = MEASURES.find((name) => name !== measure && split[name] !== undefined)
+    if (strange !== undefined) throw wrong({ pointer: `/splits/${at}/${strange}`, code: 'unknown-field', detail: `a split that is ${splitType} has none: leave it out, or say another splitType` })
+    if (measure !== undefined && split[measure] === undefined) throw wrong({ pointer: `/splits/${at}/${measure}`, code: 'missing-field', detail: `splitType ${splitType} needs it: add it` })
+  })
+  seen.delete(payerId)
+  if (seen.size > MOST_BENEFICIARIES) {
+    throw wrong({ pointer: '/splits', code: 'too-many-beneficiaries', detail: `at most ${MOST_BENEFICIARIES} besides whoever paid can share an expense, these are ${seen.size}: make two of it` })
+  }
+}

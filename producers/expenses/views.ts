@@ -1,0 +1,45 @@
+import type { GroupItem, MemberItem, ProfileItem } from '../../projections/expenses/items.ts'
+import { bool, integer, text, textOrNull } from '../http/schemas.ts'
+
+export const personSchema = {
+  type: 'object',
+  required: ['id', 'telegramId', 'name', 'username', 'avatarUrl'],
+  properties: { id: text, telegramId: { type: ['integer', 'null'] }, name: textOrNull, username: textOrNull, avatarUrl: textOrNull },
+} as const
+
+/** Before anything was heard of them, they are known by their id alone. */
+export const profileView = (user: string, profile: ProfileItem | undefined) => ({
+  id: user,
+  telegramId: profile?.telegramId ?? null,
+  name: profile?.name ?? null,
+  username: profile?.username ?? null,
+  avatarUrl: profile?.avatarUrl ?? null,
+})
+
+export const memberSchema = {
+  type: 'object',
+  required: [...personSchema.required, 'wallet', 'joinedAt'],
+  properties: { ...personSchema.properties, wallet: textOrNull, joinedAt: text, leftAt: { ...text, description: 'While they are gone; what they owe stays.' } },
+} as const
+
+export const memberView = ({ id, telegramId, name, username, avatarUrl, wallet, joinedAt, leftAt }: MemberItem) => ({ id, telegramId, name, username, avatarUrl, wallet, joinedAt, leftAt })
+
+const groupProperties = {
+  id: text,
+  chatId: { ...textOrNull, description: 'Of the Telegram chat.' },
+  title: text,
+  currency: { ...text, description: 'What amounts are in unless told.' },
+  createdAt: text,
+  createdBy: textOrNull,
+  memberCount: { ...integer, description: 'Without those who left.' },
+  simplify: { ...bool, description: 'Whether debts are shown with as few payments as can be.' },
+} as const
+
+export const groupSchema = { type: 'object', required: ['id', 'chatId', 'title', 'currency', 'createdAt', 'memberCount', 'simplify'], properties: groupProperties } as const
+
+export const groupView = ({ id, chatId, title, currency, createdAt, createdBy, memberCount, simplify }: GroupItem) =>
+  ({ id, chatId, title, currency, createdAt, createdBy, memberCount, simplify })
+
+export const groupWithMembersSchema = { ...groupSchema, required: [...groupSchema.required, 'members'], properties: { ...groupProperties, members: { type: 'array', items: memberSchema } } } as const
+
+export const groupWithMembersView = (group: GroupItem, members: readonly MemberItem[]) => ({ ...groupView(group), members: members.map(memberView) })

@@ -1,0 +1,38 @@
+import { expenses } from '../../../processors/expenses/domain.ts'
+import { expensesEdge, expensesEdgeWith } from '../../../producers/expenses.ts'
+import type { TonCheck } from '../../../producers/expenses/ton.ts'
+import { openMemoryEdge, send, type Answered, type AnswerBody, type MemoryEdge, type Sent } from '../memory-edge.ts'
+
+/** Everything one person asks and says. */
+export const as = async (edge: MemoryEdge, user: string) => {
+  const token = await edge.token(user)
+  const ask = (url: string, headers?: Record<string, string>) => send(edge.app, { url, token, ...(headers ? { headers } : {}) })
+  const say = (method: Sent['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
+    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+  return { token, ask, say }
+}
+
+export type Person = Awaited<ReturnType<typeof as>>
+
+export const openExpenses = (ton?: TonCheck) => openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
+
+/** Ann (123) made a group in EUR; Bob (456) and Cyd (789) joined it. */
+export const openCircle = async (ton?: TonCheck) => {
+  const edge = await openExpenses(ton)
+  const [ann, bob, cyd] = await Promise.all(['123', '456', '789'].map((user) => as(edge, user))) as [Person, Person, Person]
+  const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Roommates', currency: 'EUR', name: 'Ann', username: 'ann' })
+  const group = `/api/groups/${id}`
+  await bob.say('POST', `${group}/join`, { name: 'Bob' })
+  await cyd.say('POST', `${group}/join`, { name: 'Cyd' })
+  return { edge, id, group, ann, bob, cyd }
+}
+
+export const DINNER = { amount: 100, description: 'Dinner' } as const
+
+/** Net balances of a currency, by user. */
+export const netsIn = ({ body }: Answered, currency = 'EUR'): Readonly<Record<string, unknown>> => {
+  const balance = body.items.find((item) => item['currency'] === currency)
+  return Object.fromEntries(((balance?.['members'] ?? []) as readonly AnswerBody[]).map(({ userId, net }) => [userId, net]))
+}
+
+export const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import type { TonAsked } from '../../../producers/expenses/ton.ts'
+import { DINNER, netsIn, openCircle } from './circle.ts'
+
+const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
+const OTHER_HASH = HASH.replaceAll('a', 'f')
+
+/** Bob owes Ann 10 EUR, and says that he pays them. */
+const openDebt = async (...args: Parameters<typeof openCircle>) => {
+  const circle = await openCircle(...args)
+  await circle.ann.say('POST', `${circle.group}/expenses`, { amount: 10, description: 'Lunch', splits: [{ userId: '456' }] })
+  const { body } = await circle.bob.say('POST', `${circle.group}/settlements`, { toUserId: '123', amount: '10.00', currency: 'EUR' })
+  return { ...circle, settlement: body, path: `${circle.group}/settlements/${body.id}` }
+}
+
+describe('a settlement', () => {
+  test('E34 E9: is proposed by who pays, and counts for nothing yet', async () => {
+    const { id, group, bob, settlement } = await openDebt()
+    expect(settlement).toMatchObject({
+      groupId: id, groupTitle: 'Roommates', fromUserId: '456', fromUserName: 'Bob', toUserId: '123', toUserName: 'Ann', amount: '10.00', currency: 'EUR', txHash: null, status: 'pending', createdAt: '2026-11-16T12:00:00.000Z',
+    })
+    expect(netsIn(await bob.ask(`${group}/balances`))).toEqual({ 123: '10.00', 456: '-10.00' })
+  })
+
+  test('E34: may be told by who is paid, too; the same request again makes no second one', async () => {
+    const { group, ann } = await openCircle()
+    const said = { fromUserId: '456', toUserId: '123', amount: 5, currency: 'EUR' }
+    const [one, two] = [await ann.say('POST', `${group}/settlements`, said, { 'idempotency-key': 'k' }), await ann.say('POST', `${group}/settlements`, said, { 'idempotency-key': 'k' })]
+    expect([one.status, two.status, two.body]).toEqual([201, 201, one.body])
+    expect((await ann.ask(`${group}/settlements`)).body.items).toMatchObject([{ fromUserId: '456', createdBy: '123' }])
+  })
+
+  test('E33 E14 E17: is in the list, the newest first, page by page, and found by its id', async () => {
+    const { edge, group, ann, bob, settlement } = await openDebt()
+    edge.clock.at += 1000
+    const { body: later } = await bob.say('POST', `${group}/settlements`, { toUserId: '789', amount: 1, currency: 'TON' })
+    const first = await ann.ask(`${group}/settlements?limit=1`)
+    const second = await ann.ask(`${group}/settlements?limit=1&cursor=${String(first.body.cursor)}`)
+    expect([...first.body.items, ...second.body.items].map(({ id }) => id)).toEqual([later.id, settlement.id])
+    expect((await ann.ask(`${group}/settlements/${settlement.id}`)).body).toEqual(settlement)
+    expect(await ann.ask(`${group}/settlements/none`)).toMatchObject({ status: 404, body: { code: 'settlement-not-found' } })
+  })
+
+  test('E35 E46: completed by who is paid, it counts; said twice, once', async () => {
+    const { edge, group, ann, bob, path } = await openDebt()
+    expect(await bob.say('PUT', path, { status: 'completed' })).toMatchObject({ status: 403, body: { code: 'receiver-only', field: '/txHash' } })
+    edge.clock.at += 5000
+    const done = await ann.say('PUT', path, { status: 'completed' })
+    expect(done).toMatchObject({ status: 200, body: { status: 'completed', completedAt: '2026-11-16T12:00:05.000Z', confirmedBy: 'manual' } })
+    edge.clock.at += 5000
+    for (const again of [await ann.say('PUT', path, { status: 'completed' }), await bob.say('PUT', path, { status: 'completed' })]) expect([again.status, again.body]).toEqual([200, done.body])
+    expect(netsIn(await bob.ask(`${group}/balances`))).toEqual({ 123: '0.00', 456: '0.00' })
+    expect((await bob.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'EUR', debts: [] }])
+  })
+
+  test('E-j: completed is for good, and failed too', async () => {
+    const { group, ann, bob, cyd, path } = await openDebt()
+    expect(await cyd.say('PUT', path, { status: 'failed' })).toMatchObject({ status: 403, body: { code: 'party-only' } })
+    expect(await bob.say('PUT', path, { status: 'failed' })).toMatchObject({ status: 200, body: { status: 'failed' } })
+    expect(await ann.say('PUT', path, { status: 'failed' })).toMatchObject({ status: 200, body: { status: 'failed' } })
+    expect(await ann.say('PUT', path, { status: 'completed' })).toMatchObject({ status: 409, body: { code: 'settlement-final' } })
+    const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'EUR' })
+    await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
+    expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'failed' })).toMatchObject({ status: 409, body: { code: 'settlement-final' } })
+    expect(netsIn(await ann.ask(`${group}/balances`))).toEqual({ 123: '0.00', 456: '0.00' })
+  })
+
+  test.each([
+    [{}, '/status', 'missing-field'], [{ status: 'pending' }, '/status', 'not-allowed'], [{ status: 'completed', txHash: 5 }, '/txHash', 'wrong-type'],
+    [{ status: 'completed', txHash: 'x' }, '/txHash', 'too-short'], [{ status: 'completed', amount: 1 }, '/amount', 'unknown-field'],
+  ])('E35: %j is no status', async (body, field, code) => {
+    const { ann, path } = await openDebt()
+    expect(await ann.say('PUT', path, body)).toMatchObject({ status: 400, body: { field, code } })
+  })
+})
+
+describe('a transaction', () => {
+  test('E-j: settles once: the first settlement that names it, however often that one does', async () => {
+    const { group, bob, path } = await openDebt()
+    const done = await bob.say('PUT', path, { status: 'completed', txHash: HASH })
+    expect(done).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'manual' } })
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH.toUpperCase() })).toMatchObject({ status: 200, body: done.body })
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: OTHER_HASH })).toMatchObject({ status: 409, body: { code: 'settlement-final' } })
+    const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'EUR', txHash: HASH })
+    expect(await bob.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 409, body: { code: 'transaction-claimed' } })
+    expect((await bob.ask(`${group}/settlements/${id}`)).body).toMatchObject({ status: 'pending' })
+    expect(netsIn(await bob.ask(`${group}/balances`))).toEqual({ 123: '0.00', 456: '0.00' })
+  })
+
+  const openTon = async (...answers: readonly ('confirmed' | 'failed' | 'unknown')[]) => {
+    const asked: TonAsked[] = []
+    const check = async (one: TonAsked) => {
+      asked.push(one)
+      return answers[asked.length - 1] ?? 'unknown'
+    }
+    const circle = await openDebt({ check })
+    await circle.bob.say('PUT', `${circle.group}/wallet`, { wallet: 'EQbob' })
+    await circle.ann.say('PUT', `${circle.group}/wallet`, { wallet: 'EQann' })
+    const { body: { id } } = await circle.bob.say('POST', `${circle.group}/settlements`, { toUserId: '123', amount: '1.5', currency: 'TON', txHash: HASH })
+    return { ...circle, asked, ton: `${circle.group}/settlements/${id}` }
+  }
+
+  test('E35: of TON is looked up on the chain, whose word is the event', async () => {
+    const { bob, ton, asked } = await openTon('unknown', 'confirmed')
+    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 503, headers: { 'retry-after': '10' }, body: { code: 'transaction-unconfirmed' } })
+    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'ton' } })
+    expect((await bob.say('PUT', ton, { status: 'completed', txHash: HASH })).status).toBe(200)
+    expect(asked).toEqual([1, 2].map(() => ({ txHash: HASH, from: 'EQbob', to: 'EQann', amountMinor: 1_500_000_000n })))
+  })
+
+  test('E35: that is not the payment fails the settlement', async () => {
+    const { bob, ton } = await openTon('failed')
+    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
+  })
+
+  test('E35: need not be looked up where who is paid says it came, or in another currency', async () => {
+    const { ann, bob, path, ton, asked } = await openTon()
+    expect(await ann.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual', txHash: HASH } })
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: OTHER_HASH })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual' } })
+    expect(asked).toEqual([])
+  })
+
+  test('that is claimed and not yet followed is answered 202', async () => {
+    const { edge, bob, path } = await openDebt()
+    edge.pause()
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 202, body: { state: 'pending' } })
+    edge.resume()
+    expect((await bob.ask(path)).body).toMatchObject({ status: 'completed' })
+  })
+})
+
+test('E-c: currencies are never mixed', async () => {
+  const { group, ann, bob } = await openCircle()
+  await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })
+  await ann.say('POST', `${group}/expenses`, { ...DINNER, currency: 'TON', splits: [{ userId: '456' }] })
+  const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 40, currency: 'TON' })
+  await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
+  await ann.say('PATCH', group, { currency: 'USD' })
+  const balances = await ann.ask(`${group}/balances`)
+  expect([netsIn(balances), netsIn(balances, 'TON'), netsIn(balances, 'USD')]).toEqual([{ 123: '100.00', 456: '-100.00' }, { 123: '60.000000000', 456: '-60.000000000' }, {}])
+  expect((await bob.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'EUR', debts: [{ amount: '100.00' }] }, { currency: 'TON', debts: [{ fromUserId: '456', toUserId: '123', amount: '60.000000000' }] }])
+})
