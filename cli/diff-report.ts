@@ -6,6 +6,7 @@ import type { Value } from '../projections/item.ts'
 import { counted } from '../schemas/counted.ts'
 import { count } from './meter.ts'
 import { columns, type Output } from './output.ts'
+import type { PointChange, PointsDiffed } from './diff-points.ts'
 import type { Workplace } from './workplace.ts'
 
 export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeeping' | 'moving' | 'own'> {
@@ -16,6 +17,8 @@ export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeepi
   /** Up to where both were folded, by partition. */
   readonly positions: { readonly [partition: string]: number }
   readonly decisions: { readonly changed: number; readonly unknown: number; readonly sample: readonly ToldDecision[] }
+  /** Of a domain that has any. */
+  readonly points?: PointsDiffed
   readonly differs: boolean
 }
 
@@ -32,10 +35,11 @@ export interface ReportParts {
   readonly generation: number
   readonly against: Pick<Generation, 'generation' | 'foldVersion'>
   readonly diffed: Diffed
+  readonly points: PointsDiffed | undefined
   readonly sample: number
 }
 
-export const reportOf = async (workplace: Workplace, { generation, against, diffed, sample }: ReportParts): Promise<DiffReport> => {
+export const reportOf = async (workplace: Workplace, { generation, against, diffed, points, sample }: ReportParts): Promise<DiffReport> => {
   const { kinds, decisions, unknownDecisions, positions, bookkeeping, moving, own } = diffed
   const told: ToldDecision[] = []
   for (const decision of decisions.slice(0, sample)) told.push(await tell(workplace, decision))
@@ -51,7 +55,8 @@ export const reportOf = async (workplace: Workplace, { generation, against, diff
     bookkeeping,
     moving,
     own,
-    differs: decisions.length > 0 || kinds.some(({ added, removed, changed }) => added + removed + changed > 0),
+    ...(points && { points }),
+    differs: decisions.length > 0 || [...kinds, ...(points ? [points] : [])].some(({ added, removed, changed }) => added + removed + changed > 0),
   }
 }
 
@@ -73,15 +78,16 @@ const typeOf = (codec: Workplace['codec'], value: Uint8Array): string | null => 
 }
 
 export const reportText = (report: DiffReport, { bold, dim }: Pick<Output, 'bold' | 'dim'>): string => {
-  const { domain, generation, foldVersion, against, positions, kinds, decisions, bookkeeping, moving, own } = report
+  const { domain, generation, foldVersion, against, positions, kinds, decisions, bookkeeping, moving, own, points } = report
   const at = Object.entries(positions).map(([partition, offset]) => `${partition}:${offset}`).join(' ')
   const lines = [bold(`${domain}: generation ${generation} (folds v${foldVersion}) against generation ${against.generation} (folds v${against.foldVersion}), which serves, as of ${at || 'an empty log'}`)]
-  if (!report.differs) lines.push('no item and no decision comes out differently')
-  lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(count), fieldsOf(kind.fields)])]))
+  if (!report.differs) lines.push(points ? 'no item, no point and no decision comes out differently' : 'no item and no decision comes out differently')
+  lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(count), fieldsOf(kind.fields)]), ...(points ? [['points', ...[points.added, points.removed, points.changed, points.same].map(count), '-']] : [])]))
   if (own > 0) lines.push(dim(`and ${counted(own, 'item')} of our own (outcomes, requests, traces) that are no result of a rule`))
   if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), columns(decisions.sample.map((each) => [`  ${each.position}`, each.type ?? '?', each.key ?? '-', each.appendedAt ?? '-', `${each.before} -> ${each.after}`])))
   if (decisions.unknown > 0) lines.push(dim(`${counted(decisions.unknown, 'refusal')} of events older than a day: what generation ${against.generation} made of them is no longer kept`))
   if (report.sample.length > 0) lines.push('', bold(`a sample of ${report.sample.length}`), ...report.sample.flatMap(textOf))
+  if (points !== undefined && points.sample.length > 0) lines.push('', bold(`a sample of ${counted(points.sample.length, 'point')}`), ...points.sample.map(textOfPoint))
   if (bookkeeping > 0) lines.push(dim(`${counted(bookkeeping, 'item')} ${bookkeeping === 1 ? 'was' : 'were'} last touched by another event, and otherwise the same`))
   if (moving > 0) lines.push(dim(`${counted(moving, 'item')} changed too often to be compared; ask again`))
   return lines.join('\n')
@@ -94,6 +100,9 @@ const textOf = ({ change, kind, PK, SK, fields }: ItemChange): readonly string[]
   `${change} ${kind}  ${PK}  ${SK}`,
   ...fields.map(({ field, before, after }) => `  ${field}: ${change === 'added' ? value(after) : change === 'removed' ? value(before) : `${value(before)} -> ${value(after)}`}`),
 ]
+
+const textOfPoint = ({ change, measure, dims, at, before, after }: PointChange): string =>
+  `${change} ${measure} of ${Object.values(dims).join(', ')} at ${new Date(at).toISOString()}: ${[before, after].filter((found) => found !== undefined).map(value).join(' -> ')}`
 
 const value = (found: Value | undefined): string =>
   found === undefined ? '(none)' : JSON.stringify(found, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member))

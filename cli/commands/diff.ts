@@ -4,6 +4,7 @@ import { diff as diffSides, type Diffed, type Side } from '../../processors/engi
 import { startBuild } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
+import { diffPoints, type PointsDiffed, type PointsParts } from '../diff-points.ts'
 import { reportOf, reportText } from '../diff-report.ts'
 import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
@@ -24,8 +25,8 @@ export const diff = async (context: Context, options: RebuildOptions): Promise<E
     const { domain, control, serving } = workplace
     const listed = await control.generations(domain.name)
     const made = listed.find((each) => each.generation > serving && each.state === 'following' && each.foldVersion === domain.foldVersion)
-    const { generation, diffed, isNew } = made === undefined ? await againstBuilt(context, workplace, options) : await againstComplete(context, workplace, { options, made })
-    const report = await reportOf(workplace, { generation, against: listed.find((each) => each.generation === serving) as Generation, diffed, sample: options.sample ?? SAMPLE })
+    const { generation, isNew, ...compared } = made === undefined ? await againstBuilt(context, workplace, options) : await againstComplete(context, workplace, { options, made })
+    const report = await reportOf(workplace, { generation, against: listed.find((each) => each.generation === serving) as Generation, ...compared, sample: options.sample ?? SAMPLE })
     context.output.line(options.json === true ? JSON.stringify(report) : reportText(report, context.output))
     differs ||= report.differs
     if (isNew && !report.differs) idle.push({ domain: domain.name, generation })
@@ -48,6 +49,7 @@ const nextStep = async ({ domain, serving, folds, alone }: Workplace, listed: re
 interface Compared {
   readonly generation: number
   readonly diffed: Diffed
+  readonly points: PointsDiffed | undefined
   /** Begun for this comparison alone. */
   readonly isNew: boolean
 }
@@ -57,14 +59,16 @@ const againstBuilt = async (context: Context, workplace: Workplace, options: Reb
   const { domain, control, log, clock } = workplace
   const left = halfBuilt(await control.generations(domain.name), domain.foldVersion)
   if (left !== undefined && options.resume !== true) context.output.note(`Generation ${left.generation} of ${domain.name} was left half-built by folds of this version, and is gone on with.`)
-  const building = await startBuild(await partsOf(context, workplace, { ...options, ...(left === undefined ? {} : { resume: true as const }) }))
+  const parts = await partsOf(context, workplace, { ...options, ...(left === undefined ? {} : { resume: true as const }) })
+  const building = await startBuild(parts)
   const before = await workplace.store(workplace.serving)
   const advance = async (): Promise<Side> => {
     await untilReached([before], { log, clock, signal: context.signal })
     return building.fold()
   }
   try {
-    return { generation: building.generation, isNew: left === undefined, diffed: await compare(context, workplace, { options, before, advance }) }
+    const { generation } = building
+    return { generation, isNew: left === undefined, ...(await compare(context, workplace, { options, before, advance, after: async () => parts.workshop.series?.(generation) })) }
   } finally {
     await building.leave()
   }
@@ -83,12 +87,24 @@ const againstComplete = async (context: Context, workplace: Workplace, { options
     if (behind === undefined) return after
     throw new Fault('generation-behind', `Generation ${behind} of ${domain.name} does not follow the log, so there is nothing to compare it with. Start a processor of its fold version, or drop it and build it anew.`)
   }
-  return { generation: made.generation, isNew: false, diffed: await compare(context, workplace, { options, before, advance }) }
+  const followed = async () => {
+    const series = await workplace.series(made.generation)
+    // It stays open for those who follow it.
+    return series && { ...series, close: () => Promise.resolve() }
+  }
+  return { generation: made.generation, isNew: false, ...(await compare(context, workplace, { options, before, advance, after: followed })) }
 }
 
-const compare = ({ output, signal }: Context, { domain, clock, collects }: Workplace, { options, before, advance }: { options: RebuildOptions; before: Side; advance: () => Promise<Side> }): Promise<Diffed> =>
-  diffSides({
-    table: domain.table, before, advance, collects, clock, signal,
-    sample: options.sample ?? SAMPLE,
-    progress: (items) => output.progress(`${domain.name}: ${count(items)} items compared`),
-  })
+interface Comparing extends Pick<PointsParts, 'after'> {
+  readonly options: RebuildOptions
+  readonly before: Side
+  readonly advance: () => Promise<Side>
+}
+
+const compare = async ({ output, signal }: Context, workplace: Workplace, { options, before, advance, after }: Comparing): Promise<Pick<Compared, 'diffed' | 'points'>> => {
+  const { domain, clock, collects } = workplace
+  const sample = options.sample ?? SAMPLE
+  const progress = (items: number): void => output.progress(`${domain.name}: ${count(items)} items compared`)
+  const diffed = await diffSides({ table: domain.table, before, advance, collects, clock, signal, sample, progress })
+  return { diffed, points: await diffPoints(workplace, { after, advance, sample }) }
+}

@@ -32,7 +32,7 @@ interface Explained {
 
 /** Folds one key of the log and shows how an item came to be what it is, or what it was at a time or a position. */
 export const explain = async (context: Context, options: ExplainOptions): Promise<Exit> => {
-  const { name, table } = domainNamed(options.domain)
+  const { name, table, series } = domainNamed(options.domain)
   const { limit, check } = limitOf(options.asOf)
   await inWorkplaces(context, name, async (workplace) => {
     const key = placesOf(name).keyIn(options.pk) ?? (await keyOfItems(workplace, options))
@@ -42,6 +42,7 @@ export const explain = async (context: Context, options: ExplainOptions): Promis
     const items = [...found.items.values()].filter((item) => limit.at === undefined || !isExpired(item, table.ttl, limit.at))
     if (options.json === true) context.output.line(JSON.stringify({ domain: name, key, ...jsonOf(found), items }, bigints))
     else show(context.output, options, { ...found, items: new Map(items.map((item) => [item.SK, item])) })
+    if (series !== undefined) context.output.note(`Points are not explained; whether they are those of the log: tributary verify ${name}`)
   })
   return EXIT.fine
 }

@@ -41,6 +41,7 @@ export const verify = async (context: Context, { domain, key, sample, generation
     if (key === undefined && one === workplace.serving) await workplace.control.verified(workplace.domain.name, { at: workplace.clock.now(), items, differences: differences.length, generation: one, keys: keys?.length ?? null })
     differs ||= differences.length > 0
     tell(context, { domain: workplace.domain.name, verified, keys, json: json === true })
+    if (keys !== undefined && workplace.domain.series !== undefined) context.output.note(`Points are compared only all together: tributary verify ${workplace.domain.name}`)
   })
   return differs ? EXIT.differs : EXIT.fine
 }

@@ -35,7 +35,10 @@ const changedBy = (script: string, env: Env): Env => ({ ...env, NODE_OPTIONS: `-
 export const deadly = (env: Env, how: string): Env => changedBy('deadly.mjs', { ...env, DEADLY: how })
 
 /** As a later release would be: its day begins at five. */
-export const fiveAm = (env: Env): Env => changedBy('five-am.mjs', env)
+export const fiveAm = (env: Env): Env => changedBy('later-release.mjs', { ...env, LATER: 'five-am' })
+
+/** As another would be: less than half a gallon is no pour. */
+export const largePours = (env: Env): Env => changedBy('later-release.mjs', { ...env, LATER: 'large-pours' })
 
 const launch = (args: readonly string[], env: Env): ChildProcess => {
   if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) throw new Error('The program is not built: npm run build')
