@@ -45,7 +45,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers } = instruments()
   const rates = createRates(now)
   const devices = devicesReport(registry, (source, type) => appended.inc({ source, type }))
   return {
@@ -60,6 +60,7 @@ export const createMetrics = (now: () => number): Metrics => {
     report: {
       appended: devices.appended,
       quarantined: devices.quarantined,
+      heard: (source, outcome) => heard.inc({ source, outcome }),
       answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
     },
     devices,
@@ -112,8 +113,9 @@ const instruments = () => {
   const writeUnits = new Gauge(named('pipeline_write_units', 'DynamoDB write units that this process spent, by the documented rules; our bookkeeping apart.', ['domain', 'generation', 'kind']))
   const rebuilt = new Gauge(named('pipeline_rebuild_progress_ratio', 'How much of its log the generation that is being built has folded.', labels))
   const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
+  const heard = new Counter(named('webhook_calls_total', 'Calls of outside services: taken into the log, nothing to us, or not from whom they should be.', ['source', 'outcome']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, answers }
+  return { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers }
 }
 
 const devicesReport = (registry: Registry, appended: DeviceReport['appended']): DeviceReport => {

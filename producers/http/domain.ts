@@ -15,6 +15,7 @@ import type { LiveSpec } from '../live/spec.ts'
 import { addLive, tokenOffered } from './live.ts'
 import type { EdgeDeps } from './server.ts'
 import { createUsage } from './usage.ts'
+import type { Webhook } from './webhook.ts'
 
 /** One domain at the edge: its routes, its tokens, and how its log and its serving generation are reached. */
 export interface DomainEdge {
@@ -23,6 +24,8 @@ export interface DomainEdge {
   readonly access: Access
   /** How people come in without a token of ours. */
   readonly schemes?: readonly Scheme[]
+  /** Where services outside tell what happened there. */
+  readonly webhooks?: readonly Webhook[]
   /** What can be watched as it changes. */
   readonly live?: LiveSpec
   /** What it hears elsewhere than in requests, as AsyncAPI has it. */

@@ -12,6 +12,7 @@ import { parseBody } from './json.ts'
 import { farewell, PROTOCOL, type LiveParts } from './live.ts'
 import { refuseOtherMethods, rememberMethods } from './methods.ts'
 import { Problem } from './problem.ts'
+import { registerWebhooks } from './webhook.ts'
 
 export interface Limits {
   /** Requests a token may make in a window; null: as many as it likes. */
@@ -28,6 +29,8 @@ export interface EdgeReport {
   appended(source: string, type: string): void
   /** Something in a batch was not believed. */
   quarantined(reason: string): void
+  /** What became of a call of an outside service. */
+  heard(source: string, outcome: 'taken' | 'ignored' | 'refused'): void
   answered(answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
 }
 
@@ -78,7 +81,10 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   const methods = rememberMethods(app)
   if (deps.live !== undefined) app.register(websocket, { preClose: farewell, options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
   app.register(swagger, { openapi: openapi(deps), transform: described })
-  for (const domain of deps.domains) app.register((scope) => registerDomain(scope, domain, deps))
+  for (const domain of deps.domains) {
+    app.register((scope) => registerDomain(scope, domain, deps))
+    app.register((scope) => registerWebhooks(scope, domain, deps))
+  }
   app.register((scope) => addDocs(scope, deps))
   app.register((scope) => refuseOtherMethods(scope, methods))
   return app

@@ -1,6 +1,7 @@
 import { oneTxHash } from '../../projections/expenses/keys.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { TonAsked, TonCheck } from '../expenses/ton.ts'
+import { part, textIn } from '../part.ts'
 import { rawAddress } from './address.ts'
 
 export interface ToncenterParts {
@@ -29,7 +30,7 @@ export const createTonCheck = ({ api, key, timeoutMs = TIMEOUT_MS, failed }: Ton
       const payment = paymentOf(asked)
       if (payment === undefined) return 'unknown'
       try {
-        const found = (await transactions(payment.hash)).find((each) => oneTxHash(textOf(each, 'hash')) === payment.hash)
+        const found = (await transactions(payment.hash)).find((each) => oneTxHash(textIn(each, 'hash')) === payment.hash)
         return found === undefined ? 'unknown' : judge(found, payment)
       } catch (error) {
         failed?.(error)
@@ -59,17 +60,10 @@ const paymentOf = ({ txHash, from, to, amountMinor }: TonAsked): Payment | undef
  */
 const judge = (transaction: unknown, { from, to, value }: Payment): 'confirmed' | 'failed' | 'unknown' => {
   const message = part(transaction, 'in_msg')
-  if (textOf(message, 'source') === '' || typeof part(transaction, 'mc_block_seqno') !== 'number' || part(transaction, 'emulated') === true) return 'unknown'
-  const isIt = rawAddress(textOf(message, 'source')) === from && rawAddress(textOf(message, 'destination')) === to && textOf(message, 'value') === value
+  if (textIn(message, 'source') === '' || typeof part(transaction, 'mc_block_seqno') !== 'number' || part(transaction, 'emulated') === true) return 'unknown'
+  const isIt = rawAddress(textIn(message, 'source')) === from && rawAddress(textIn(message, 'destination')) === to && textIn(message, 'value') === value
   return isIt && part(message, 'bounced') !== true && !cameBack(transaction, message) ? 'confirmed' : 'failed'
 }
 
 /** What an account could not take goes back, unless the sender wanted it to stay: an account that is no contract yet keeps it. */
 const cameBack = (transaction: unknown, message: unknown): boolean => part(part(transaction, 'description'), 'aborted') !== false && part(message, 'bounce') !== false
-
-const part = (value: unknown, name: string): unknown => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined)
-
-const textOf = (value: unknown, name: string): string => {
-  const text = part(value, name)
-  return typeof text === 'string' ? text : ''
-}

@@ -114,7 +114,7 @@ const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) =>
 
 export interface MemoryEdgeOptions {
   readonly domain?: Domain
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']

@@ -117,7 +117,7 @@ describe('quotas', () => {
 
 test('the edge tells whoever counts everything it appended, and what it answered', async () => {
   const told: unknown[] = []
-  const edge = await openMemoryEdge({ limits: { usageSample: 1 }, report: { appended: (...what) => told.push(what), quarantined: (reason) => told.push(reason), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
+  const edge = await openMemoryEdge({ limits: { usageSample: 1 }, report: { appended: (...what) => told.push(what), quarantined: (reason) => told.push(reason), heard: (...what) => told.push(what), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
   const ann = await edge.token('ann')
   await log(edge, ann)
   await send(edge.app, { url: '/nowhere' })
