@@ -30,7 +30,7 @@ export const amountIn = (sent: number | string, currency: Currency, pointer: str
 export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
   if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS) throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits: send it as a string`)
   const minor = minorFrom(sent, decimals)
-  if (minor === undefined) throw wrongAmount(pointer, decimals === 0 ? `it must be a whole number of ${code}` : `it must be a decimal such as 10${decimals === 0 ? '' : `.${'5'.padEnd(Math.min(decimals, 2), '0')}`} with at most ${decimals} decimals (${code})`)
+  if (minor === undefined) throw wrongAmount(pointer, decimals === 0 ? `it must be a whole number of ${code}` : `it must be a decimal such as 10.5, with at most ${decimals} decimals (${code})`)
   if (minor < 0n) throw wrongAmount(pointer, 'it must not be negative')
   if (minor > MOST_MINOR) throw wrongAmount(pointer, `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`)
   return minor

@@ -14,6 +14,7 @@ const splitSchema = {
 const expenseProperties = {
   id: text,
   groupId: text,
+  groupTitle: text,
   payerId: text,
   payerName: textOrNull,
   amount: moneyText,
@@ -42,6 +43,7 @@ const dateOf = ({ SK }: Pick<ExpenseItem, 'SK'>): string => SK.slice(EXPENSES.le
 export const expenseView = (expense: ExpenseItem, gone: Pick<ExpenseNameItem, 'deletedAt' | 'deletedBy'> = {}) => ({
   id: expense.id,
   groupId: expense.groupId,
+  groupTitle: expense.groupTitle,
   payerId: expense.payerId,
   payerName: expense.payerName,
   amount: decimalText(expense.amountMinor, expense.exponent),

@@ -73,15 +73,15 @@ const decided = async (call: Call, asked: Asked, ton: TonCheck | undefined): Pro
 
 const TON = 'TON'
 const RETRY_SECONDS = 10
-const [MOMENT_MS, TRIES] = [20, 50]
+const [FIRST_WAIT_MS, LAST_WAIT_MS] = [10, 640]
 
 /** A transaction is claimed by its own key, and the settlement follows: nobody waits longer for it than a moment. */
-const followed = async (call: Here, tries: number): Promise<SettlementItem | undefined> => {
+const followed = async (call: Here, waitMs = FIRST_WAIT_MS): Promise<SettlementItem | undefined> => {
   const settlement = await found(call, settlementOf(call))
   if (settlement !== undefined && settlement.status !== 'pending') return settlement
-  if (tries === 0) return undefined
-  await delay(MOMENT_MS)
-  return followed(call, tries - 1)
+  if (waitMs > LAST_WAIT_MS) return undefined
+  await delay(waitMs)
+  return followed(call, 2 * waitMs)
 }
 
 const decideOn = (ton: TonCheck | undefined) => command({
@@ -93,7 +93,7 @@ const decideOn = (ton: TonCheck | undefined) => command({
   result: settlementSchema,
   decide: async (call) => decided(call, askedOf(await here(call), call.caller.user, call.body), ton),
   answer: async (call) => {
-    const settlement = await followed(call, TRIES)
+    const settlement = await followed(call)
     return settlement && settlementView(settlement)
   },
 })
