@@ -73,8 +73,8 @@ export const projection = <E extends Event>(name: string, folds: Folds<E>): Proj
 export interface PersonalItems {
   /** Every PK under which they may lie. */
   partitions(key: string): readonly string[]
-  /** Whether there is anything left in it to forget. */
-  holds(item: Item): boolean
+  /** Whether there is anything left in it to forget of this person. */
+  holds(item: Item, subject: string): boolean
 }
 
 export interface Domain {

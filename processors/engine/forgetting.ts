@@ -55,7 +55,7 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   if (known === undefined) await keys.keep(new Map([[subject, old.places]]))
   await keys.step(subject, 'forgetting')
   ring.evict(subject)
-  const places = (await keys.load([subject]))[0]?.places ?? []
+  const places = withOwn((await keys.load([subject]))[0]?.places ?? [], subject)
   progress(`${subject}: taking what is personal out of the items of ${counted(places.length, 'log key')}`)
   const first = await sweepAll(parts, subject, places)
   await keys.step(subject, 'destroyed')
@@ -67,6 +67,12 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   const left = [...second.left, ...(await clear(parts, places))]
   if (left.length === 0) await keys.step(subject, 'forgotten')
   return { subject, was: 'known', places, items: first.items + second.items, plain: old.events, left }
+}
+
+/** What one key's events tell of a person to the person themselves is derived, and nobody told the key store of it. */
+const withOwn = (places: readonly Place[], subject: string): readonly Place[] => {
+  const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
+  return [...places, ...own.filter(({ domain }) => !places.some((place) => place.domain === domain && place.key === subject))]
 }
 
 /** What lies plain in the logs from before there were keys: under the log key that is the person. */
@@ -140,12 +146,12 @@ const sweep = async (parts: ForgetParts, sweeping: Sweeping): Promise<Swept> => 
 
 const PAGE = 200
 
-const itemsHolding = async ({ personal, key }: Sweeping, followed: readonly Followed[]): Promise<readonly Key[]> => {
+const itemsHolding = async ({ personal, key, subject }: Sweeping, followed: readonly Followed[]): Promise<readonly Key[]> => {
   const found = new Map<string, Key>()
   for (const { store } of followed) {
     for (const pk of personal.partitions(key)) {
       for await (const items of pages(store.reader(() => 0), { pk, limit: PAGE })) {
-        for (const item of items) if (personal.holds(item)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
+        for (const item of items) if (personal.holds(item, subject)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
       }
     }
   }

@@ -2,12 +2,12 @@ import { projection, type Domain } from '../../projections/projection.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
-import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
 import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
 import { chatLinked, chatUnlinked } from './chats.ts'
 import { expenseDeleted, expenseRestored } from './deletions.ts'
 import { expenseRecorded, expenseRevised } from './expenses.ts'
+import { personalItems, personForgotten } from './forgotten.ts'
 import { groupChatMigrated, groupCreated, groupCurrencyChanged, groupRenamed, groupSettingsChanged } from './groups.ts'
 import { memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
 import { profileTold } from './profiles.ts'
@@ -19,7 +19,7 @@ export const expenses: Domain = {
   topic: 'expenses.events',
   table: expensesTable,
   foldVersion: 1,
-  personal: tokenItems,
+  personal: personalItems,
   projections: [
     projection<ExpensesEvent | CommonEvent>('expenses', {
       GroupCreated: groupCreated,
@@ -46,7 +46,7 @@ export const expenses: Domain = {
       PatRevoked: patRevoked,
       PatUsed: patUsed,
       ApiUsageSampled: apiUsageSampled,
-      PersonForgotten: tokensForgotten,
+      PersonForgotten: personForgotten,
     }),
   ],
 }

@@ -1,3 +1,4 @@
+import { FORGOTTEN } from '../../schemas/event.ts'
 import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
@@ -46,7 +47,7 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const refused = misfit(work, event, before)
   if (refused !== undefined) return refused
   const after = { ...before, ...spending(work, event, { group, at: name.at, id: before.id }), revision: data.revision, _heard: hearing(before._heard, event) }
-  return settled(work, event, { kind: 'expense-revised', before, after })
+  return settled(work, event, { kind: 'expense-revised', before, after, reason: event.personal === null || event.personal === FORGOTTEN ? null : event.personal.reason })
 }
 
 export interface Held {
@@ -72,20 +73,22 @@ interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`
   readonly before: ExpenseItem | undefined
   readonly after: ExpenseItem | undefined
+  /** Why, in the words of who says so. */
+  readonly reason?: string | null
 }
 
 /** One commit holds as many, with what the engine adds. */
 const MOST_CHANGES = 95
 
 /** What an expense was leaves the group's items and balances, and what it is enters, with a line of the statement. */
-export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after }: Change): Result => {
+export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after, reason }: Change): Result => {
   const group = event.meta.key
   const moved = contribute(work, group, event.meta.occurredAt, [...(before ? [negated(ofExpense(before))] : []), ...(after ? [ofExpense(after)] : [])])
   if ('refusal' in moved) return moved
   if (before !== undefined) removeExpense(work, before)
   if (after !== undefined) putExpense(work, after)
   const told = after ?? before
-  if (told !== undefined) enter(work, event, kind, { ...entryOf(event.meta.eventId, told, moved), after: after === undefined ? null : shapeOf(after) })
+  if (told !== undefined) enter(work, event, kind, { ...entryOf(event.meta.eventId, told, moved), after: after === undefined ? null : shapeOf(after), ...(reason !== undefined && { reason }) })
   const result = work.result()
   return (result.items?.length ?? 0) <= MOST_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
 }

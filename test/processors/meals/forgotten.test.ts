@@ -18,7 +18,7 @@ const forgotten = (items: PersonForgotten['data']['items'], key = PERSON): Perso
 })
 
 const held = (table: Table): PersonForgotten['data']['items'] =>
-  [...table.values()].filter((item) => personalItems.partitions(PERSON).includes(item.PK) && personalItems.holds(item)).map(({ PK, SK }) => ({ pk: PK, sk: SK }))
+  [...table.values()].filter((item) => personalItems.partitions(PERSON).includes(item.PK) && personalItems.holds(item, PERSON)).map(({ PK, SK }) => ({ pk: PK, sk: SK }))
 
 const blind = (events: readonly Event[]): readonly Event[] =>
   events.map((event) => (event.meta.key === PERSON && event.personal !== null ? { ...event, personal: FORGOTTEN } : event))

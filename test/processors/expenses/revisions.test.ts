@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { given } from './given.ts'
+import { at, BALANCE, creditName, DAY, deleted, EXPENSE, EXPENSE_NAME, left, metaOf, NOW, partName, profileChanged, proposed, recorded, renamed, restored, revised, splits, trip } from './said.ts'
+
+const entry = (event: { meta: { eventId: string } }, iso = '2026-11-16T12:00:00.000Z') => `GROUP#g1 / LOG#${iso}#${event.meta.eventId}`
+
+describe('ExpenseRevised', () => {
+  test('E-g: the old contribution leaves and the new one enters, as one', () => {
+    const event = revised({ amountMinor: 5000n, splits: splits({ ann: 2000n, cy: 3000n }), ...at(5) })
+    given(...trip, recorded()).when(event).then({
+      [EXPENSE]: { amount: 50, revision: 2, description: 'Late dinner', createdAt: '2026-11-16T12:00:00.000Z', updatedAt: '2026-11-16T12:05:00.000Z' },
+      [partName('bob')]: null,
+      [partName('cy')]: { amount: 30, totalAmount: 50, description: 'Late dinner' },
+      [BALANCE]: { members: { ann: { paid: 5000, share: 2000, sent: 0, received: 0 }, cy: { paid: 0, share: 3000, sent: 0, received: 0 } } },
+      [creditName('ann')]: { owed: { cy: 3000 } },
+      [entry(event, '2026-11-16T12:05:00.000Z')]: {
+        kind: 'expense-revised', by: 'ann', byName: 'Ann', expenseId: 'e1', revision: 2, amountMinor: 5000, reason: 'forgot the tip', GSI2PK: 'HISTORY#e1',
+        moved: { EUR: { ann: { paid: 2000, share: 1000 }, bob: { share: -1000 }, cy: { share: 2000 } } }, after: { payerId: 'ann', splits: [{ userId: 'ann', amountMinor: 2000 }, { userId: 'cy', amountMinor: 3000 }] },
+      },
+    })
+  })
+
+  test('E-g: another payer and another currency move all of it', () => {
+    const when = given(...trip, recorded()).when(revised({ payerId: 'bob', currency: 'TON', exponent: 9 }))
+    when.then({
+      [EXPENSE]: { payerId: 'bob', payerName: 'Bob', GSI3PK: 'USER#bob', createdBy: 'ann' }, [BALANCE]: { members: {} }, [creditName('ann')]: null,
+      'GROUP#g1 / BALANCE#TON': { members: { bob: { paid: 3000, share: 1000 } } }, 'GROUP#g1 / OWED#TON#bob': { owed: { ann: 1000, cy: 1000 } }, [partName('ann')]: { payerId: 'bob' }, [partName('bob')]: null,
+    })
+    expect(when.items[BALANCE]?.['members']).toEqual({})
+  })
+
+  test('E-g: its place stays when what was paid changes', () => given(...trip, recorded()).when(revised({ meta: { occurredAt: NOW + DAY } })).then({ [EXPENSE]: { revision: 2 }, [EXPENSE_NAME]: { at: '2026-11-16T12:00:00.000Z' } }))
+
+  test('E44: of two edits at once one wins, and the other hears the revision that is', () => {
+    const [mine, yours] = [revised(), revised({ amountMinor: 1n, splits: splits({ bob: 1n }) })]
+    given(...trip, recorded(), mine).when(yours).thenRefused('revision-stale', /revision 2/)
+    given(...trip, recorded()).when(revised({ revision: 3 })).thenRefused('revision-stale', /revision 1/)
+  })
+
+  test('E44: twice is harmless, after another revision too', () => {
+    const first = revised()
+    given(...trip, recorded(), first).when(first).thenDuplicate()
+    given(...trip, recorded(), first, revised({ revision: 3 })).when(first).thenDuplicate()
+    given(...trip, recorded(), first, deleted()).when(first).thenDuplicate()
+  })
+
+  test('E-l: only the payer revises, of the revision that is; an import may', () => {
+    given(...trip, recorded()).when(revised({ meta: { actorId: 'bob' } })).thenRefused('payer-only', /ann/)
+    given(...trip, recorded(), revised({ payerId: 'bob' })).when(revised({ revision: 3 })).thenRefused('payer-only', /bob/)
+    given(...trip, recorded()).when(revised({ meta: { actorId: 'bob', source: 'import' } })).then({ [EXPENSE]: { revision: 2 } })
+    given(...trip, recorded()).when(revised({ meta: { actorId: null } })).then({ [EXPENSE]: { revision: 2 } })
+  })
+
+  test('E-i: who left may stay in it, and cannot be added', () => {
+    given(...trip, recorded(), left('bob')).when(revised()).then({ [partName('bob')]: { revision: 2 } })
+    given(...trip, recorded({ splits: splits({ ann: 1000n, cy: 2000n }) }), left('bob')).when(revised()).thenRefused('member-left', /^bob/)
+  })
+
+  test('E-c: decimals that the balance has not are refused', () => given(...trip, recorded()).when(revised({ exponent: 3 })).thenRefused('exponent-changed'))
+  test('of an expense that is deleted, or not there, it is refused', () => {
+    given(...trip, recorded(), deleted()).when(revised()).thenRefused('expense-deleted')
+    given(...trip).when(revised()).thenRefused('expense-not-found')
+    given().when(revised()).thenRefused('group-not-found')
+  })
+  test('parts that do not sum up are refused', () => given(...trip, recorded()).when(revised({ splits: splits({ bob: 1n }) })).thenRefused('splits-mismatch'))
+})
+
+describe('ExpenseDeleted', () => {
+  test('E43: the expense, its parts and what it contributed are gone; its name keeps it', () => {
+    const event = deleted(at(5))
+    const when = given(...trip, recorded()).when(event)
+    when.then({
+      [EXPENSE]: null, [partName('bob')]: null, [partName('cy')]: null, [creditName('ann')]: null,
+      [EXPENSE_NAME]: { state: 'deleted', deletedAt: '2026-11-16T12:05:00.000Z', deletedBy: 'ann', expense: { amount: 30, description: 'Dinner' } },
+      [entry(event, '2026-11-16T12:05:00.000Z')]: { kind: 'expense-deleted', after: null, amountMinor: 3000, moved: { EUR: { ann: { paid: -3000, share: -1000 } } } },
+    })
+    expect(when.items[BALANCE]?.['members']).toEqual({})
+  })
+
+  test('E43: twice is harmless, after a restore too', () => {
+    const first = deleted()
+    given(...trip, recorded(), first).when(first).thenDuplicate()
+    given(...trip, recorded(), first).when(deleted()).thenDuplicate()
+    given(...trip, recorded(), first, restored()).when(first).thenDuplicate()
+  })
+
+  test('E42: an expense that was deleted is not recorded again', () => {
+    const first = recorded()
+    given(...trip, first, deleted()).when(first).thenDuplicate()
+    given(...trip, first, deleted()).when(recorded({ spentAt: NOW + 1 })).thenDuplicate()
+  })
+
+  test('E-l: only the payer deletes', () => {
+    given(...trip, recorded()).when(deleted({ meta: { actorId: 'bob' } })).thenRefused('payer-only')
+    given(...trip).when(deleted()).thenRefused('expense-not-found')
+  })
+})
+
+describe('ExpenseRestored', () => {
+  test('E-g: all is as it was, whoever was renamed or left since, and whatever the group is called', () => {
+    const before = given(...trip, recorded()).when(proposed()).items
+    const { items } = given(...trip, recorded(), proposed(), deleted(), renamed(), profileChanged('bob'), left('cy')).when(restored())
+    for (const name of [partName('bob'), partName('cy'), creditName('ann')]) expect(items[name]).toEqual(before[name])
+    expect({ ...items[EXPENSE], _heard: [] }).toEqual({ ...before[EXPENSE], _heard: [] })
+    expect(items[EXPENSE_NAME]).toEqual(before[EXPENSE_NAME])
+    expect(items[BALANCE]?.['members']).toEqual(before[BALANCE]?.['members'])
+  })
+
+  test('E-g: twice is harmless, after another delete too', () => {
+    const first = restored()
+    given(...trip, recorded(), deleted(), first).when(first).thenDuplicate()
+    given(...trip, recorded(), deleted(), first, deleted()).when(first).thenDuplicate()
+  })
+
+  test('of what is not deleted, or by another than the payer, it is refused', () => {
+    given(...trip, recorded()).when(restored()).thenRefused('expense-not-deleted')
+    given(...trip, recorded(), deleted()).when(restored({ meta: { actorId: 'bob' } })).thenRefused('payer-only')
+    given(...trip).when(restored()).thenRefused('expense-not-found')
+  })
+})
+
+test('who says something and is no member has no name on the statement', () => {
+  const event = { ...deleted(), meta: metaOf({ actorId: null }) }
+  given(...trip, recorded()).when(event).then({ [entry(event)]: { by: null, byName: null } })
+})
