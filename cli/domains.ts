@@ -7,8 +7,11 @@ import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
+import { expensesImporter } from '../projections/expenses/importer.ts'
 import { logKeyOf as expensesLogKeyOf } from '../projections/expenses/keys.ts'
+import type { Importer } from '../projections/importing.ts'
 import type { Item } from '../projections/item.ts'
+import { mealsImporter } from '../projections/meals/importer.ts'
 import type { Domain } from '../projections/projection.ts'
 import { logKeyOf } from '../projections/scales/keys.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -21,6 +24,8 @@ export interface Listed {
   /** The domain that has its series. */
   readonly series?: string
   readonly partition: Places
+  /** How it takes over what other tables hold; absent where it does not. */
+  readonly importer?: Importer
 }
 
 /** Where a domain's items lie. */
@@ -34,10 +39,10 @@ export interface Places {
 
 /** Every domain of the program, in one place. */
 const LISTED: readonly Listed[] = [
-  { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' } },
+  { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter },
   { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, edge: expensesEdge, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' } },
+  { domain: expenses, edge: expensesEdge, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -52,6 +57,13 @@ export const edgeOf = (name: string): Listed['edge'] => LISTED.find(({ domain })
 export const seriesDomainOf = (name: string): string | undefined => LISTED.find(({ domain }) => domain.name === name)?.series
 
 export const placesOf = (name: string): Places => listed(name).partition
+
+export const importerOf = (name: string): Importer => {
+  const { importer } = listed(name)
+  if (importer !== undefined) return importer
+  const known = LISTED.filter((each) => each.importer !== undefined).map(({ domain }) => domain.name)
+  throw new Fault('import-unknown', `Nothing is known of other tables of ${name}: there ${known.length === 1 ? 'is an import' : 'are imports'} of ${known.join(' and ')}.`)
+}
 
 const listed = (name: string): Listed => {
   const found = LISTED.find(({ domain }) => domain.name === name)

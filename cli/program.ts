@@ -63,9 +63,9 @@ const serving = (program: Command, run: Run): void => {
     .option('--rate <n>', 'requests a second', wholeNumber(1), 20)
     .option('--seed <n>', 'the same seed gives the same traffic', wholeNumber(0), 1).addOption(json())
     .action(run(async () => (await import('./commands/demo.ts')).demo))
-  program.command('import').argument('<domain>').argument('<file>').description('items of the source tables (NDJSON or a DynamoDB export) as events; repeatable without effect')
-    .addOption(json())
-    .action((domain: string, file: string, options: { json?: true }) => run(async () => (await import('./commands/import.ts')).importFile)({ domain, file, ...options }))
+  program.command('import').argument('<domain>').argument('<file>').description('items of the source tables (NDJSON or a DynamoDB export) as events; of expenses also what Spliit or "export" wrote; repeatable without effect')
+    .option('--currency <code>', 'of expenses whose group names none').addOption(json())
+    .action((domain: string, file: string, options: { json?: true; currency?: string }) => run(async () => (await import('./commands/import.ts')).importFile)({ domain, file, ...options }))
 }
 
 const reading = (program: Command, run: Run): void => {

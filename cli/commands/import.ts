@@ -4,18 +4,19 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
+import type { ImportLine, ImportOptions as Arranging } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
-import { domainNamed } from '../domains.ts'
+import { importerOf } from '../domains.ts'
 import { count } from '../meter.ts'
-import type { Imported, ImportLine } from '../operations/import.ts'
+import type { Imported } from '../operations/import.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { asking } from '../reach.ts'
 import type { Ask } from '../reach.ts'
 
-export interface ImportOptions {
+export interface ImportOptions extends Arranging {
   readonly domain: string
   readonly file: string
   readonly json?: true
@@ -26,34 +27,40 @@ const SHOWN = 20
 
 /** Reads the file here and hands it over in parts: the server needs no access to it. */
 export const importFile = async (context: Context, options: ImportOptions): Promise<Exit> => {
-  domainNamed(options.domain)
+  importerOf(options.domain)
   return asking(context, { processing: true, first: true }, (ask) => importBy(context, ask, options))
 }
 
-const importBy = async (context: Context, ask: Ask, { domain, file, json }: ImportOptions): Promise<Exit> => {
+type Total = { -readonly [Name in keyof Imported]: Imported[Name] }
+const NOTHING: Imported = { rows: 0, events: 0, known: 0, derived: 0, counts: {}, unreadable: [], refused: [], notes: [], visible: true }
+
+const importBy = async (context: Context, ask: Ask, { domain, file, json, ...options }: ImportOptions): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)
-  const total = { rows: 0, events: 0, derived: 0, meals: {} as Record<string, number>, unreadable: [] as Imported['unreadable'][number][] }
-  for await (const lines of partsOf(file)) {
+  const total: Total = { ...NOTHING }
+  for await (const lines of partsOf(arranged(domain, file, options))) {
     if (context.signal.aborted) return EXIT.interrupted
-    const part = (await ask('import', { domain, importId, lines })) as Imported
-    total.rows += part.rows
-    total.events += part.events
-    total.derived += part.derived
-    total.unreadable.push(...part.unreadable)
-    for (const [user, count] of Object.entries(part.meals)) total.meals[user] = (total.meals[user] ?? 0) + count
+    // Where nobody folds, nobody is waited for twice.
+    const part = (await ask('import', { domain, importId, lines, wait: total.visible })) as Imported
+    for (const name of ['rows', 'events', 'known', 'derived'] as const) total[name] += part[name]
+    for (const name of ['unreadable', 'refused', 'notes'] as const) total[name] = [...total[name], ...part[name]]
+    total.visible &&= part.visible
+    const counts: Record<string, number> = { ...total.counts }
+    for (const [key, count] of Object.entries(part.counts)) counts[key] = (counts[key] ?? 0) + count
+    total.counts = counts
     context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} said`)
   }
-  const { visible } = (await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), meals: total.meals })) as { visible: boolean }
-  tell(context, { ...total, visible, json: json === true })
-  return total.unreadable.length > 0 ? EXIT.failed : EXIT.fine
+  const { visible } = (await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts: total.counts })) as { visible: boolean }
+  tell(context, { ...total, visible }, json === true)
+  return total.unreadable.length + total.refused.length > 0 ? EXIT.failed : EXIT.fine
 }
 
-const tell = ({ output }: Context, total: Omit<Imported, 'meals'> & { visible: boolean; json: boolean; meals: Record<string, number> }): void => {
-  const { rows, events, derived, unreadable, visible, meals } = total
-  for (const { line, reason } of unreadable.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
-  if (unreadable.length > SHOWN) output.note(`and ${unreadable.length - SHOWN} more`)
-  if (total.json) output.line(JSON.stringify({ rows, events, derived, users: Object.keys(meals).length, unreadable, visible }))
-  else output.line(`${counted(rows, 'row')}: ${counted(events, 'event')}, ${counted(derived, 'derived row')} left out, ${count(unreadable.length)} unreadable`)
+const tell = ({ output }: Context, total: Imported, json: boolean): void => {
+  const { rows, events, known, derived, unreadable, refused, notes, visible, counts } = total
+  const told = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
+  for (const { line, reason } of told.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
+  if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json tells them all`)
+  if (json) output.line(JSON.stringify({ rows, events, known, derived, users: Object.keys(counts).length, unreadable, refused, notes, visible }))
+  else output.line(`${counted(rows, 'row')}: ${counted(events, 'event')}, ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
 }
 
 const contentHash = async (file: string): Promise<string> => {
@@ -66,16 +73,29 @@ const contentHash = async (file: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** One item a line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
-async function* partsOf(file: string): AsyncIterable<readonly ImportLine[]> {
+async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonly ImportLine[]> {
   let part: ImportLine[] = []
-  for await (const line of (await isDocument(file)) ? itemsOf(file) : linesOf(file)) {
+  for await (const line of lines) {
     part.push(line)
     if (part.length < LINES) continue
     yield part
     part = []
   }
   if (part.length > 0) yield part
+}
+
+/** Where rows rest on each other, all of them are held here at once. */
+async function* arranged(domain: string, file: string, options: Arranging): AsyncIterable<ImportLine> {
+  const { arranged: arrange } = importerOf(domain)
+  if (arrange === undefined) return yield* rowsOf(file)
+  const lines: ImportLine[] = []
+  for await (const line of rowsOf(file)) lines.push(line)
+  yield* arrange(lines, options)
+}
+
+/** One item a line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
+async function* rowsOf(file: string): AsyncIterable<ImportLine> {
+  yield* (await isDocument(file)) ? itemsOf(file) : linesOf(file)
 }
 
 const textOf = (file: string): NodeJS.ReadableStream => (file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file))

@@ -1,6 +1,7 @@
 import type { Event } from '../../schemas/event.ts'
 import type { Get } from '../../projections/projection.ts'
-import { IMPORT_SOURCE, type SeenItem } from '../../projections/meals/items.ts'
+import { IMPORT_SOURCE } from '../../projections/importing.ts'
+import type { SeenItem } from '../../projections/meals/items.ts'
 import { seenKey } from '../../projections/meals/keys.ts'
 
 /** Rows can be imported again after any number of changes: what they say about targets leaves a mark of its own. */

@@ -34,6 +34,17 @@ export const minorFrom = (sent: number | string, decimals: number): bigint | und
   return sign === '' ? minor : -minor
 }
 
+const WRITTEN = /^(-?)(\d{1,30})(?:\.(\d+))?$/
+
+/** The nearest whole unit of what was reckoned in floats, half away from zero; undefined where it is no number. */
+export const minorNear = (reckoned: number | string, decimals: number): bigint | undefined => {
+  const match = WRITTEN.exec(typeof reckoned === 'number' ? plainText(reckoned) : reckoned)
+  if (match === null) return undefined
+  const [, sign = '', whole = '', rest = ''] = match
+  const minor = BigInt(whole + rest.slice(0, decimals).padEnd(decimals, '0')) + (rest.charAt(decimals) >= '5' ? 1n : 0n)
+  return sign === '' ? minor : -minor
+}
+
 /** JavaScript writes 1e-7 and 1e21; what is sent as such a number is meant as the decimal it prints. */
 const plainText = (value: number): string => {
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(String(value))

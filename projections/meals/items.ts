@@ -87,7 +87,4 @@ export type ImportItem = Key & {
 /** That an imported event was applied; without expiry, since a file can be imported again at any time. */
 export type SeenItem = Key
 
-/** `meta.source` of every event that was made of a row. */
-export const IMPORT_SOURCE = 'import'
-
 export const FORMAT_VERSION = 4

@@ -6,8 +6,9 @@ import { isInstant, isoOf, utcDateOf } from '../instant.ts'
 import { MACROS, FORMAT_VERSION } from './items.ts'
 import { isUid, mealIdOf } from './keys.ts'
 import { isName } from '../access/keys.ts'
+import type { Origin } from '../importing.ts'
 import { isAmount, isNutrientName, milliOf } from './nutrients.ts'
-import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from './rows.ts'
+import { field, instantOf, mapField, numberField, rowOf, textField, type Row } from '../rows.ts'
 
 /** What a row of an old table says, once it is said as events; casing and integers end here. */
 type AsSaid<E extends Event> = E extends Event<infer T, infer D, infer P>
@@ -20,13 +21,6 @@ export type Upcast =
   /** Summaries, usage and our own bookkeeping are derived: they come from the events again. */
   | { readonly kind: 'derived' }
   | { readonly kind: 'unreadable'; readonly reason: string }
-
-export interface Origin {
-  readonly importId: string
-  readonly rowHash: string
-  /** When the import runs, for rows that do not tell their time. */
-  readonly at: number
-}
 
 export const upcast = (raw: unknown, origin: Origin): Upcast => {
   const row = rowOf(raw)

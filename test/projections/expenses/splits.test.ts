@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MOST_MINOR } from '../../../projections/expenses/money.ts'
 import { divided } from '../../../projections/expenses/splits.ts'
 
-const amounts = fc.bigInt({ min: 0n, max: MOST_MINOR })
+const amounts = fc.bigInt({ min: -MOST_MINOR, max: MOST_MINOR })
 const weightings = fc.array(fc.bigInt({ min: 0n, max: 10n ** 18n }), { minLength: 1, maxLength: 46 }).filter((weights) => weights.some((weight) => weight > 0n))
 const sum = (parts: readonly bigint[]): bigint => parts.reduce((total, part) => total + part, 0n)
 const equal = (count: number): readonly bigint[] => Array.from({ length: count }, () => 1n)
@@ -27,12 +27,12 @@ describe('an amount that is divided', () => {
 
   test('E-b: among equal weights parts differ by one unit at most', () =>
     fc.assert(fc.property(amounts, fc.integer({ min: 1, max: 46 }), fc.string(), (amount, count, expense) => {
-      const parts = divided(amount, equal(count), expense)
-      expect(new Set(parts.map((part) => part - amount / BigInt(count)))).toEqual(new Set(parts.map((part) => (part > amount / BigInt(count) ? 1n : 0n))))
+      const parts = [...divided(amount, equal(count), expense)].sort((a, b) => Number(a - b))
+      expect((parts.at(-1) ?? 0n) - (parts[0] ?? 0n) <= 1n).toBe(true)
     })))
 
   test('E-b: who weighs more never gets less', () =>
-    fc.assert(fc.property(amounts, weightings, fc.string(), (amount, weights, expense) => {
+    fc.assert(fc.property(fc.bigInt({ min: 0n, max: MOST_MINOR }), weightings, fc.string(), (amount, weights, expense) => {
       const parts = divided(amount, weights, expense)
       const sorted = weights.map((weight, index) => ({ weight, part: parts[index] ?? 0n })).sort((a, b) => Number(a.weight > b.weight) - Number(a.weight < b.weight))
       for (const [index, { weight, part }] of sorted.entries()) {
@@ -58,8 +58,7 @@ describe('an amount that is divided', () => {
     expect(divided(100n, [2n, 1n, 0n], 'e')).toEqual([67n, 33n, 0n])
   })
 
-  test('E-b: weights that say nothing, or less, and an amount below zero are the caller\'s mistake', () => {
+  test('E-b: weights that say nothing, or less, are the caller\'s mistake', () => {
     for (const weights of [[], [0n], [-1n, 2n]]) expect(() => divided(1n, weights, 'e')).toThrow(RangeError)
-    expect(() => divided(-1n, [1n], 'e')).toThrow(RangeError)
   })
 })

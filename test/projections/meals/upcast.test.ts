@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rowOf } from '../../../projections/meals/rows.ts'
+import { rowOf } from '../../../projections/rows.ts'
 import { upcast, type Upcast } from '../../../projections/meals/upcast.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { contents, given, tableOf } from '../../processors/meals/given.ts'

@@ -1,4 +1,4 @@
-import type { Value } from '../item.ts'
+import type { Value } from './item.ts'
 
 /** A row of an export as plain values, whichever way it was written down. */
 export type Row = { readonly [name: string]: Value | undefined }
@@ -44,7 +44,7 @@ export const instantOf = (text: string | undefined): number | undefined => {
 
 const own = (row: Row, name: string): Value | undefined => (Object.hasOwn(row, name) ? row[name] : undefined)
 
-const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isTyped = (value: unknown): boolean => isObject(value) && typeof value['S'] === 'string'
@@ -59,7 +59,7 @@ const plain = (value: unknown): Value | undefined => {
 const untyped = (value: unknown): Value | undefined => {
   const [type, content] = isObject(value) ? (Object.entries(value)[0] ?? []) : []
   if (type === 'S' && typeof content === 'string') return content
-  if (type === 'N' && typeof content === 'string') return plain(Number(content))
+  if (type === 'N' && typeof content === 'string') return number(content)
   if (type === 'BOOL' && typeof content === 'boolean') return content
   if (type === 'NULL') return null
   if (type === 'M' && isObject(content)) return members(content, untyped)
@@ -68,6 +68,9 @@ const untyped = (value: unknown): Value | undefined => {
   if (type === 'NS' && Array.isArray(content)) return all(content.map((text) => plain(Number(text))))
   return undefined
 }
+
+/** What no double can hold stays the text it is. */
+const number = (text: string): Value | undefined => (/^-?\d{16,38}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : plain(Number(text)))
 
 const all = (values: readonly (Value | undefined)[]): Value | undefined => (values.includes(undefined) ? undefined : (values as readonly Value[]))
 

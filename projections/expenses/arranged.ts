@@ -1,0 +1,147 @@
+import type { ImportLine, ImportOptions } from '../importing.ts'
+import { field, instantOf, isObject, rowOf, textField, type Row } from '../rows.ts'
+import { idIn } from './old-splits.ts'
+import { isSpliit, spliitRows } from './spliit.ts'
+
+interface Placed {
+  readonly line: number
+  readonly row: Row
+}
+
+/**
+ * All rows of a file in the order in which they can be said: a group before its members, these before what they paid, in the order of
+ * time, whatever order they lie in. Rows of the source document's table are told by their keys; others say their kind.
+ */
+export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptions): readonly ImportLine[] => {
+  const rows = lines.flatMap(({ line, text }) => rowsIn(text, currency).map((one) => ({ line, ...one })))
+  const known = peopleIn(rows)
+  const named = rows.map(({ line, row }) => ({ line, row: withOwnIds(row, known) }))
+  const claims = claimedTwice(named)
+  const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
+  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: timeOf(placed.row) }))
+    .sort((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : Number(a.at > b.at)) || a.index - b.index)
+    .map(({ line, row }) => ({ line, text: JSON.stringify(row) }))
+}
+
+const rowsIn = (text: string, currency: string | undefined): readonly { readonly line?: number; readonly row: Row }[] => {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    return [{ row: { unreadable: 'it is no JSON' } }]
+  }
+  if (isSpliit(document)) return spliitRows(document, currency)
+  // A page, as the edge exports it.
+  const listed = isObject(document) && Array.isArray(document['items']) ? document['items'] : [document]
+  return listed.map((each) => ({ row: canonical(rowOf(each)) }))
+}
+
+const KINDS: readonly (readonly [RegExp, string])[] = [[/^METADATA$/, 'group'], [/^USER#/, 'member'], [/^TX#/, 'expense'], [/^SETTLE#/, 'settlement']]
+
+const canonical = (row: Row | undefined): Row => {
+  if (row === undefined) return { unreadable: 'it is not an item in JSON or in DynamoDB JSON' }
+  const [pk, sk] = [textField(row, 'PK'), textField(row, 'SK') ?? '']
+  if (pk === undefined) return textField(row, 'kind') === undefined ? { unreadable: 'it has neither keys nor a kind' } : row
+  const groupId = /^GROUP#(.+)$/.exec(pk)?.[1]
+  const kind = KINDS.find(([pattern]) => pattern.test(sk))?.[1]
+  if (groupId === undefined || kind === undefined) return { kind: 'derived' }
+  const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !/^(PK|SK|GSI\d[PS]K|_.*)$/.test(name)))
+  if (kind === 'group') return { ...rest, kind, id: groupId }
+  return { ...rest, kind, groupId, ...(kind === 'member' ? { id: sk.slice('USER#'.length), alias: idIn(row, 'id') ?? null } : { spentAt: sk.split('#')[1] ?? null }) }
+}
+
+const groupOf = (row: Row): string => textField(row, 'groupId') ?? ''
+
+/** Every member by the group, and by the other ids that older rows call them by (E-k). */
+interface People {
+  readonly members: ReadonlyMap<string, ReadonlySet<string>>
+  readonly aliases: ReadonlyMap<string, string>
+  readonly currencies: ReadonlyMap<string, string>
+}
+
+const peopleIn = (rows: readonly Placed[]): People => {
+  const members = new Map<string, Set<string>>()
+  const aliases = new Map<string, string>()
+  const currencies = new Map<string, string>()
+  for (const { row } of rows) {
+    const [id, group] = [idIn(row, 'id'), groupOf(row)]
+    if (id === undefined) continue
+    if (row['kind'] === 'group') currencies.set(id, textField(row, 'currency') ?? '')
+    if (row['kind'] !== 'member') continue
+    members.set(group, (members.get(group) ?? new Set()).add(id))
+    for (const alias of [textField(row, 'alias'), idIn(row, 'telegramId')]) if (alias !== undefined && alias !== id) aliases.set(`${group} ${alias}`, id)
+  }
+  return { members, aliases, currencies }
+}
+
+const withOwnIds = (row: Row, { aliases, currencies }: People): Row => {
+  if (row['kind'] !== 'expense' && row['kind'] !== 'settlement') return row
+  const group = groupOf(row)
+  const own = (id: string | undefined): string | null => (id === undefined ? null : (aliases.get(`${group} ${id}`) ?? id))
+  const currency = textField(row, 'currency') ?? currencies.get(group) ?? null
+  if (row['kind'] === 'settlement') return { ...row, currency, fromUserId: own(idIn(row, 'fromUserId')), toUserId: own(idIn(row, 'toUserId')) }
+  return { ...row, currency, payerId: own(idIn(row, 'payerId')), splits: splitsIn(row).map((split) => ({ ...split, userId: own(idIn(split, 'userId')) })) }
+}
+
+const splitsIn = (row: Row): readonly Row[] => {
+  const listed = field(row, 'splits')
+  return Array.isArray(listed) ? listed.filter((split): split is Row => isObject(split)) : []
+}
+
+/** A transaction settles once (E-j): what else claims it to have done so is told. */
+const claimedTwice = (rows: readonly Placed[]): ReadonlyMap<Placed, Placed> => {
+  const settled = new Map<string, string>()
+  const twice = new Map<Placed, Placed>()
+  for (const placed of rows) {
+    const [hash, id] = [textField(placed.row, 'txHash'), `${groupOf(placed.row)} ${idIn(placed.row, 'id') ?? ''}`]
+    if (placed.row['kind'] !== 'settlement' || placed.row['status'] !== 'completed' || !hash) continue
+    const first = settled.get(hash) ?? id
+    settled.set(hash, first)
+    if (first !== id) twice.set(placed, { line: placed.line, row: { unreadable: `transaction-claimed: its transaction ${hash} settles ${first.split(' ')[1]} already` } })
+  }
+  return twice
+}
+
+/** Who paid or shared without being a member has left meanwhile: they join for what they were in, and leave after it. */
+const strangersIn = (rows: readonly Placed[], { members }: People): readonly Placed[] => {
+  const found = new Map<string, { group: string; id: string; name: string | null; first: string; last: string; line: number }>()
+  for (const { line, row } of rows) {
+    const [group, at] = [groupOf(row), timeOf(row)]
+    for (const { id, name } of namedIn(row)) {
+      if (members.get(group)?.has(id) === true) continue
+      const before = found.get(`${group} ${id}`)
+      found.set(`${group} ${id}`, {
+        group, id, line: before?.line ?? line, name: before?.name ?? name,
+        first: before === undefined || at < before.first ? at : before.first, last: before === undefined || at > before.last ? at : before.last,
+      })
+    }
+  }
+  return [...found.values()].flatMap(({ group, id, name, first, last, line }) => [
+    { line, row: { kind: 'member', groupId: group, id, name, joinedAt: first } },
+    { line, row: { kind: 'left', groupId: group, id, leftAt: last } },
+  ]).concat(leavers(rows))
+}
+
+const leavers = (rows: readonly Placed[]): { line: number; row: { kind: string; groupId: string; id: string; leftAt: string } }[] =>
+  rows.flatMap(({ line, row }) => {
+    const [id, leftAt] = [idIn(row, 'id'), textField(row, 'leftAt')]
+    return row['kind'] === 'member' && id !== undefined && leftAt !== undefined ? [{ line, row: { kind: 'left', groupId: groupOf(row), id, leftAt } }] : []
+  })
+
+const namedIn = (row: Row): readonly { readonly id: string; readonly name: string | null }[] => {
+  const one = (of: Row, id: string, name: string) => {
+    const user = idIn(of, id)
+    return user === undefined ? [] : [{ id: user, name: textField(of, name) ?? null }]
+  }
+  if (row['kind'] === 'settlement') return [...one(row, 'fromUserId', 'fromUserName'), ...one(row, 'toUserId', 'toUserName')]
+  return row['kind'] === 'expense' ? [...one(row, 'payerId', 'payerName'), ...splitsIn(row).flatMap((split) => one(split, 'userId', 'userName'))] : []
+}
+
+const RANKS: Readonly<Record<string, number>> = { group: 0, member: 1, expense: 2, settlement: 2, left: 3 }
+const rankOf = (row: Row): number => RANKS[textField(row, 'kind') ?? ''] ?? 4
+
+/** As it was said: fixed width, so that text order is time order. */
+const timeOf = (row: Row): string => {
+  const ms = instantOf(textField(row, 'createdAt')) ?? instantOf(textField(row, 'spentAt')) ?? instantOf(textField(row, 'joinedAt'))
+  return ms === undefined ? '' : new Date(ms).toISOString()
+}

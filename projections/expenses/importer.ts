@@ -1,0 +1,113 @@
+import type { Importer, Origin, Read, Said } from '../importing.ts'
+import { isInstant } from '../instant.ts'
+import { field, instantOf, isObject, textField, type Row } from '../rows.ts'
+import type { SplitType } from '../../schemas/generated/expenses.ts'
+import { arranged } from './arranged.ts'
+import { decimalsOf } from './currencies.ts'
+import { isChatId, isId, isTxHash, transactionLogKey } from './keys.ts'
+import { known } from './known.ts'
+import { minorFrom, minorNear } from './money.ts'
+import { idIn, oldSplits } from './old-splits.ts'
+
+/** Groups of the source document's table, of Spliit, and of our own export, as rows that `arranged` has told apart. */
+export const expensesImporter: Importer = {
+  arranged,
+  known,
+  read(raw, origin) {
+    const row: Row = isObject(raw) ? (raw as Row) : {}
+    const [kind, unfit] = [textField(row, 'kind'), textField(row, 'unreadable')]
+    if (unfit !== undefined) return unreadable(unfit)
+    const reader = kind !== undefined && Object.hasOwn(READERS, kind) ? READERS[kind] : undefined
+    return reader === undefined ? DERIVED : reader(row, origin)
+  },
+}
+
+const unreadable = (reason: string): Read => ({ kind: 'unreadable', reason })
+const DERIVED: Read = { kind: 'derived' }
+
+const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
+  group: (row, { at }) => {
+    const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
+    if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
+    const linked = chatId !== null && isChatId(chatId) ? chatId : null
+    const created = { key: id, person: null, occurredAt: timeIn(row, ['createdAt']) ?? at, personal: null }
+    const made: Said = { ...created, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
+    const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
+    return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
+  },
+  member: (row, { at }) => {
+    const [key, userId] = [idIn(row, 'groupId'), idIn(row, 'id')]
+    if (key === undefined || userId === undefined || !isId(userId)) return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
+    const joined = { key, person: userId, occurredAt: timeIn(row, ['joinedAt']) ?? at }
+    const wallet = textField(row, 'wallet')
+    const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: textField(row, 'avatarUrl') ?? null }
+    return noted([
+      { ...joined, type: 'MemberJoined', data: { userId }, personal },
+      ...(wallet ? [{ ...joined, type: 'WalletSet', data: { userId }, personal: { wallet } }] : []),
+    ])
+  },
+  left: (row, { at }) => {
+    const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
+    return noted([{ key, person: userId, occurredAt: timeIn(row, ['leftAt']) ?? at, type: 'MemberLeft', data: { userId }, personal: null }])
+  },
+  expense: (row, origin) => expenseRow(row, origin),
+  settlement: (row, origin) => settlementRow(row, origin),
+}
+
+const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events', events, ...(note !== undefined && { note }) })
+
+const timeIn = (row: Row, names: readonly string[]): number | undefined =>
+  names.map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name))).find((ms) => ms !== undefined && isInstant(ms))
+
+const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)
+
+interface Sum {
+  readonly amountMinor: bigint
+  readonly currency: string
+  readonly exponent: number
+}
+
+/** Exact where the row is; a float is the nearest unit of its currency. */
+const sumIn = (row: Row): Sum | string => {
+  const currency = textField(row, 'currency')?.toUpperCase() ?? ''
+  const exponent = decimalsOf(currency)
+  if (exponent === undefined) return `there is no currency ${JSON.stringify(currency)}`
+  const [minor, amount] = [field(row, 'amountMinor'), field(row, 'amount')]
+  const told = typeof minor === 'number' || typeof minor === 'string' ? minorFrom(minor, 0) : typeof amount === 'number' || typeof amount === 'string' ? minorNear(amount, exponent) : undefined
+  return told === undefined || told <= 0n ? `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero` : { amountMinor: told, currency, exponent }
+}
+
+const SPLIT_TYPES: readonly string[] = ['equal', 'exact', 'percentage', 'shares'] satisfies SplitType[]
+
+const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
+  const [key, id, payerId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '', idIn(row, 'payerId') ?? '']
+  const sum = sumIn(row)
+  if (typeof sum === 'string') return unreadable(`expense ${id}: ${sum}`)
+  const told = textField(row, 'splitType')
+  const splitType = (told !== undefined && SPLIT_TYPES.includes(told) ? told : 'exact') as SplitType
+  const listed = field(row, 'splits')
+  const splits = oldSplits(Array.isArray(listed) ? (listed as readonly Row[]) : [], { id, amountMinor: sum.amountMinor, decimals: sum.exponent, splitType })
+  if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
+  const spentAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
+  const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
+  return noted([{ type: 'ExpenseRecorded', key, person: payerId, occurredAt: timeIn(row, ['createdAt', 'spentAt']) ?? at, data, personal: { description: textField(row, 'description') ?? '' } }])
+}
+
+const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
+  const [key, settlementId, fromUserId, toUserId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '', idIn(row, 'fromUserId') ?? '', idIn(row, 'toUserId') ?? '']
+  const sum = sumIn(row)
+  if (typeof sum === 'string') return unreadable(`settlement ${settlementId}: ${sum}`)
+  const [status, hash] = [textField(row, 'status') ?? 'pending', textField(row, 'txHash') || null]
+  const txHash = hash !== null && isTxHash(hash) ? hash : null
+  const proposedAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
+  const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
+  const common = { key, person: fromUserId, personal: null }
+  const confirmedBy = txHash === null ? 'manual' : 'ton'
+  const [then, end] = [{ ...common, occurredAt: timeIn(row, ['createdAt']) ?? proposedAt }, { ...common, occurredAt: verifiedAt }]
+  const events: Said[] = [{ ...then, type: 'SettlementProposed', data: { settlementId, fromUserId, toUserId, ...sum, txHash, proposedAt, rowHash } }]
+  if (status === 'failed') events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
+  if (status === 'completed') events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })
+  // Nobody else can claim the transaction any more.
+  if (status === 'completed' && txHash !== null) events.push({ ...end, key: transactionLogKey(txHash), type: 'TransactionClaimed', data: { txHash, groupId: key, settlementId, verifiedAt, confirmedBy } })
+  return noted(events, txHash === hash ? undefined : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`)
+}

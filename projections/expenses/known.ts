@@ -1,0 +1,31 @@
+import type { Item, Key } from '../item.ts'
+import type { Said } from '../importing.ts'
+import type { Reader } from '../table.ts'
+import type { MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from './items.ts'
+import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from './keys.ts'
+
+/** What identifies what an import says. */
+type Named = { readonly userId: string; readonly expenseId: string; readonly settlementId: string; readonly txHash: string }
+
+/** Whether an import would say what is there: who has left since does not join by it, and what was changed since stays changed. */
+export const known = async ({ type, key, data }: Said, reader: Reader): Promise<boolean> => {
+  const named = data as Named
+  const there = async (at: Key): Promise<Item | undefined> => reader.get(at)
+  switch (type) {
+    case 'GroupCreated':
+    case 'GroupSettingsChanged': return (await there(groupKey(key))) !== undefined
+    case 'MemberJoined':
+    case 'WalletSet': return (await there(memberKey(key, named.userId))) !== undefined
+    case 'MemberLeft': return ((await there(memberKey(key, named.userId))) as MemberItem | undefined)?.leftAt !== undefined
+    case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
+    case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
+    case 'TransactionClaimed': return ((await there(transactionKey(named.txHash))) as TransactionItem | undefined)?.settlementId === named.settlementId
+    default: return isSettled(reader, key, named.settlementId)
+  }
+}
+
+const isSettled = async (reader: Reader, group: string, id: string): Promise<boolean> => {
+  const name = (await reader.get(settlementNameKey(group, id))) as SettlementNameItem | undefined
+  const settlement = name && ((await reader.get(settlementKey(group, name.at, id))) as SettlementItem | undefined)
+  return settlement !== undefined && settlement.status !== 'pending'
+}

@@ -1,0 +1,146 @@
+import type { Row } from '../rows.ts'
+import { isObject } from '../rows.ts'
+import { decimalsOf } from './currencies.ts'
+import { divided } from './splits.ts'
+
+/**
+ * A group as Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository), as rows like those of the source document.
+ * Amounts are whole units there; who bears the odd one is decided alike, so that nobody's balance changes by moving.
+ */
+export interface SpliitGroup {
+  readonly id: string
+  readonly name: string
+  readonly currency?: string
+  readonly currencyCode?: string | null
+  readonly participants: readonly { readonly id: string; readonly name: string }[]
+  readonly expenses: readonly SpliitExpense[]
+}
+
+interface SpliitExpense {
+  readonly id: string
+  readonly createdAt?: string
+  readonly expenseDate: string
+  readonly title: string
+  readonly category?: { readonly name?: string } | null
+  readonly amount: number
+  readonly paidById: string
+  readonly paidFor: readonly { readonly participantId: string; readonly shares: number }[]
+  readonly isReimbursement?: boolean
+  readonly splitMode: 'EVENLY' | 'BY_SHARES' | 'BY_PERCENTAGE' | 'BY_AMOUNT'
+  readonly notes?: string | null
+}
+
+export const isSpliit = (document: unknown): document is SpliitGroup =>
+  isObject(document) && typeof document['id'] === 'string' && Array.isArray(document['participants']) && Array.isArray(document['expenses']) && document['PK'] === undefined
+
+/** Ids of theirs may begin with a sign that ours may not. */
+const idOf = (id: string): string => `spliit:${id}`
+
+/** These have no smaller unit there, whatever ISO 4217 says; every other has two decimals. */
+const WHOLE = new Set(['JPY', 'HUF', 'ISK', 'IDR', 'KRW', 'VND', 'COP'])
+
+export interface SpliitRow {
+  /** The number of the expense, from 1. */
+  readonly line: number
+  readonly row: Row
+}
+
+/** A row that cannot be one says why, in `unreadable`. */
+export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
+  const groupId = idOf(group.id)
+  const currency = group.currencyCode ? group.currencyCode : assumed
+  const decimals = decimalsOf(currency ?? '')
+  if (currency === undefined || decimals === undefined) {
+    return [{ line: 1, row: { unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency` } }]
+  }
+  const times = group.expenses.flatMap(({ createdAt, expenseDate }) => [createdAt, expenseDate]).filter((at) => typeof at === 'string').sort()
+  const since = times[0] === undefined ? {} : { createdAt: times[0], joinedAt: times[0] }
+  const people = group.participants.map(({ id, name }): SpliitRow => ({ line: 1, row: { kind: 'member', groupId, id: idOf(id), name, ...since } }))
+  const scale = { from: WHOLE.has(currency) ? 0 : 2, to: decimals }
+  return [
+    { line: 1, row: { kind: 'group', id: groupId, title: group.name, currency, ...since } },
+    ...people,
+    ...group.expenses.flatMap((expense, index) => rowsOf(expense, { groupId, currency, scale }).map((row) => ({ line: index + 1, row }))),
+  ]
+}
+
+interface Within {
+  readonly groupId: string
+  readonly currency: string
+  readonly scale: { readonly from: number; readonly to: number }
+}
+
+const rowsOf = (expense: SpliitExpense, within: Within): readonly Row[] => {
+  try {
+    return expense.isReimbursement === true ? reimbursement(expense, within) : expense.amount < 0 ? income(expense, within) : [spending(expense, within)]
+  } catch (error) {
+    return [{ unreadable: `expense ${JSON.stringify(expense.id)}: ${error instanceof RangeError ? error.message : 'it has not the shape of one'}` }]
+  }
+}
+
+const common = ({ createdAt, expenseDate, title, notes, category }: SpliitExpense, { groupId, currency, scale }: Within) => ({
+  groupId, currency, exponent: scale.to, createdAt: createdAt ?? expenseDate, spentAt: expenseDate,
+  description: notes ? `${title}\n${notes}` : title, category: category?.name ?? null,
+})
+
+const spending = (expense: SpliitExpense, within: Within): Row => {
+  const shares = sharesOf(expense, within)
+  const weights = expense.splitMode === 'BY_SHARES' ? reduced(expense.paidFor.map((paid) => paid.shares)) : []
+  const bySharer = new Map(expense.paidFor.map(({ participantId, shares: told }, at) => [participantId, { told, weight: weights[at] ?? null }]))
+  return {
+    ...common(expense, within), kind: 'expense', id: idOf(expense.id), payerId: idOf(expense.paidById), amountMinor: String(scaled(BigInt(expense.amount), within)),
+    splitType: TYPES[expense.splitMode],
+    splits: shares.map(([user, minor]) => ({
+      userId: idOf(user), amountMinor: String(minor),
+      ...(expense.splitMode === 'BY_PERCENTAGE' && { percentage: (bySharer.get(user)?.told ?? 0) / 100 }),
+      ...(expense.splitMode === 'BY_SHARES' && { shares: bySharer.get(user)?.weight ?? null }),
+    })),
+  }
+}
+
+const TYPES = { EVENLY: 'equal', BY_SHARES: 'shares', BY_PERCENTAGE: 'percentage', BY_AMOUNT: 'exact' } as const
+
+/** What was paid back counts as such: a settlement that arrived, to each who is named. */
+const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] => {
+  const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
+  return others.map(([user, minor], at) => {
+    const [from, to] = expense.amount > 0 ? [expense.paidById, user] : [user, expense.paidById]
+    const { description: _, category: __, spentAt, ...rest } = common(expense, within)
+    return {
+      ...rest, kind: 'settlement', id: numbered(expense.id, others.length, at), fromUserId: idOf(from), toUserId: idOf(to), amountMinor: String(minor), status: 'completed', completedAt: rest.createdAt, spentAt,
+    }
+  })
+}
+
+/** Money that came in for all: each other paid what is theirs of it to who took it, which leaves everybody with the same balance. */
+const income = (expense: SpliitExpense, within: Within): readonly Row[] => {
+  const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
+  return others.map(([user, minor], at) => ({
+    ...common(expense, within), kind: 'expense', id: numbered(expense.id, others.length, at), payerId: idOf(user), amountMinor: String(minor),
+    splitType: 'exact', splits: [{ userId: idOf(expense.paidById), amountMinor: String(minor) }],
+  }))
+}
+
+const numbered = (id: string, count: number, at: number): string => (count === 1 ? idOf(id) : `${idOf(id)}.${at + 1}`)
+
+/** As their shares.ts divides: in the order of ids, by largest remainder, the turn told by the hash of the expense's id. Without sign. */
+const sharesOf = ({ id, amount, splitMode, paidFor }: SpliitExpense, within: Within): readonly (readonly [string, bigint])[] => {
+  const sorted = [...paidFor].sort((a, b) => (a.participantId < b.participantId ? -1 : 1))
+  const weights = sorted.map(({ shares }) => (splitMode === 'EVENLY' ? 1n : BigInt(shares)))
+  return divided(BigInt(amount), weights, id).map((part, at) => [sorted[at]?.participantId ?? '', scaled(part < 0n ? -part : part, within)])
+}
+
+const scaled = (minor: bigint, { scale: { from, to } }: Within): bigint => {
+  if (to >= from) return minor * 10n ** BigInt(to - from)
+  const unit = 10n ** BigInt(from - to)
+  if (minor % unit !== 0n) throw new RangeError('its amount has more decimals than the currency')
+  return minor / unit
+}
+
+/** Shares are kept as hundredths: 100 and 200 are 1 and 2. */
+const reduced = (shares: readonly number[]): readonly number[] => {
+  const divisor = shares.reduce(gcd, 0)
+  return shares.map((share) => (divisor === 0 ? share : share / divisor))
+}
+
+const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b))

@@ -1,0 +1,53 @@
+import type { Reader } from './table.ts'
+
+/** The source of events that an import says. */
+export const IMPORT_SOURCE = 'import'
+
+/** Where a row came from. */
+export interface Origin {
+  /** The same for the same file, so that importing it again changes nothing. */
+  readonly importId: string
+  readonly rowHash: string
+  /** When the import runs, for rows that do not tell their time. */
+  readonly at: number
+}
+
+/** An event that a row says, without its envelope. */
+export interface Said {
+  readonly type: string
+  readonly key: string
+  /** Who said it, and whose words they are; null where nobody can be named. */
+  readonly person: string | null
+  readonly occurredAt: number
+  readonly data: unknown
+  readonly personal: unknown
+}
+
+export type Read =
+  /** `note` is what the row says and no event can. */
+  | { readonly kind: 'events'; readonly events: readonly Said[]; readonly note?: string }
+  /** What is derived comes from the events again. */
+  | { readonly kind: 'derived' }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** One row of a file, as JSON. */
+export interface ImportLine {
+  readonly line: number
+  readonly text: string
+}
+
+/** How a domain takes over what other tables hold. */
+export interface Importer {
+  read(row: unknown, origin: Origin): Read
+  /** Where rows rest on each other: all of a file, in the order in which they are said. Without it they are said as they lie. */
+  readonly arranged?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
+  /** Whether what is said is there already, and is not said again. Without it the fold alone tells. */
+  readonly known?: (said: Said, reader: Reader) => Promise<boolean>
+  /** What is said of each key at the end. */
+  readonly ended?: { readonly counts: readonly string[]; event(of: { readonly importId: string; readonly source: string; readonly count: number }): Pick<Said, 'type' | 'data'> }
+}
+
+export interface ImportOptions {
+  /** For rows that name no currency. */
+  readonly currency?: string
+}
