@@ -42,7 +42,7 @@ const importBy = async (context: Context, ask: Ask, { domain, file, json, ...opt
     // Where nobody folds, nobody is waited for twice.
     const part = (await ask('import', { domain, importId, lines, wait: total.visible })) as Imported
     for (const name of ['rows', 'events', 'known', 'derived'] as const) total[name] += part[name]
-    for (const name of ['unreadable', 'refused', 'notes'] as const) total[name] = [...total[name], ...part[name]]
+    for (const name of ['unreadable', 'refused', 'notes'] as const) total[name] = total[name].concat(part[name])
     total.visible &&= part.visible
     const counts: Record<string, number> = { ...total.counts }
     for (const [key, count] of Object.entries(part.counts)) counts[key] = (counts[key] ?? 0) + count
@@ -50,9 +50,12 @@ const importBy = async (context: Context, ask: Ask, { domain, file, json, ...opt
     context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} said`)
   }
   const { visible } = (await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts: total.counts })) as { visible: boolean }
-  tell(context, { ...total, visible }, json === true)
+  tell(context, { ...total, refused: firstOfLine(total.refused), visible }, json === true)
   return total.unreadable.length + total.refused.length > 0 ? EXIT.failed : EXIT.fine
 }
+
+/** Of what one line said, the first refusal tells the cause. */
+const firstOfLine = (told: Imported['refused']): Imported['refused'] => [...new Map(told.toReversed().map((one) => [one.line, one])).values()].reverse()
 
 const tell = ({ output }: Context, total: Imported, json: boolean): void => {
   const { rows, events, known, derived, unreadable, refused, notes, visible, counts } = total

@@ -1,8 +1,8 @@
-import type { Split, SplitType } from '../../schemas/generated/expenses.ts'
-import type { Row } from '../rows.ts'
-import { field } from '../rows.ts'
-import { decimalText, minorFrom, minorNear } from './money.ts'
-import { divided } from './splits.ts'
+import type { Split, SplitType } from '../../../schemas/generated/expenses.ts'
+import type { Row } from '../../rows.ts'
+import { field } from '../../rows.ts'
+import { decimalText, minorFrom, minorNear } from '../money.ts'
+import { divided } from '../splits.ts'
 
 export interface Whole {
   readonly id: string

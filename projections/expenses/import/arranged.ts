@@ -1,5 +1,5 @@
-import type { ImportLine, ImportOptions } from '../importing.ts'
-import { field, instantOf, isObject, rowOf, textField, type Row } from '../rows.ts'
+import type { ImportLine, ImportOptions } from '../../importing.ts'
+import { field, instantOf, isObject, rowOf, textField, type Row } from '../../rows.ts'
 import { idIn } from './old-splits.ts'
 import { isSpliit, spliitRows } from './spliit.ts'
 

@@ -1,7 +1,7 @@
-import type { Row } from '../rows.ts'
-import { isObject } from '../rows.ts'
-import { decimalsOf } from './currencies.ts'
-import { divided } from './splits.ts'
+import type { Row } from '../../rows.ts'
+import { isObject } from '../../rows.ts'
+import { decimalsOf } from '../currencies.ts'
+import { divided } from '../splits.ts'
 
 /**
  * A group as Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository), as rows like those of the source document.
@@ -12,8 +12,8 @@ export interface SpliitGroup {
   readonly name: string
   readonly currency?: string
   readonly currencyCode?: string | null
-  readonly participants: readonly { readonly id: string; readonly name: string }[]
-  readonly expenses: readonly SpliitExpense[]
+  readonly participants: readonly unknown[]
+  readonly expenses: readonly unknown[]
 }
 
 interface SpliitExpense {
@@ -21,7 +21,7 @@ interface SpliitExpense {
   readonly createdAt?: string
   readonly expenseDate: string
   readonly title: string
-  readonly category?: { readonly name?: string } | null
+  readonly category?: { readonly name?: string | null } | null
   readonly amount: number
   readonly paidById: string
   readonly paidFor: readonly { readonly participantId: string; readonly shares: number }[]
@@ -32,6 +32,11 @@ interface SpliitExpense {
 
 export const isSpliit = (document: unknown): document is SpliitGroup =>
   isObject(document) && typeof document['id'] === 'string' && Array.isArray(document['participants']) && Array.isArray(document['expenses']) && document['PK'] === undefined
+
+const isExpense = (told: unknown): told is SpliitExpense =>
+  isObject(told) && [told['id'], told['title'], told['paidById'], told['expenseDate']].every((text) => typeof text === 'string') && Number.isSafeInteger(told['amount'])
+  && Object.hasOwn(TYPES, String(told['splitMode'])) && Array.isArray(told['paidFor'])
+  && told['paidFor'].every((paid) => isObject(paid) && typeof paid['participantId'] === 'string' && Number.isSafeInteger(paid['shares']))
 
 /** Ids of theirs may begin with a sign that ours may not. */
 const idOf = (id: string): string => `spliit:${id}`
@@ -48,17 +53,20 @@ export interface SpliitRow {
 /** A row that cannot be one says why, in `unreadable`. */
 export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
   const groupId = idOf(group.id)
-  const currency = group.currencyCode ? group.currencyCode : assumed
+  const currency = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : assumed
   const decimals = decimalsOf(currency ?? '')
   if (currency === undefined || decimals === undefined) {
     return [{ line: 1, row: { unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency` } }]
   }
-  const times = group.expenses.flatMap(({ createdAt, expenseDate }) => [createdAt, expenseDate]).filter((at) => typeof at === 'string').sort()
+  const times = group.expenses.filter(isExpense).flatMap(({ createdAt, expenseDate }) => [createdAt, expenseDate]).filter((at) => typeof at === 'string').sort()
   const since = times[0] === undefined ? {} : { createdAt: times[0], joinedAt: times[0] }
-  const people = group.participants.map(({ id, name }): SpliitRow => ({ line: 1, row: { kind: 'member', groupId, id: idOf(id), name, ...since } }))
+  const people = group.participants.flatMap((person): readonly SpliitRow[] => {
+    if (!isObject(person) || typeof person['id'] !== 'string' || typeof person['name'] !== 'string') return []
+    return [{ line: 1, row: { kind: 'member', groupId, id: idOf(person['id']), name: person['name'], ...since } }]
+  })
   const scale = { from: WHOLE.has(currency) ? 0 : 2, to: decimals }
   return [
-    { line: 1, row: { kind: 'group', id: groupId, title: group.name, currency, ...since } },
+    { line: 1, row: { kind: 'group', id: groupId, title: String(group.name).slice(0, 200), currency, ...since } },
     ...people,
     ...group.expenses.flatMap((expense, index) => rowsOf(expense, { groupId, currency, scale }).map((row) => ({ line: index + 1, row }))),
   ]
@@ -70,17 +78,21 @@ interface Within {
   readonly scale: { readonly from: number; readonly to: number }
 }
 
-const rowsOf = (expense: SpliitExpense, within: Within): readonly Row[] => {
+const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
+  if (!isExpense(expense)) return [{ unreadable: 'it has not the shape of an expense' }]
   try {
-    return expense.isReimbursement === true ? reimbursement(expense, within) : expense.amount < 0 ? income(expense, within) : [spending(expense, within)]
+    const rows = expense.isReimbursement === true ? reimbursement(expense, within) : expense.amount < 0 ? income(expense, within) : [spending(expense, within)]
+    // What somebody gave to themselves changes nobody's balance.
+    return rows.length === 0 ? [{ kind: 'derived' }] : rows
   } catch (error) {
-    return [{ unreadable: `expense ${JSON.stringify(expense.id)}: ${error instanceof RangeError ? error.message : 'it has not the shape of one'}` }]
+    if (!(error instanceof RangeError)) throw error
+    return [{ unreadable: `expense ${JSON.stringify(expense.id)}: ${error.message}` }]
   }
 }
 
 const common = ({ createdAt, expenseDate, title, notes, category }: SpliitExpense, { groupId, currency, scale }: Within) => ({
   groupId, currency, exponent: scale.to, createdAt: createdAt ?? expenseDate, spentAt: expenseDate,
-  description: notes ? `${title}\n${notes}` : title, category: category?.name ?? null,
+  description: typeof notes === 'string' && notes !== '' ? `${title}\n${notes}` : title, category: category?.name ?? null,
 })
 
 const spending = (expense: SpliitExpense, within: Within): Row => {

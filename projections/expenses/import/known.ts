@@ -1,8 +1,8 @@
-import type { Item, Key } from '../item.ts'
-import type { Said } from '../importing.ts'
-import type { Reader } from '../table.ts'
-import type { MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from './items.ts'
-import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from './keys.ts'
+import type { Item, Key } from '../../item.ts'
+import type { Said } from '../../importing.ts'
+import type { Reader } from '../../table.ts'
+import type { MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from '../items.ts'
+import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from '../keys.ts'
 
 /** What identifies what an import says. */
 type Named = { readonly userId: string; readonly expenseId: string; readonly settlementId: string; readonly txHash: string }

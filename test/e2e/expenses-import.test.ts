@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { freshFolder, run, tell } from './program.ts'
+
+const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
+
+const at = (second: number): string => new Date(Date.UTC(2024, 0, 20, 18, 0, second)).toISOString()
+const rows = [
+  { PK: 'GROUP#g1', SK: 'PART#e0#2', expenseId: 'e0', amount: 5 },
+  ...Array.from({ length: 700 }, (_, nth) => ({
+    PK: 'GROUP#g1', SK: `TX#${at(nth)}`, id: `e${nth}`, payerId: '1', amount: 10.01, currency: 'EUR', description: `Meal ${nth}`, splitType: 'equal', splits: [{ userId: '1', amount: 5.005 }, { userId: '2', amount: 5.005 }], createdAt: at(nth),
+  })),
+  { PK: 'GROUP#g1', SK: 'SETTLE#2024-01-21T10:00:00.000Z', id: 's1', fromUserId: '2', toUserId: '1', amount: 20, currency: 'EUR', status: 'completed', createdAt: '2024-01-21T10:00:00.000Z', completedAt: '2024-01-21T10:00:05.000Z' },
+  { PK: 'GROUP#g1', SK: 'TX#2024-01-22T10:00:00.000Z', id: 'odd', payerId: '1', amount: 10, currency: 'EUR', splitType: 'exact', splits: [{ userId: '2', amount: 4 }], createdAt: '2024-01-22T10:00:00.000Z' },
+  { PK: 'GROUP#g2', SK: 'TX#2024-01-22T10:00:00.000Z', id: 'lost', payerId: '1', amount: 10, currency: 'EUR', splitType: 'exact', splits: [{ userId: '2', amount: 10 }], createdAt: '2024-01-22T10:00:00.000Z' },
+  { PK: 'GROUP#g1', SK: 'USER#1', id: '1', telegramId: 1, name: 'Ann', joinedAt: '2024-01-15T10:35:00.000Z' },
+  { PK: 'GROUP#g1', SK: 'METADATA', id: 'g1', title: 'Roommates', currency: 'EUR', createdAt: '2024-01-15T10:30:00.000Z' },
+]
+
+interface Report {
+  readonly events: number
+  readonly known: number
+}
+
+describe('import expenses', { timeout: 120_000 }, () => {
+  test('E45: every row is told as taken, known or refused with line and reason; the same file again says nothing', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const file = join(freshFolder(), 'fracti.ndjson')
+    writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'))
+    const first = await run(['import', 'expenses', file, '--json'], env)
+    expect(first.code).toBe(1)
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      // Bob of g1 and both people of g2 are no members in the file: each joins, and leaves.
+      rows: 712, events: 711, known: 0, derived: 1, visible: true,
+      unreadable: [{ line: 703, reason: expect.stringContaining('4.00') }],
+      refused: [{ line: 704, reason: expect.stringContaining('group-not-found') }],
+    })
+    const again = JSON.parse((await run(['import', 'expenses', file, '--json'], env)).stdout) as Report
+    expect(again).toMatchObject({ known: 705 })
+    const [balance] = (JSON.parse(await tell(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as { items: readonly { members: Record<string, { sent: number; share: number }> }[] }).items
+    expect(balance?.members['2']?.sent).toBe(2000)
+    expect((balance?.members['1']?.share ?? 0) + (balance?.members['2']?.share ?? 0)).toBe(700_700)
+    await tell(['verify', 'expenses'], env)
+  })
+
+  test('E45: what Spliit exported is a group of ours, and the same export again says nothing', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    expect(JSON.parse(await tell(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({ events: 12, known: 0, refused: [], unreadable: [] })
+    expect(JSON.parse(await tell(['import', 'expenses', SPLIIT, '--json'], env))).toMatchObject({ events: 0, known: 11, refused: [], unreadable: [] })
+  })
+})

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { netOf } from '../../../../projections/expenses/debts.ts'
+import { expensesImporter } from '../../../../projections/expenses/import/importer.ts'
+import type { BalanceItem, ExpenseItem, Standing } from '../../../../projections/expenses/items.ts'
+import type { ImportLine, Read } from '../../../../projections/importing.ts'
+import type { Event } from '../../../../schemas/event.ts'
+import { contents } from '../../../processors/given.ts'
+import { foldInto, tableOf } from '../../../processors/expenses/given.ts'
+import { metaOf } from '../../../processors/expenses/said.ts'
+
+const group = { PK: 'GROUP#g1', SK: 'METADATA', id: 'g1', chatId: '-1001234567890', title: 'Roommates', currency: 'EUR', createdAt: '2024-01-15T10:30:00.000Z', memberCount: 3 }
+const member = (id: string, more: object = {}) => ({ PK: 'GROUP#g1', SK: `USER#${id}`, GSI1PK: `USER#${id}`, GSI1SK: 'GROUP#g1', id, telegramId: Number(id), name: `Name ${id}`, joinedAt: '2024-01-15T10:35:00.000Z', ...more })
+const people = [member('1'), member('2', { wallet: 'EQBvI0aFLnw2XHNc7mpXc', username: 'bob' }), member('3')]
+const expense = (id: string, more: object = {}) => ({
+  PK: 'GROUP#g1', SK: 'TX#2024-01-20T18:30:00.000Z', GSI2PK: `EXPENSE#${id}`, GSI2SK: 'g1', id, groupId: 'g1', payerId: '1', payerName: 'Name 1', amount: 100, currency: 'EUR',
+  description: 'Dinner', splitType: 'equal', splits: ['1', '2', '3'].map((userId) => ({ userId, userName: `Name ${userId}`, amount: 33.333333333333336 })), category: 'food', createdAt: '2024-01-20T18:30:00.000Z', ...more,
+})
+const settlement = (id: string, more: object = {}) => ({
+  PK: 'GROUP#g1', SK: 'SETTLE#2024-01-21T10:00:00.000Z', id, groupId: 'g1', fromUserId: '2', fromUserName: 'Name 2', toUserId: '1', toUserName: 'Name 1', amount: 33.33, currency: 'EUR',
+  txHash: 'a1b2c3d4'.repeat(8), status: 'completed', createdAt: '2024-01-21T10:00:00.000Z', completedAt: '2024-01-21T10:00:05.000Z', ...more,
+})
+const part = { PK: 'GROUP#g1', SK: 'PART#e1#2', GSI1PK: 'USER#2', GSI1SK: 'OWES#2024-01-20T18:30:00.000Z', expenseId: 'e1', amount: 33.33 }
+
+const linesOf = (rows: readonly unknown[]): readonly ImportLine[] => rows.map((row, index) => ({ line: index + 1, text: JSON.stringify(row) }))
+const ORIGIN = { importId: 'import-1', rowHash: 'row', at: Date.parse('2026-11-16T12:00:00.000Z') }
+const readAll = (rows: readonly unknown[], options = {}): readonly { readonly line: number; readonly read: Read }[] =>
+  (expensesImporter.arranged?.(linesOf(rows), options) ?? []).map(({ line, text }) => ({ line, read: expensesImporter.read(JSON.parse(text), { ...ORIGIN, rowHash: text }) }))
+
+const eventsOf = (rows: readonly unknown[], options = {}): readonly Event[] => readAll(rows, options).flatMap(({ read }) => (read.kind !== 'events' ? [] : read.events.map(
+  ({ key, person, occurredAt, type, data, personal }): Event => ({ type, data, personal, meta: metaOf({ key, occurredAt, actorId: person, subjectId: person, source: 'import' }) }),
+)))
+const unreadable = (rows: readonly unknown[], options = {}) => readAll(rows, options).flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : []))
+
+const folded = (rows: readonly unknown[], options = {}) => {
+  const table = tableOf([])
+  const refusals = eventsOf(rows, options).flatMap((event, at) => foldInto(table, event, at).flatMap(({ refusal }) => refusal?.code ?? []))
+  return { items: contents(table), refusals }
+}
+const netsIn = (balance: unknown): Record<string, bigint> =>
+  Object.fromEntries(Object.entries((balance as BalanceItem).members).map(([user, standing]: [string, Standing]) => [user, netOf(standing)]))
+
+/** Without what names the events that made them. */
+const bare = (items: Record<string, unknown>): string =>
+  JSON.stringify(Object.entries(items).filter(([name]) => !name.includes(' / LOG#')), (name, value: unknown) => (name === '_heard' || name === 'event' ? undefined : value))
+
+const E1 = 'GROUP#g1 / TX#2024-01-20T18:30:00.000Z#e1'
+
+describe('rows of the source document', () => {
+  test('E45: participants and index keys come from the expense itself, in whatever order the rows lie, with or without them', () => {
+    const rows = [part, settlement('s1'), expense('e1'), ...people, group]
+    const { items, refusals } = folded(rows)
+    expect(refusals).toEqual([])
+    expect(items[E1]).toMatchObject({ GSI2PK: 'EXPENSE#e1', GSI3PK: 'USER#1', GSI3SK: 'TX#2024-01-20T18:30:00.000Z#e1', payerName: 'Name 1', category: 'food', description: 'Dinner' })
+    expect(['2', '3'].map((user) => items[`GROUP#g1 / PART#e1#${user}`]?.['GSI1PK'])).toEqual(['USER#2', 'USER#3'])
+    expect(items['GROUP#g1 / SETTLE#2024-01-21T10:00:00.000Z#s1']).toMatchObject({ GSI3PK: 'USER#2', status: 'completed', completedAt: '2024-01-21T10:00:05.000Z', confirmedBy: 'ton' })
+    expect(bare(folded([...rows].reverse()).items)).toEqual(bare(items))
+  })
+
+  test('E45: floats become whole units that sum up to the amount, and balances are zero-sum', () => {
+    const { items } = folded([group, ...people, expense('e1'), settlement('s1')])
+    const splits = (items[E1] as ExpenseItem).splits.map(({ amountMinor }) => Number(amountMinor))
+    expect([...splits].sort()).toEqual([3333, 3333, 3334])
+    expect(Object.values(netsIn(items['GROUP#g1 / BALANCE#EUR'])).reduce((sum, net) => sum + net)).toBe(0n)
+  })
+
+  test('E45: a percentage without an amount is that percentage, not an equal part', () => {
+    const splits = [{ userId: '1', percentage: 50 }, { userId: '2', percentage: 33.33 }, { userId: '3', percentage: 16.67 }]
+    const { items } = folded([group, ...people, expense('e1', { splitType: 'percentage', splits })])
+    expect(items[E1]).toMatchObject({ splits: [{ amountMinor: 5000, percentage: 50 }, { amountMinor: 3333, percentage: 33.33 }, { amountMinor: 1667, percentage: 16.67 }] })
+  })
+
+  test('E45: rows written before people had one id are told apart by the member who has both', () => {
+    const rows = [group, member('1', { id: '7d1f-uuid' }), ...people.slice(1), expense('e1', { payerId: '7d1f-uuid', splits: [{ userId: 1, amount: 50 }, { userId: 2, amount: 50 }] })]
+    const { items, refusals } = folded(rows)
+    expect(refusals).toEqual([])
+    expect(netsIn(items['GROUP#g1 / BALANCE#EUR'])).toEqual({ 1: 5000n, 2: -5000n })
+  })
+
+  test('E45: who shares and is no member any more was one, and left', () => {
+    const { items, refusals } = folded([group, ...people.slice(0, 2), expense('e1')])
+    expect(refusals).toEqual([])
+    expect(items['GROUP#g1 / USER#3']).toMatchObject({ name: 'Name 3', joinedAt: '2024-01-20T18:30:00.000Z', leftAt: '2024-01-20T18:30:00.000Z' })
+    expect(items['GROUP#g1 / METADATA']).toMatchObject({ memberCount: 2 })
+  })
+
+  test('E45: only settlements that were completed count; a transaction settles once, and is claimed', () => {
+    const rows = [group, ...people, expense('e1'), settlement('s1'), settlement('s2', { status: 'pending', txHash: null }), settlement('s3', { status: 'failed', txHash: null }), settlement('s4')]
+    const { items, refusals } = folded(rows)
+    expect(refusals).toEqual([])
+    expect(['s1', 's2', 's3', 's4'].map((id) => items[`GROUP#g1 / SETTLE#2024-01-21T10:00:00.000Z#${id}`]?.['status'])).toEqual(['completed', 'pending', 'failed', undefined])
+    expect(items['GROUP#g1 / BALANCE#EUR']).toMatchObject({ members: { 2: { sent: 3333 } } })
+    expect(items[`TXHASH#${'a1b2c3d4'.repeat(8)} / CLAIM`]).toMatchObject({ settlementId: 's1' })
+    expect(unreadable(rows)).toEqual([{ line: 9, reason: expect.stringContaining('s1 already') }])
+  })
+
+  test('E45: a hash that is none is told, and the settlement counts by the word of people', () => {
+    const rows = [group, ...people, settlement('s1', { txHash: 'a1b2c3d4e5f6...' })]
+    expect(folded(rows).items['GROUP#g1 / SETTLE#2024-01-21T10:00:00.000Z#s1']).toMatchObject({ status: 'completed', confirmedBy: 'manual', txHash: null })
+    expect(readAll(rows).flatMap(({ read }) => (read.kind === 'events' && read.note !== undefined ? [read.note] : []))).toEqual([expect.stringContaining('a1b2c3d4e5f6...')])
+  })
+
+  test('E45: the balance of each day is as it was then: what was said first is said first', () => {
+    const later = expense('e0', { SK: 'TX#2024-01-10T00:00:00.000Z', createdAt: '2024-01-10T00:00:00.000Z', amount: 30, splits: [{ userId: '2', amount: 30 }] })
+    const { items } = folded([group, ...people, expense('e1'), later])
+    expect(items['GROUP#g1 / ASOF#EUR#2024-01-10']).toMatchObject({ members: { 1: { paid: 3000 } } })
+  })
+
+  test('E45: the same rows again change nothing', () => {
+    const events = eventsOf([group, ...people, expense('e1'), settlement('s1')])
+    const [once, twice] = [tableOf(events), tableOf([...events, ...events])]
+    expect(bare(contents(twice))).toBe(bare(contents(once)))
+    expect(Object.keys(contents(twice))).toEqual(Object.keys(contents(once)))
+  })
+
+  test.each([
+    ['splits that are off by more than rounding', expense('e1', { splits: [{ userId: '1', amount: 50 }, { userId: '2', amount: 40 }] }), '90.00'],
+    ['no splits', expense('e1', { splits: [] }), 'no splits'],
+    ['an amount of nothing', expense('e1', { amount: 0 }), 'amount'],
+    ['an amount below zero', expense('e1', { amount: -5 }), 'amount'],
+    ['a currency that is none', expense('e1', { currency: 'DOGE' }), 'DOGE'],
+    ['a part below zero', expense('e1', { splits: [{ userId: '1', amount: -1 }, { userId: '2', amount: 101 }] }), 'split of 1'],
+    ['a part of nobody', expense('e1', { splits: [{ amount: 100 }] }), 'names no user'],
+    ['something else', 'row', 'not an item'],
+  ])('E45: %s is refused with its line and the reason', (_, row, named) => expect(unreadable([group, ...people, row])).toEqual([{ line: 5, reason: expect.stringContaining(named) }]))
+
+  test('E45: DynamoDB JSON says the same, to the last unit beyond 2^53', () => {
+    const typed = { Item: { PK: { S: 'GROUP#g1' }, SK: { S: 'TX#2024-01-20T18:30:00.000Z#e1' }, id: { S: 'e1' }, payerId: { S: '1' }, amountMinor: { N: '123456789012345678' }, exponent: { N: '9' }, currency: { S: 'TON' },
+      splitType: { S: 'exact' }, splits: { L: [{ M: { userId: { S: '2' }, amountMinor: { N: '123456789012345678' } } }] }, createdAt: { S: '2024-01-20T18:30:00.000Z' } } }
+    expect(netsIn(folded([group, ...people, typed]).items['GROUP#g1 / BALANCE#TON'])).toEqual({ 1: 123456789012345678n, 2: -123456789012345678n })
+  })
+
+  test('anything at all is read or told why not, never thrown', () =>
+    fc.assert(fc.property(fc.array(fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...Object.keys(expense('e')), ...Object.keys(settlement('s'))), fc.jsonValue()).map((odd) => ({ ...expense('e1'), ...odd })),
+      fc.dictionary(fc.constantFrom('id', 'name', 'participants', 'expenses', 'currencyCode'), fc.jsonValue()).map((odd) => ({ ...holiday, ...odd }))), { maxLength: 4 }), (rows) => {
+      folded([group, ...people, ...rows])
+    }), { numRuns: 500 }))
+})
+
+const holiday = JSON.parse(readFileSync(new URL('spliit-holiday.json', import.meta.url), 'utf8')) as { readonly expenses: readonly { readonly amount: number }[] }
+const [ANN, BOB, CY] = ['spliit:_ann4zXcV0qk8Q2hL9sTe', 'spliit:bobR7-Yx1nWm5uKdJ3pGa', 'spliit:-cyN2vB6tHq9zLw4eXoFi']
+const HOLIDAY = 'GROUP#spliit:-hoL1dAy8sXw3Qe7Rt5Yu'
+
+describe('a group that Spliit exported', () => {
+  test('E45: everybody has the balance they had there, to the cent: even, by shares, percentage and amount, income and what was paid back', () => {
+    const { items, refusals } = folded([holiday])
+    expect([refusals, unreadable([holiday])]).toEqual([[], []])
+    // As its own shares.ts and balances.ts reckon this file.
+    expect(netsIn(items[`${HOLIDAY} / BALANCE#EUR`])).toEqual({ [ANN]: 363n, [BOB]: -5070n, [CY]: 4707n })
+  })
+
+  test('E45: each expense keeps how it was split, its notes and its category', () => {
+    const { items } = folded([holiday])
+    expect(items[`${HOLIDAY} / TX#2026-07-01T00:00:00.000Z#spliit:Zk3vQx9LpR2mWn8sYt5Ba`]).toMatchObject({ description: 'Dinner\nby the sea', category: 'Dining Out', splitType: 'equal' })
+    expect(items[`${HOLIDAY} / TX#2026-07-02T00:00:00.000Z#spliit:_Hj6tGf4Sd2Az1Xc3Vb5N`]).toMatchObject({
+      splitType: 'shares', splits: [{ userId: CY, shares: 2, amountMinor: 286 }, { userId: ANN, shares: 3, amountMinor: 429 }, { userId: BOB, shares: 2, amountMinor: 286 }],
+    })
+    expect(items[`${HOLIDAY} / TX#2026-07-03T00:00:00.000Z#spliit:Pq8rLm2Kw5Zx7Cv9Bn1Ms`]).toMatchObject({ splitType: 'percentage', splits: [{ percentage: 33.34 }, { percentage: 33.33 }, { percentage: 33.33 }] })
+    expect(items[`${HOLIDAY} / SETTLE#2026-07-06T00:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
+  })
+
+  test('E45: a group that shows only a sign needs to be told its currency', () => {
+    const signed = { ...holiday, currencyCode: null }
+    expect(unreadable([signed])).toEqual([{ line: 1, reason: expect.stringContaining('--currency') }])
+    expect(netsIn(folded([signed], { currency: 'CHF' }).items[`${HOLIDAY} / BALANCE#CHF`])).toMatchObject({ [ANN]: 363n })
+  })
+
+  test('E45: where Spliit has no cents and ISO 4217 has, amounts stay what they were', () =>
+    expect(netsIn(folded([{ ...holiday, currencyCode: 'HUF' }]).items[`${HOLIDAY} / BALANCE#HUF`])).toMatchObject({ [ANN]: 36_300n }))
+
+  test('E45: an expense that is none is told with its number, and the others are taken', () => {
+    const odd = { ...holiday, expenses: [{ ...holiday.expenses[0], id: 'odd', splitMode: 'BY_AMOUNT', paidFor: [] }, holiday.expenses[1], { id: 'bare' }] }
+    expect(unreadable([odd]).map(({ line }) => line)).toEqual([1, 3])
+    expect(Object.keys(folded([odd]).items).filter((name) => name.includes(' / TX#'))).toHaveLength(1)
+  })
+})
