@@ -1,5 +1,6 @@
 import type { ImportLine, ImportOptions } from '../../importing.ts'
 import { field, instantOf, isObject, rowOf, textField, type Row } from '../../rows.ts'
+import { oneTxHash } from '../keys.ts'
 import { idIn } from './old-splits.ts'
 import { isSpliit, spliitRows } from './spliit.ts'
 
@@ -95,8 +96,8 @@ const claimedTwice = (rows: readonly Placed[]): ReadonlyMap<Placed, Placed> => {
   for (const placed of rows) {
     const [hash, id] = [textField(placed.row, 'txHash'), `${groupOf(placed.row)} ${idIn(placed.row, 'id') ?? ''}`]
     if (placed.row['kind'] !== 'settlement' || placed.row['status'] !== 'completed' || !hash) continue
-    const first = settled.get(hash) ?? id
-    settled.set(hash, first)
+    const first = settled.get(oneTxHash(hash)) ?? id
+    settled.set(oneTxHash(hash), first)
     if (first !== id) twice.set(placed, { line: placed.line, row: { unreadable: `transaction-claimed: its transaction ${hash} settles ${first.split(' ')[1]} already` } })
   }
   return twice

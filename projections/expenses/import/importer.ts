@@ -4,7 +4,7 @@ import { field, instantOf, isObject, textField, type Row } from '../../rows.ts'
 import type { SplitType } from '../../../schemas/generated/expenses.ts'
 import { arranged } from './arranged.ts'
 import { decimalsOf } from '../currencies.ts'
-import { isChatId, isId, isTxHash, transactionLogKey } from '../keys.ts'
+import { isChatId, isId, isTxHash, oneTxHash, transactionLogKey } from '../keys.ts'
 import { known } from './known.ts'
 import { minorFrom, minorNear } from '../money.ts'
 import { idIn, oldSplits } from './old-splits.ts'
@@ -88,7 +88,7 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
   const listed = field(row, 'splits')
   const splits = oldSplits(Array.isArray(listed) ? (listed as readonly Row[]) : [], { id, amountMinor: sum.amountMinor, decimals: sum.exponent, splitType })
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
-  const spentAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
+  const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
   const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
   return noted([{ type: 'ExpenseRecorded', key, person: payerId, occurredAt: timeIn(row, ['createdAt', 'spentAt']) ?? at, data, personal: { description: textField(row, 'description') ?? '' } }])
 }
@@ -98,7 +98,7 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
   const sum = sumIn(row)
   if (typeof sum === 'string') return unreadable(`settlement ${settlementId}: ${sum}`)
   const [status, hash] = [textField(row, 'status') ?? 'pending', textField(row, 'txHash') || null]
-  const txHash = hash !== null && isTxHash(hash) ? hash : null
+  const txHash = hash !== null && isTxHash(hash) ? oneTxHash(hash) : null
   const proposedAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
   const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
   const common = { key, person: fromUserId, personal: null }
@@ -109,5 +109,5 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
   if (status === 'completed') events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })
   // Nobody else can claim the transaction any more.
   if (status === 'completed' && txHash !== null) events.push({ ...end, key: transactionLogKey(txHash), type: 'TransactionClaimed', data: { txHash, groupId: key, settlementId, verifiedAt, confirmedBy } })
-  return noted(events, txHash === hash ? undefined : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`)
+  return noted(events, hash === null || txHash !== null ? undefined : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`)
 }
