@@ -2,10 +2,11 @@ import { expenses } from '../processors/expenses/domain.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
-import { expensesEdge } from '../producers/expenses.ts'
+import { expensesEdgeWith } from '../producers/expenses.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
+import { createTonCheck } from '../producers/ton/toncenter.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
 import { expensesImporter } from '../projections/expenses/import/importer.ts'
 import { logKeyOf as expensesLogKeyOf } from '../projections/expenses/keys.ts'
@@ -15,17 +16,27 @@ import { mealsImporter } from '../projections/meals/importer.ts'
 import type { Domain } from '../projections/projection.ts'
 import { logKeyOf } from '../projections/scales/keys.ts'
 import { Fault } from '../schemas/fault.ts'
+import type { Config } from './config.ts'
 
 /** What the program knows of one domain. */
 export interface Listed {
   readonly domain: Domain
   /** Its routes and tokens; absent where nobody speaks to it over HTTP. */
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels'>
+  readonly edge?: EdgeParts | ((outside: Outside) => EdgeParts)
   /** The domain that has its series. */
   readonly series?: string
   readonly partition: Places
   /** How it takes over what other tables hold; absent where it does not. */
   readonly importer?: Importer
+}
+
+type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'channels'>
+
+/** What an edge is given of what lies outside the program. */
+export interface Outside {
+  readonly config: Pick<Config, 'telegram' | 'ton'>
+  /** Who was asked did not answer; the caller hears it, too. */
+  failed(error: unknown): void
 }
 
 /** Where a domain's items lie. */
@@ -37,12 +48,14 @@ export interface Places {
   readonly example: string
 }
 
+const expensesOf = ({ config: { telegram, ton }, failed }: Outside): EdgeParts => expensesEdgeWith({ telegram, ...(ton && { ton: createTonCheck({ ...ton, failed }) }) })
+
 /** Every domain of the program, in one place. */
 const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter },
   { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, edge: expensesEdge, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter },
+  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -51,7 +64,12 @@ export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
 export const domainNamed = (name: string): Domain => listed(name).domain
 
 /** Absent, too, where only a test or a tutorial knows the domain. */
-export const edgeOf = (name: string): Listed['edge'] => LISTED.find(({ domain }) => domain.name === name)?.edge
+export const edgeOf = (name: string, outside: Outside): EdgeParts | undefined => {
+  const edge = LISTED.find(({ domain }) => domain.name === name)?.edge
+  return typeof edge === 'function' ? edge(outside) : edge
+}
+
+export const hasEdge = (name: string): boolean => LISTED.some(({ domain, edge }) => domain.name === name && edge !== undefined)
 
 /** The domain that has the series of another; undefined where it has none. */
 export const seriesDomainOf = (name: string): string | undefined => LISTED.find(({ domain }) => domain.name === name)?.series

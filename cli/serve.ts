@@ -15,7 +15,7 @@ import type { Readiness } from './admin.ts'
 import { openDevices } from './devices.ts'
 import { cannotListen } from './listen.ts'
 import type { Listen } from './variables.ts'
-import { edgeOf, seriesDomainOf } from './domains.ts'
+import { edgeOf, seriesDomainOf, type Outside } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
@@ -55,7 +55,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
-  const domains = edge ? edgesOf(runtime) : []
+  const domains = edge ? edgesOf(runtime, logger) : []
   const app = edge ? publicEdge(runtime, { domains, logger, live: live ? await liveParts(runtime) : undefined }) : undefined
   const devices = await openDevices(runtime, { domains, logger })
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
@@ -75,10 +75,12 @@ const measured = async (runtime: Runtime, pipeline: Pipeline) => {
   return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
 }
 
-const edgesOf = ({ pipelines, clock, config }: Runtime): readonly DomainEdge[] =>
-  [...pipelines.values()]
-    .flatMap((pipeline) => domainEdge(pipeline, { now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
+const edgesOf = ({ pipelines, clock, config }: Runtime, logger: Logger): readonly DomainEdge[] => {
+  const outside: Outside = { config, failed: (error) => logger.warn({ err: error }, 'who was asked outside did not answer') }
+  return [...pipelines.values()]
+    .flatMap((pipeline) => domainEdge(pipeline, { outside, now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
     .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), clock.now))
+}
 
 interface Public {
   readonly domains: readonly DomainEdge[]
@@ -105,8 +107,8 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, { now, isEmbedded }: { now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
-  const edge = edgeOf(domain.name)
+const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+  const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
   return {

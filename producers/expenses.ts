@@ -7,17 +7,23 @@ import { memberRoutes } from './expenses/member-routes.ts'
 import { settlementRoutes } from './expenses/settlement-routes.ts'
 import type { TonCheck } from './expenses/ton.ts'
 import type { DomainEdge } from './http/domain.ts'
+import { miniAppScheme } from './telegram/mini-app.ts'
+import { telegramWebhook } from './telegram/webhook.ts'
 
 export interface ExpensesOutside {
   /** Who asks the chain about transactions; without it, people's word counts. */
   readonly ton?: TonCheck
+  /** The bot whose Mini App people come by, and the secret with which Telegram tells of chats. */
+  readonly telegram?: { readonly botToken?: string; readonly webhookSecret?: string }
 }
 
 /** Shared expenses at the edge: what the composition root adds is how to reach the log and the serving generation, and who is asked outside. */
-export const expensesEdgeWith = ({ ton }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access'> => ({
+export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'> => ({
   name: 'expenses',
   routes: [...groupRoutes, ...memberRoutes, ...expenseRoutes, ...balanceRoutes, ...settlementRoutes(ton), ...meRoutes],
   access,
+  schemes: [miniAppScheme(telegram.botToken)],
+  webhooks: [telegramWebhook(telegram.webhookSecret)],
 })
 
 export const expensesEdge = expensesEdgeWith({})

@@ -46,11 +46,13 @@ export const doctor = async (context: Context, { json }: { json?: true }): Promi
 type Check = (name: string, look: () => Promise<string> | string) => Promise<void>
 
 const checkServices = async (context: Context, config: Config, check: Check): Promise<void> => {
-  const { kafka, dynamodb, mqtt, data } = config
+  const { kafka, dynamodb, mqtt, telegram, ton, data } = config
   if (isEmbedded(config)) await check('data folder', () => folder(data))
   for (const broker of kafka?.brokers ?? []) await check(`Kafka ${broker}`, () => reach(broker, kafka?.ssl === true))
   if (dynamodb?.endpoint !== undefined) await check('DynamoDB', () => endpoint(dynamodb.endpoint ?? ''))
   if (mqtt !== 'off' && 'join' in mqtt) await check('MQTT', () => reachUrl(new URL(mqtt.join.url)))
+  if (Object.keys(telegram).length > 0) await check('Telegram', () => telegramTold(telegram))
+  if (ton !== undefined) await check('TON', () => chain(ton))
   if (!isEmbedded(config) || isDataFolder(data)) await check('pipeline', () => pipeline(context))
 }
 
@@ -110,6 +112,21 @@ const endpoint = async (url: string): Promise<string> => {
   } catch (error) {
     throw new Error(`${url} does not answer; start it, or mend TRIBUTARY_DYNAMODB`, { cause: error })
   }
+}
+
+/** Telegram itself is not asked: it calls us. */
+const telegramTold = ({ botToken, webhookSecret }: Config['telegram']): string => {
+  const miniApp = botToken === undefined ? 'initData is refused (TRIBUTARY_TELEGRAM_BOT_TOKEN is not set)' : `initData of the bot ${botToken.slice(0, botToken.indexOf(':'))} is taken`
+  return `${miniApp}; ${webhookSecret === undefined ? 'updates are refused (TRIBUTARY_TELEGRAM_WEBHOOK_SECRET is not set)' : 'updates are taken at /webhooks/telegram'}`
+}
+
+const chain = async ({ api, key }: NonNullable<Config['ton']>): Promise<string> => {
+  const headers = key === undefined ? {} : { 'x-api-key': key }
+  const response = await fetch(`${api}/api/v3/masterchainInfo`, { headers, signal: AbortSignal.timeout(REACH_MS) }).catch((error: unknown) => {
+    throw new Error(`${api} does not answer; mend TRIBUTARY_TON_API`, { cause: error })
+  })
+  if (!response.ok) throw new Error(`${api} answers HTTP ${response.status}; mend TRIBUTARY_TON_API or TRIBUTARY_TON_API_KEY`)
+  return `${api} answers`
 }
 
 const pipeline = async (context: Context): Promise<string> => {

@@ -9,7 +9,7 @@ import { isTrace, type Item } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { PatIssued, PatRevoked } from '../../schemas/generated/common.ts'
-import { edgeOf } from '../domains.ts'
+import { hasEdge } from '../domains.ts'
 import type { Operation } from '../operations.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Runtime } from '../runtime.ts'
@@ -36,7 +36,7 @@ const SOURCE = 'command-line'
 
 export const createToken: Operation<{ user: string; domain: string; scopes: string; name: string }> = async (runtime, { user, domain, scopes: asked, name }): Promise<NewToken> => {
   const pipeline = runtime.pipeline(domain)
-  if (edgeOf(domain) === undefined) throw new Fault('bad-usage', `The domain ${domain} has no tokens: nobody speaks to it over HTTP. Name its edge in cli/domains.ts, or another domain.`)
+  if (!hasEdge(domain)) throw new Fault('bad-usage', `The domain ${domain} has no tokens: nobody speaks to it over HTTP. Name its edge in cli/domains.ts, or another domain.`)
   if (!isUser(user)) throw new Fault('bad-usage', `"${user}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
   const scopes = parseScopes(asked)
   if (name.length < 1 || name.length > 100) throw new Fault('bad-usage', 'A token\'s name has 1 to 100 characters.')

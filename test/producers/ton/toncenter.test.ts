@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { TonAsked } from '../../../producers/expenses/ton.ts'
 import { createTonCheck } from '../../../producers/ton/toncenter.ts'
 import { oneTxHash } from '../../../projections/expenses/keys.ts'
-import { startTon, type TonMessage, type TonService, type TonTransaction } from '../../services/ton.ts'
+import { paid, startTon, type TonMessage, type TonService, type TonTransaction } from '../../services/ton.ts'
 
 const ANN = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
 const ANN_FRIENDLY = 'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI'
@@ -16,11 +16,7 @@ const hex = (what: string): string => hash('sha256', what, 'hex')
 const message = (more: Partial<TonMessage> = {}): TonMessage => ({ hash: base64('message'), source: ANN, destination: BOB, value: '1500000000', bounce: true, bounced: false, ...more })
 
 /** What Bob's account tells: 1.5 TON came from Ann. */
-const arrived = (more: Partial<TonTransaction> = {}): TonTransaction => ({
-  account: BOB, hash: base64('arrived'), lt: '46288993000003', now: 1_794_830_400, mc_block_seqno: 33_013_054, emulated: false,
-  description: { type: 'ord', aborted: false, compute_ph: { skipped: false, success: true, exit_code: 0 }, action: { success: true } },
-  in_msg: message(), out_msgs: [], ...more,
-})
+const arrived = (more: Partial<TonTransaction> = {}): TonTransaction => paid({ name: 'arrived', from: ANN, to: BOB, nano: 1_500_000_000n, ...more })
 
 const asked: TonAsked = { txHash: hex('arrived'), from: ANN_FRIENDLY, to: BOB, amountMinor: 1_500_000_000n }
 const NO_STATE = { skipped: true, reason: 'no_state' }

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { expenses } from '../../../processors/expenses/domain.ts'
+import { expensesEdgeWith } from '../../../producers/expenses.ts'
+import { createTonCheck } from '../../../producers/ton/toncenter.ts'
+import { hexOf, paid, startTon, type TonService } from '../../services/ton.ts'
+import { NOON, openMemoryEdge, send, type MemoryEdge, type Sent } from '../memory-edge.ts'
+import { BOT_TOKEN, openedBy, ZOFIE } from '../telegram/signed.ts'
+
+const SECRET = 'a-secret-of-the-webhook'
+const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
+
+/** A person in the Mini App. */
+const inApp = (edge: MemoryEdge, user: { readonly id: number }) => {
+  const headers = { authorization: `tma ${openedBy(user)}` }
+  return {
+    ask: (url: string) => send(edge.app, { url, headers }),
+    say: (method: Sent['method'] & string, url: string, body?: unknown) => send(edge.app, { method, url, headers, body }),
+  }
+}
+
+let ton: TonService
+beforeEach(async () => {
+  ton = await startTon()
+})
+afterEach(() => ton.stop())
+
+const open = async () => {
+  const edge = await openMemoryEdge({ domain: expenses, edge: expensesEdgeWith({ telegram: { botToken: BOT_TOKEN, webhookSecret: SECRET }, ton: createTonCheck({ api: ton.url }) }) })
+  const post = (body: unknown) => send(edge.app, { method: 'POST', url: '/webhooks/telegram', body, headers: { 'x-telegram-bot-api-secret-token': SECRET } })
+  return { edge, post, zofie: inApp(edge, ZOFIE), bob: inApp(edge, BOB) }
+}
+
+describe('in the Mini App', () => {
+  test('E-l E-m E36 a person is who Telegram says, with the name and picture they have there', async () => {
+    const { zofie, bob } = await open()
+    const made = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
+    expect(made).toMatchObject({ status: 201, body: { title: 'Tatry', currency: 'TON' } })
+    const group = `/api/groups/${made.body.id}`
+    expect(await bob.ask(group)).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
+    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+    expect((await bob.ask(group)).body['members']).toMatchObject([{ id: '12', name: 'Bob', username: 'bob' }, { id: '279058397', name: 'Žofie Nováková', username: 'zofie_n', avatarUrl: ZOFIE.photo_url }])
+    expect((await zofie.ask('/api/users/me')).body).toMatchObject({ id: '279058397', telegramId: 279058397, name: 'Žofie Nováková' })
+  })
+
+  test('E-l nobody acts for another by sending their id', async () => {
+    const { edge, zofie } = await open()
+    const { body: { id } } = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
+    const forged = openedBy({ ...ZOFIE, id: 12 }).replace('%22id%22%3A12', '%22id%22%3A279058397')
+    expect(await send(edge.app, { url: `/api/groups/${id}`, headers: { authorization: `tma ${forged}` } })).toMatchObject({ status: 401, body: { code: 'init-data-invalid' } })
+  })
+})
+
+test('E-h E-m a chat and its app are one group: who was added by the chat sees it in the app, before and after it moves', async () => {
+  const { post, zofie, bob } = await open()
+  const [chat, moved] = [{ id: -55, type: 'group', title: 'Tatry' }, { id: -10055, type: 'supergroup', title: 'Tatry' }]
+  const at = { date: NOON / 1000, from: ZOFIE }
+  await post({ update_id: 1, my_chat_member: { ...at, chat, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+  await post({ update_id: 2, message: { ...at, chat, new_chat_members: [BOB] } })
+  const [group] = (await bob.ask('/api/groups')).body.items
+  expect(group).toMatchObject({ title: 'Tatry', chatId: '-55', memberCount: 2 })
+  expect(await bob.say('POST', `/api/groups/${group?.id}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+  await post({ update_id: 3, message: { ...at, chat, migrate_to_chat_id: moved.id } })
+  await post({ update_id: 4, message: { ...at, chat: moved, migrate_from_chat_id: chat.id } })
+  expect((await zofie.ask('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
+})
+
+describe('a settlement by TON', () => {
+  const [ZOFIES, BOBS] = [`0:${'2'.repeat(64)}`, 'EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N']
+  const BOBS_RAW = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
+
+  /** Žofie owes Bob 1.5 TON, and says that she paid. */
+  const openDebt = async () => {
+    const { zofie, bob } = await open()
+    const { body: { id } } = await bob.say('POST', '/api/groups', { title: 'Tatry' })
+    const group = `/api/groups/${id}`
+    await zofie.say('POST', `${group}/join`)
+    await zofie.say('PUT', `${group}/wallet`, { wallet: ZOFIES })
+    await bob.say('PUT', `${group}/wallet`, { wallet: BOBS })
+    await bob.say('POST', `${group}/expenses`, { amount: 1.5, description: 'Hut', splits: [{ userId: '279058397' }] })
+    const propose = async () => `${group}/settlements/${(await zofie.say('POST', `${group}/settlements`, { toUserId: '12', amount: 1.5, currency: 'TON' })).body.id}`
+    return { zofie, group, propose, path: await propose() }
+  }
+
+  test('E-j is completed when the chain has the payment, once', async () => {
+    const { zofie, group, path, propose } = await openDebt()
+    const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({ status: 503, body: { code: 'transaction-unconfirmed' } })
+    ton.add(payment)
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'ton', txHash: hexOf(payment) } })
+    expect((await zofie.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'TON', debts: [] }])
+    const urlForm = Buffer.from(payment.hash, 'base64').toString('base64url')
+    expect(await zofie.say('PUT', await propose(), { status: 'completed', txHash: urlForm })).toMatchObject({ status: 409, body: { code: 'transaction-claimed' } })
+  })
+
+  test('E-j fails when the chain has another payment under that hash', async () => {
+    const { zofie, path } = await openDebt()
+    const less = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1n })
+    ton.add(less)
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(less) })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
+  })
+
+  test('stays pending while nobody answers', async () => {
+    const { zofie, path } = await openDebt()
+    ton.trouble('busy')
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: '0'.repeat(64) })).toMatchObject({ status: 503, headers: { 'retry-after': '10' } })
+    expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
+  })
+})
