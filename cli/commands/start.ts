@@ -92,7 +92,7 @@ const greeting = (config: Config, { http, admin, mqtt }: Serving, roles: Readonl
   `log:     ${config.kafka === undefined ? `embedded, in ${config.data}` : `Kafka at ${config.kafka.brokers.join(', ')}`}`,
   `items:   ${config.dynamodb === undefined ? `embedded, in ${config.data}` : `DynamoDB at ${config.dynamodb.endpoint ?? 'AWS'}`}`,
   `series:  ${seriesIn(config)}`,
-  `a first token: npx tributary token create --user me (for the keg scales: --domain scales)${isEmbedded(config) ? '' : ', with the same environment'}`,
+  `a first token: npx tributary token create --user me (for another domain: --domain scales, --domain expenses)${isEmbedded(config) ? '' : ', with the same environment'}`,
 ]
 
 const seriesIn = ({ data, series }: Config): string => {

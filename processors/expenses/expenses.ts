@@ -42,7 +42,7 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   if (name.state === 'deleted') return refuse('expense-deleted', `Expense ${before.id} is deleted. Restore it first.`)
   const forbidden = payerOnly(event, before)
   if (forbidden !== undefined) return forbidden
-  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and this would make it ${data.revision}. Read it again and decide anew.`)
+  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and who sent this had read revision ${data.revision - 1}. Read it again and decide anew.`)
   const work = startWork(get)
   const refused = misfit(work, event, before)
   if (refused !== undefined) return refused
