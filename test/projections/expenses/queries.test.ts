@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { expensesQueries } from '../../../projections/expenses/queries.ts'
+import { expensesTable } from '../../../projections/expenses/table.ts'
+import type { Query } from '../../../projections/table.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { tableOf } from '../../processors/expenses/given.ts'
+import { at, chatLinked, chatUnlinked, claimed, confirmed, created, DAY, deleted, GROUP, HASH, joined, left, NOW, profileTold, proposed, recorded, renamed, revised, splits, trip } from '../../processors/expenses/said.ts'
+import { readerOf } from '../reader.ts'
+
+const all = { limit: 100 }
+const after = (...events: readonly Event[]) => expensesQueries(readerOf(tableOf(events), NOW, () => {}, expensesTable))
+const at2 = (minutes: number) => ({ spentAt: NOW + minutes * 60_000 })
+const elsewhere = { key: 'g2' }
+
+describe('a group', () => {
+  test('E10 E11 E12: its metadata, its members, and one of them', async () => {
+    const ask = after(...trip, left('cy'))
+    expect(await ask.group(GROUP)).toMatchObject({ title: 'Trip', memberCount: 2 })
+    expect((await ask.members(GROUP, all)).items.map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
+    expect((await ask.everyMember(GROUP)).map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
+    expect(await ask.member(GROUP, 'cy')).toMatchObject({ leftAt: expect.any(String) as string })
+    expect(await ask.rightsOf(GROUP, 'eve')).toMatchObject({ group: { id: GROUP }, member: undefined })
+  })
+
+  test('E13 E28: its expenses, the newest first, a page at a time', async () => {
+    const ask = after(...trip, recorded(at2(1)), recorded({ expenseId: 'e2', ...at2(2) }), recorded({ expenseId: 'e3', ...at2(0) }))
+    const page = await ask.expenses(GROUP, { limit: 2 })
+    expect(page.items.map(({ id }) => id)).toEqual(['e2', 'e1'])
+    expect((await ask.expenses(GROUP, { limit: 2, cursor: page.cursor ?? '' })).items.map(({ id }) => id)).toEqual(['e3'])
+  })
+
+  test('E14 E33: its settlements, and not their names', async () =>
+    expect((await after(...trip, proposed(), proposed({ settlementId: 's2', proposedAt: NOW + 1 })).settlements(GROUP, all)).items.map(({ id }) => id)).toEqual(['s2', 's1']))
+
+  test('E15: who owes for an expense, and for no other whose id begins alike', async () => {
+    const ask = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
+    expect((await ask.participants(GROUP, 'e1')).map(({ userId }) => userId)).toEqual(['bob', 'cy'])
+  })
+
+  test('E16 E17: an expense and a settlement by their ids, in the group or anywhere', async () => {
+    const ask = after(...trip, recorded(), proposed())
+    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'present', expense: { amount: 30 } })
+    expect(await ask.expense('g2', 'e1')).toBeUndefined()
+    expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: GROUP })
+    expect(await ask.settlement(GROUP, 's1')).toMatchObject({ status: 'pending' })
+    expect(await ask.settlement(GROUP, 's2')).toBeUndefined()
+    expect(await ask.settlementNamed('s1')).toMatchObject({ groupId: GROUP })
+  })
+
+  test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
+    const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
+    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } })
+    expect((await ask.history(GROUP, 'e1')).map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
+    expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
+  })
+
+  test('what happened in it, the newest first', async () =>
+    expect((await after(...trip, recorded(at(1)), renamed(at(2))).entries(GROUP, { limit: 2 })).items.map(({ kind }) => kind)).toEqual(['group-renamed', 'expense-recorded']))
+
+  test('E-h: it is found by its chat, until it moves', async () => {
+    expect(await after(chatLinked()).chat('-100')).toBe(GROUP)
+    expect(await after(chatLinked(), chatUnlinked()).chat('-100')).toBeUndefined()
+  })
+
+  test('E-j: which settlement a transaction settles', async () => expect(await after(claimed()).transaction(HASH)).toMatchObject({ settlementId: 's1' }))
+})
+
+describe('a user', () => {
+  const lived = [
+    ...trip, recorded(at2(1)), recorded({ expenseId: 'e2', payerId: 'bob', ...at2(2) }), proposed({ proposedAt: NOW + 3 * 60_000 }), created({ title: 'Home', meta: { ...elsewhere, actorId: 'bob', subjectId: 'bob' } }),
+    recorded({ expenseId: 'e3', payerId: 'bob', splits: splits({ bob: 3000n }), ...at2(4), meta: elsewhere }), proposed({ settlementId: 's2', fromUserId: 'cy', toUserId: 'bob', proposedAt: NOW }),
+  ]
+
+  test('E2 E18: their groups, without those they left', async () => {
+    expect((await after(...lived).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Trip', 'Home'])
+    expect((await after(...lived, left('bob')).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Home'])
+    expect((await after(...lived).membershipsOf('bob', all)).items.map(({ GSI1SK }) => GSI1SK)).toEqual(['GROUP#g1', 'GROUP#g2'])
+  })
+
+  test('E4 E19 E20 E21 E-e: what they owe, paid, sent and received', async () => {
+    const ask = after(...lived)
+    expect((await ask.owedBy('bob', all)).items.map(({ expenseId }) => expenseId)).toEqual(['e1'])
+    expect((await ask.paidBy('bob', all)).items.map(({ id }) => id)).toEqual(['e3', 'e2'])
+    expect((await ask.sentBy('bob', all)).items.map(({ id }) => id)).toEqual(['s1'])
+    expect((await ask.receivedBy('bob', all)).items.map(({ id }) => id)).toEqual(['s2'])
+  })
+
+  test('E22: all of it by time, the newest first, a page at a time', async () => {
+    const ask = after(...lived)
+    const told = async (limit: number, cursor?: string): Promise<string[]> => {
+      const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
+      const ids = page.items.map(({ kind, item }) => `${kind} ${'expenseId' in item ? item.expenseId : item.id}`)
+      return page.cursor === undefined ? ids : [...ids, ...(await told(limit, page.cursor))]
+    }
+    const expected = ['paid e3', 'sent s1', 'paid e2', 'owed e1', 'received s2']
+    for (const limit of [1, 2, 3, 4, 5, 100]) expect(await told(limit)).toEqual(expected)
+    await expect(ask.activityOf('bob', { limit: 1, cursor: 'x' })).rejects.toMatchObject({ code: 'bad-cursor' })
+  })
+
+  test('E-m: their profile', async () => expect(await after(profileTold()).profile('4711')).toMatchObject({ name: 'Ann' }))
+})
+
+describe('balances', () => {
+  const days = [...trip, recorded(), recorded({ expenseId: 'e2', meta: { occurredAt: NOW + DAY } }), proposed(), confirmed({ meta: { occurredAt: NOW + DAY + 60_000 } })]
+
+  test('E46: one item a currency, and what each is owed', async () => {
+    const ask = after(...days)
+    expect(await ask.balances(GROUP)).toMatchObject([{ currency: 'EUR', members: { ann: { paid: 6000, share: 2000, received: 1000 } } }])
+    expect(await ask.balance(GROUP, 'EUR')).toMatchObject({ exponent: 2 })
+    expect((await ask.credits(GROUP, 'EUR')).map(({ payerId, owed }) => [payerId, owed])).toEqual([['ann', { bob: 1000, cy: 2000 }]])
+  })
+
+  test('as a day left them, or an instant, or before there were any', async () => {
+    const ask = after(...days)
+    expect(await ask.balancesOfDay(GROUP, '2026-11-16')).toMatchObject([{ members: { ann: { paid: 3000 } } }])
+    expect(await ask.balancesOfDay(GROUP, '2026-11-20')).toMatchObject([{ members: { ann: { paid: 6000 } } }])
+    expect(await ask.balancesOfDay(GROUP, '2026-11-15')).toEqual([])
+    expect(await ask.balancesAt(GROUP, NOW + DAY)).toMatchObject([{ members: { ann: { paid: 6000, received: 0 } } }])
+    expect(await ask.balancesAt(GROUP, NOW - 1)).toEqual([])
+  })
+
+  test('as of a day they are two reads, however many expenses there are', async () => {
+    const asked: Query[] = []
+    await expensesQueries(readerOf(tableOf(days), NOW, (query) => asked.push(query), expensesTable)).balancesOfDay(GROUP, '2026-11-16')
+    expect(asked).toEqual([{ pk: 'GROUP#g1', prefix: 'BALANCE#', limit: 200 }, { pk: 'GROUP#g1', from: 'ASOF#EUR#', to: 'ASOF#EUR#2026-11-16', reverse: true, limit: 1 }])
+  })
+})
+
+test('somebody may be in many groups', async () => {
+  const groups = Array.from({ length: 12 }, (_, n) => created({ title: `G${n}`, meta: { key: `g${n}` } }))
+  const ask = after(...groups, joined('bob', { meta: { key: 'g3' } }))
+  const page = await ask.groupsOf('ann', { limit: 10 })
+  expect([page.items.length, page.cursor !== undefined]).toEqual([10, true])
+})
