@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
 import { client, fiveAm, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
+import { liveTogether, seen } from './roommates.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
@@ -66,6 +67,22 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await server.stop()).toBe(0)
   }, 180_000)
+
+  test('E44 shared expenses come out the same by a processor that was killed, a rebuild and a flip: exact beyond what a double holds', async () => {
+    const env = services.env(SETTINGS)
+    const edge = await startServer(env, ['--roles', 'edge'])
+    const first = await startServer(env, ['--roles', 'processor,sender'])
+    const room = await liveTogether(env, edge.url)
+    const before = await seen(room, edge.url)
+    first.kill('SIGKILL')
+    await first.ended
+    const second = await startServer(env, ['--roles', 'processor,sender'])
+    const { generation } = JSON.parse(await tell(['rebuild', 'expenses', '--yes', '--json'], env)) as { generation: number }
+    await until(async () => ((await (await fetch(`${edge.admin}/v1/tables`)).json()) as { expenses: { generation: number } }).expenses.generation === generation, () => edge.stderr())
+    expect(await seen(room, edge.url)).toEqual(before)
+    expect(await run(['verify', 'expenses'], env)).toMatchObject({ code: 0 })
+    expect(await Promise.all([edge.stop(), second.stop()])).toEqual([0, 0])
+  }, 300_000)
 
   test('Kafka that goes away in the middle is told, and comes back without a restart of ours', async () => {
     const env = services.env(SETTINGS)

@@ -129,7 +129,7 @@ describe('a revision', () => {
     await bob.say('POST', `${path}/restore`)
     expect((await ann.ask(`${path}/history`)).body.items).toMatchObject([
       { kind: 'expense-recorded', by: '123', byName: 'Ann', amount: '100.00', currency: 'EUR', revision: 1, description: 'Dinner' },
-      { kind: 'expense-revised', by: '123', amount: '200.00', revision: 2, after: { splits: [{ userId: '123', amount: '50.00' }, { userId: '456', amount: '150.00' }] } },
+      { kind: 'expense-revised', by: '123', amount: '200.00', revision: 2, reason: 'the wine', after: { splits: [{ userId: '123', amount: '50.00' }, { userId: '456', amount: '150.00' }] } },
       { kind: 'expense-revised', amount: '100.00', currency: 'USD', revision: 3, after: { payerId: '456' } },
       { kind: 'expense-deleted', by: '456', after: null },
       { kind: 'expense-restored', by: '456', after: { payerId: '456' } },
