@@ -6,8 +6,8 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
 const linesOf = (domain: string, count: number, letters: string): readonly string[] =>
   [...Array.from({ length: count }, (_, n) => `${domain}${n + 1}`), ...[...letters].map((letter) => `${domain}-${letter}`)]
-const lines = [...linesOf('M', 30, 'abcdefghijkl'), ...linesOf('S', 66, 'abcdefghijklmnop')]
-const rows = [...read('docs/requirements.md').matchAll(/^\| ([MS][-\w]+) \| .+? \| (.+) \|$/gm)].map(([, line = '', files = '']) => ({
+const lines = [...linesOf('M', 30, 'abcdefghijkl'), ...linesOf('S', 66, 'abcdefghijklmnop'), ...linesOf('E', 46, 'abcdefghijklm')]
+const rows = [...read('docs/requirements.md').matchAll(/^\| ([MSE][-\w]+) \| .+? \| (.+) \|$/gm)].map(([, line = '', files = '']) => ({
   line,
   files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
 }))
