@@ -1,23 +1,26 @@
-import type { ChatLinked, ChatUnlinked } from '../../schemas/generated/expenses.ts'
+import type { ChatLinked, ChatLinkedData, ChatUnlinked } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { ChatItem } from '../../projections/expenses/items.ts'
 import { chatKey, chatLogKey, isChatId, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import type { Work } from '../access/work.ts'
 
-export const linkChat = (work: Work, chatId: string, groupId: string): void =>
-  work.derive({ purpose: 'chat-linked', event: { type: 'ChatLinked', key: chatLogKey(chatId), data: { chatId, groupId } } })
+export const linkChat = (work: Work, link: ChatLinkedData): void =>
+  work.derive({ purpose: 'chat-linked', event: { type: 'ChatLinked', key: chatLogKey(link.chatId), data: link } })
 
 export const unlinkChat = (work: Work, chatId: string, groupId: string): void =>
   work.derive({ purpose: 'chat-unlinked', event: { type: 'ChatUnlinked', key: chatLogKey(chatId), data: { chatId, groupId } } })
 
-/** A chat is of the group that named it first, until that has moved away. */
+/**
+ * A chat is of the group that named it first, until that has moved away. Where Telegram moved a group to it, it is that one's (E-h): it tells
+ * of the bot in the new chat as well, and a group may have been made for it before.
+ */
 export const chatLinked = (event: ChatLinked, get: Get): Result => {
-  const { chatId, groupId } = event.data
+  const { chatId, groupId, moved } = event.data
   if (!isOfChat(event) || !isId(groupId)) return NOTHING
   const before = get<ChatItem>(chatKey(chatId))
   if (heardBefore(before?._heard, event)) return DUPLICATE
-  return { items: [{ ...chatKey(chatId), chatId, groupId: before?.groupId ?? groupId, _heard: hearing(before?._heard, event) } satisfies ChatItem] }
+  return { items: [{ ...chatKey(chatId), chatId, groupId: moved ? groupId : (before?.groupId ?? groupId), _heard: hearing(before?._heard, event) } satisfies ChatItem] }
 }
 
 export const chatUnlinked = (event: ChatUnlinked, get: Get): Result => {

@@ -28,7 +28,7 @@ export const groupCreated = (event: GroupCreated, get: Get): Result => {
     work.put({ ...memberOf(meta.key, creator, at), ...(profileIn(event, creator) ?? NAMELESS), _heard: hearing(undefined, event) })
     tellProfile(work, event, creator)
   }
-  if (chatId !== null) linkChat(work, chatId, meta.key)
+  if (chatId !== null) linkChat(work, { chatId, groupId: meta.key, moved: false })
   enter(work, event, 'group-created', { title, currency })
   return work.result()
 }
@@ -48,7 +48,7 @@ export const groupSettingsChanged = (event: GroupSettingsChanged, get: Get): Res
 export const groupChatMigrated = (event: GroupChatMigrated, get: Get): Result => {
   const { chatId } = event.data
   const to = (work: Work, { id, chatId: old }: GroupItem) => {
-    if (old !== chatId) linkChat(work, chatId, id)
+    if (old !== chatId) linkChat(work, { chatId, groupId: id, moved: true })
     if (old !== null && old !== chatId) unlinkChat(work, old, id)
     return { chatId }
   }

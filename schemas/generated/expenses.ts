@@ -74,10 +74,12 @@ export interface WalletSetPersonal {
   readonly wallet: string | null
 }
 
-/** A chat's group: the first that named it. Derived; keyed by the chat. */
+/** A chat's group: the first that named it, or the one that Telegram moved there. Derived; keyed by the chat. */
 export interface ChatLinkedData {
   readonly chatId: string
   readonly groupId: string
+  /** Telegram moved the group there: it is its chat, whatever was made for it meanwhile. */
+  readonly moved: boolean
 }
 
 export type ChatLinkedPersonal = never

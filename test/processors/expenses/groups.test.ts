@@ -158,6 +158,14 @@ describe('a chat', () => {
     given(chatLinked()).when(other).then({ [CHAT]: { groupId: 'g1' } })
   })
 
+  test('E-h: is of the group that Telegram moved there, whatever was made for it before', () => {
+    const moved = chatLinked({ groupId: 'g2', moved: true })
+    given(chatLinked()).when(moved).then({ [CHAT]: { groupId: 'g2' } })
+    given(moved).when(chatLinked()).then({ [CHAT]: { groupId: 'g2' } })
+    given(chatLinked(), moved).when(chatUnlinked()).thenUnchanged()
+    given(moved, chatUnlinked({ groupId: 'g2' })).when(moved).thenDuplicate()
+  })
+
   test('E-h: is free when its group moved away', () => {
     given(chatLinked()).when(chatUnlinked()).then({ [CHAT]: { groupId: null } })
     given(chatLinked(), chatUnlinked()).when(other).then({ [CHAT]: { groupId: 'g2' } })

@@ -61,7 +61,7 @@ export const proposed = says<SettlementProposed>('SettlementProposed', {
 export const confirmed = says<SettlementConfirmed>('SettlementConfirmed', { settlementId: 's1', txHash: null, verifiedAt: NOW, confirmedBy: 'manual' })
 export const failed = says<SettlementFailed>('SettlementFailed', { settlementId: 's1', txHash: null, confirmedBy: 'manual' })
 export const claimed = says<TransactionClaimed>('TransactionClaimed', { txHash: HASH, groupId: GROUP, settlementId: 's1', verifiedAt: NOW, confirmedBy: 'ton' }, { meta: { key: `tx:${HASH}` } })
-export const chatLinked = says<ChatLinked>('ChatLinked', { chatId: '-100', groupId: GROUP }, { meta: { key: 'chat:-100' } })
+export const chatLinked = says<ChatLinked>('ChatLinked', { chatId: '-100', groupId: GROUP, moved: false }, { meta: { key: 'chat:-100' } })
 export const chatUnlinked = says<ChatUnlinked>('ChatUnlinked', { chatId: '-100', groupId: GROUP }, { meta: { key: 'chat:-100' } })
 export const profileTold = says<ProfileTold>('ProfileTold', { at: NOW }, { meta: { key: '4711', subjectId: '4711' }, personal: named('Ann') })
 

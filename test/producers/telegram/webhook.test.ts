@@ -135,6 +135,19 @@ describe('what happens in a chat', () => {
     expect(group()).toMatchObject({ chatId: '-1001502049385' })
   })
 
+  test('E-h the group that moves has the new chat, although Telegram told of the bot there first', async () => {
+    const { added, said, post, clock, chatOf, member, group } = await openChat()
+    await added()
+    clock.at += 6_000
+    await post({ update_id: 1, my_chat_member: { chat: MOVED, from: ANN, date: NOON / 1000, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+    expect(chatOf(MOVED)).toBe(groupOfChat(String(MOVED.id)))
+    await said({ migrate_from_chat_id: CHAT.id }, MOVED)
+    expect(chatOf(MOVED)).toBe(GROUP)
+    await said({ new_chat_members: [BOB] }, MOVED)
+    expect(member(BOB)).toMatchObject({ name: 'Bob B' })
+    expect(group()).toMatchObject({ chatId: '-1001502049385', memberCount: 2 })
+  })
+
   test('and nobody can tell which group it is of (yet) is sent again, until it is nothing to us', async () => {
     const { said, clock, post, events } = await openChat()
     for (const more of [{ new_chat_members: [BOB] }, { left_chat_member: BOB }, { new_chat_title: 'X' }, { migrate_to_chat_id: MOVED.id }]) {
