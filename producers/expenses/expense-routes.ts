@@ -133,10 +133,12 @@ const historyOfExpense = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses/:expenseId/history',
   summary: 'What became of an expense, and who said so, the oldest first; of a deleted one, too.',
+  query: paged,
   result: listOf(entrySchema),
   answer: async (call) => {
     const { id } = await heardOf(call)
-    return { items: (await expensesQueries(call.caller.reader).history(groupOf(call), id)).map(entryView) }
+    const { items, ...rest } = await expensesQueries(call.caller.reader).history(groupOf(call), id, pagingOf(call.query))
+    return { items: items.map(entryView), ...rest }
   },
 })
 

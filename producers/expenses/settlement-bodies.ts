@@ -86,8 +86,13 @@ export const askedOf = (settlement: SettlementItem, user: string, { status, txHa
 }
 
 /** What was said before may be said again; anything else comes too late. */
-const isOver = ({ settlement, status, told }: Asked): boolean =>
-  settlement.status !== 'pending' && (settlement.status !== status || (status === 'completed' && told !== undefined && told !== settlement.txHash))
+const isOver = ({ settlement, status, told }: Asked): boolean => {
+  if (settlement.status === 'pending' || failedByChain(settlement)) return false
+  return settlement.status !== status || (status === 'completed' && told !== undefined && told !== settlement.txHash)
+}
+
+/** Whoever asked for its completion heard that it failed, and hears it again. */
+export const failedByChain = ({ status, confirmedBy }: SettlementItem): boolean => status === 'failed' && confirmedBy === 'ton'
 
 export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: Asked, confirmedBy: ConfirmedBy, verifiedAt: number): Decision => {
   if (hash === null) {

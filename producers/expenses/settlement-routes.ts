@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
 import { groupOf, noSettlement, settlementOf } from './params.ts'
 import { alsoForWhoLeft } from './rights.ts'
-import { askedOf, confirmed, failed, newSettlementSchema, settlementProposed, settlementStatusSchema, type Asked } from './settlement-bodies.ts'
+import { askedOf, confirmed, failed, failedByChain, newSettlementSchema, settlementProposed, settlementStatusSchema, type Asked } from './settlement-bodies.ts'
 import { settlementSchema, settlementView } from './settlement-views.ts'
 import type { TonCheck } from './ton.ts'
 
@@ -61,7 +61,7 @@ const propose = command({
 /** What the chain says of a transaction is what is said (E-j); where nobody asks it, whoever says so stands for it. */
 const decided = async (call: Call, asked: Asked, ton: TonCheck | undefined): Promise<Decision> => {
   const { settlement, user, status, told, txHash } = asked
-  if (status === 'failed') return failed(asked, 'manual')
+  if (status === 'failed' || failedByChain(settlement)) return failed(asked, failedByChain(settlement) ? 'ton' : 'manual')
   const isReceiversWord = user === settlement.toUserId && told === undefined
   if (ton === undefined || txHash === null || settlement.currency !== TON || settlement.status === 'completed' || isReceiversWord) return confirmed(asked, 'manual', call.now)
   const queries = expensesQueries(call.caller.reader)

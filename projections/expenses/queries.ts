@@ -69,10 +69,10 @@ const expenseQueries = (reader: Reader) => ({
   },
   /** E16, wherever it lies. */
   expenseNamed: (expense: string) => first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
-  /** Of one expense, the oldest first; ids are of a group, so others' are left out. */
-  history: async (group: string, expense: string): Promise<readonly EntryItem[]> => {
-    const entries = (await everyItem(reader, { index: NAME_INDEX, pk: historyOf(expense), limit: 200 })) as readonly EntryItem[]
-    return entries.filter(({ PK }) => PK === groupPartition(group))
+  /** Of one expense, the oldest first; ids are of a group, so others' are left out of the page. */
+  history: async (group: string, expense: string, paging: Paging): Promise<Page<EntryItem>> => {
+    const { items, ...rest } = await list<EntryItem>(reader, { index: NAME_INDEX, pk: historyOf(expense), ...paging })
+    return { items: items.filter(({ PK }) => PK === groupPartition(group)), ...rest }
   },
 })
 

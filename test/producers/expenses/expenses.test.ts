@@ -134,6 +134,8 @@ describe('a revision', () => {
       { kind: 'expense-deleted', by: '456', after: null },
       { kind: 'expense-restored', by: '456', after: { payerId: '456' } },
     ])
+    const first = await ann.ask(`${path}/history?limit=4`)
+    expect((await ann.ask(`${path}/history?limit=4&cursor=${String(first.body.cursor)}`)).body.items).toMatchObject([{ kind: 'expense-restored' }])
   })
 
   test('E44 E-g: of two at once one wins, and the other hears 409 with the current revision', async () => {

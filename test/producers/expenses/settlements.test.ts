@@ -109,8 +109,9 @@ describe('a transaction', () => {
   })
 
   test('E35: that is not the payment fails the settlement', async () => {
-    const { bob, ton } = await openTon('failed')
-    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
+    const { bob, ton, asked } = await openTon('failed', 'confirmed')
+    for (let n = 0; n < 2; n += 1) expect(await bob.say('PUT', ton, { status: 'completed' }, { 'idempotency-key': 'k' })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
+    expect(asked).toHaveLength(1)
   })
 
   test('E35: need not be looked up where who is paid says it came, or in another currency', async () => {

@@ -50,7 +50,7 @@ describe('a group', () => {
   test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
     const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
     expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } })
-    expect((await ask.history(GROUP, 'e1')).map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
+    expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
 
