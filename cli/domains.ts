@@ -3,6 +3,8 @@ import { meals } from '../processors/meals/domain.ts'
 import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
 import { expensesEdgeWith } from '../producers/expenses.ts'
+import { expensesExporter } from '../producers/expenses/export.ts'
+import type { Exporter } from '../producers/exporting.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
@@ -28,6 +30,8 @@ export interface Listed {
   readonly partition: Places
   /** How it takes over what other tables hold; absent where it does not. */
   readonly importer?: Importer
+  /** How it gives out all it has of one key; absent where it does not. */
+  readonly exporter?: Exporter
 }
 
 type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'channels'>
@@ -55,7 +59,7 @@ const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter },
   { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter },
+  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter, exporter: expensesExporter },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -76,11 +80,16 @@ export const seriesDomainOf = (name: string): string | undefined => LISTED.find(
 
 export const placesOf = (name: string): Places => listed(name).partition
 
-export const importerOf = (name: string): Importer => {
-  const { importer } = listed(name)
-  if (importer !== undefined) return importer
-  const known = LISTED.filter((each) => each.importer !== undefined).map(({ domain }) => domain.name)
-  throw new Fault('import-unknown', `Nothing is known of other tables of ${name}: there ${known.length === 1 ? 'is an import' : 'are imports'} of ${known.join(' and ')}.`)
+export const importerOf = (name: string): Importer => handOf(name, 'importer')
+export const exporterOf = (name: string): Exporter => handOf(name, 'exporter')
+
+/** What some domains can do, or a Fault that names those. */
+const handOf = <Hand extends 'importer' | 'exporter'>(name: string, hand: Hand): NonNullable<Listed[Hand]> => {
+  const found = listed(name)[hand]
+  if (found !== undefined) return found
+  const [code, what] = hand === 'importer' ? ['import-unknown', 'imports'] : ['export-unknown', 'exports']
+  const able = LISTED.filter((each) => each[hand] !== undefined).map(({ domain }) => domain.name)
+  throw new Fault(code, `Nothing is known of ${what} of ${name}. There are ${what} of ${able.join(' and ')}.`)
 }
 
 const listed = (name: string): Listed => {

@@ -1,6 +1,7 @@
 import { Fault } from '../schemas/fault.ts'
 import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
+import { exportKey } from './operations/export.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
 import { forgetPerson } from './operations/forget.ts'
 import { endImport, importLines } from './operations/import.ts'
@@ -19,6 +20,7 @@ const OPERATIONS = {
   'token-list': listTokens as Operation<unknown>,
   'token-revoke': revokeToken as Operation<unknown>,
   'events': readEvents as Operation<unknown>,
+  'export': exportKey as Operation<unknown>,
   'import': importLines as Operation<unknown>,
   'import-end': endImport as Operation<unknown>,
   'parked-list': listParked as Operation<unknown>,

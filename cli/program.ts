@@ -66,6 +66,10 @@ const serving = (program: Command, run: Run): void => {
   program.command('import').argument('<domain>').argument('<file>').description('items of the source tables (NDJSON or a DynamoDB export) as events; of expenses also what Spliit or "export" wrote; repeatable without effect')
     .option('--currency <code>', 'of expenses whose group names none').addOption(json())
     .action((domain: string, file: string, options: { json?: true; currency?: string }) => run(async () => (await import('./commands/import.ts')).importFile)({ domain, file, ...options }))
+  program.command('export').argument('<domain>').argument('<key>').description('everything of one key to stdout: of expenses, a group; what "import" takes again, or CSV')
+    .addOption(new Option('--format <format>', 'one JSON a line, or CSV').choices(['json', 'csv']).default('json'))
+    .option('--history', 'what happened, too')
+    .action((domain: string, key: string, options: { format: 'json' | 'csv'; history?: true }) => run(async () => (await import('./commands/export.ts')).exportOne)({ domain, key, ...options }))
 }
 
 const reading = (program: Command, run: Run): void => {

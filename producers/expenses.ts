@@ -1,6 +1,7 @@
 import { access } from './access.ts'
 import { balanceRoutes } from './expenses/balance-routes.ts'
 import { expenseRoutes } from './expenses/expense-routes.ts'
+import { exportRoutes } from './expenses/export-routes.ts'
 import { groupRoutes } from './expenses/group-routes.ts'
 import { meRoutes } from './expenses/me-routes.ts'
 import { memberRoutes } from './expenses/member-routes.ts'
@@ -20,7 +21,7 @@ export interface ExpensesOutside {
 /** Shared expenses at the edge: what the composition root adds is how to reach the log and the serving generation, and who is asked outside. */
 export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'> => ({
   name: 'expenses',
-  routes: [...groupRoutes, ...memberRoutes, ...expenseRoutes, ...balanceRoutes, ...settlementRoutes(ton), ...meRoutes],
+  routes: [...groupRoutes, ...memberRoutes, ...expenseRoutes, ...balanceRoutes, ...exportRoutes, ...settlementRoutes(ton), ...meRoutes],
   access,
   schemes: [miniAppScheme(telegram.botToken)],
   webhooks: [telegramWebhook(telegram.webhookSecret)],

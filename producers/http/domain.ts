@@ -1,5 +1,5 @@
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Commands } from '../commands.ts'
 import type { Json } from './asyncapi.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
@@ -132,15 +132,18 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
     handler: (request, reply) => {
       const call = callOf(request, deps)
-      if (route.method === 'GET') return answerQuestion(route, call)
+      if (route.method === 'GET') return answerQuestion(route, call, reply)
       const run = { request, reply, call, domain, deps, source: SOURCE }
       return 'collect' in route ? runBatch({ ...run, route }) : runCommand({ ...run, route })
     },
   })
 }
 
-const answerQuestion = (route: Question, call: Call): Promise<unknown> =>
-  route.admit === undefined ? route.answer(call) : route.admit(call).then(() => route.answer(call))
+const answerQuestion = async (route: Question, call: Call, reply: FastifyReply): Promise<unknown> => {
+  if (route.admit !== undefined) await route.admit(call)
+  const document = await route.document?.(call)
+  return document === undefined ? route.answer(call) : reply.headers(document.headers).type(document.type).send(document.text)
+}
 
 const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
 

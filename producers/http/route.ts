@@ -76,6 +76,14 @@ interface Described {
 export interface Question extends Described {
   readonly method: 'GET'
   answer(call: Call): Promise<unknown>
+  /** Another form than JSON, where it was asked for. */
+  document?(call: Call): Promise<Document | undefined>
+}
+
+export interface Document {
+  readonly type: string
+  readonly text: string
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface Command extends Described {
@@ -110,14 +118,17 @@ export interface Collected {
 
 export type Route = Question | Command | Batch
 
-type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer'> & {
+type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' | 'answer' | 'document'> & {
   readonly body?: Body
   readonly query?: Q
 }
 
 /** Gives `call.query` the type of its schema. Validation has seen to it that it is so. */
 export const question = <const Q extends JsonSchema = JsonSchema>(
-  definition: Typed<Question, never, Q> & { answer(call: Call<unknown, XStatic<Q>>): Promise<unknown> },
+  definition: Typed<Question, never, Q> & {
+    answer(call: Call<unknown, XStatic<Q>>): Promise<unknown>
+    document?(call: Call<unknown, XStatic<Q>>): Promise<Document | undefined>
+  },
 ): Question => definition as Question
 
 /** Gives `call.body` and `call.query` the types of their schemas. A command without a body takes none. */

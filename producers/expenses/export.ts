@@ -1,0 +1,75 @@
+import { expensesQueries } from '../../projections/expenses/queries.ts'
+import type { Reader } from '../../projections/table.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Exporter, ExportPaging, ExportRow } from '../exporting.ts'
+import { balanceView, namesOf } from './balance-views.ts'
+import { entryView, expenseView } from './expense-views.ts'
+import { settlementView } from './settlement-views.ts'
+import { groupView, memberView } from './views.ts'
+
+type Asked = Pick<ExportPaging, 'limit' | 'cursor'>
+type Rows = { readonly items: readonly ExportRow[]; readonly cursor?: string }
+
+/** After the group itself: one section behind the other, each in pages. */
+const SECTIONS = {
+  expenses: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
+    const { items, ...rest } = await expensesQueries(reader).expenses(group, paging)
+    return { items: items.map((expense) => ({ kind: 'expense', ...expenseView(expense) })), ...rest }
+  },
+  settlements: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
+    const { items, ...rest } = await expensesQueries(reader).settlements(group, paging)
+    return { items: items.map((settlement) => ({ kind: 'settlement', ...settlementView(settlement) })), ...rest }
+  },
+  history: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
+    const { items, ...rest } = await expensesQueries(reader).entries(group, paging)
+    return { items: items.map((entry) => ({ ...entryView(entry), kind: 'entry', what: entry.kind, groupId: group })), ...rest }
+  },
+} as const
+type Section = keyof typeof SECTIONS
+
+/** Everything of a group: itself, its members and balances, what was paid and settled, and what happened. An import takes it again. */
+export const expensesExporter: Exporter = {
+  page: async (reader, group, paging) => (paging.cursor === undefined ? opening(reader, group) : section(reader, group, paging)),
+  columns: ['kind', 'date', 'id', 'userId', 'userName', 'toUserId', 'toUserName', 'description', 'category', 'currency', 'amount', 'splitType', 'splits', 'status', 'paid', 'share', 'sent', 'received', 'net'],
+  cells: (row) => CELLS[row.kind]?.(row) ?? [],
+}
+
+const opening = async (reader: Reader, id: string): Promise<Rows | undefined> => {
+  const queries = expensesQueries(reader)
+  const [group, members, balances] = await Promise.all([queries.group(id), queries.everyMember(id), queries.balances(id)])
+  if (group === undefined) return undefined
+  const names = namesOf(members)
+  return {
+    items: [
+      { kind: 'group', ...groupView(group) },
+      ...members.map((member) => ({ kind: 'member', groupId: id, ...memberView(member) })),
+      ...balances.map((balance) => ({ kind: 'balance', groupId: id, ...balanceView(balance, names) })),
+    ],
+    cursor: 'expenses.',
+  }
+}
+
+const section = async (reader: Reader, group: string, { limit, cursor = '', history }: ExportPaging): Promise<Rows> => {
+  const [, name, inner] = /^(\w+)\.(.*)$/.exec(cursor) ?? []
+  if (name === undefined || !Object.hasOwn(SECTIONS, name)) throw new Fault('bad-cursor', 'The cursor is not one of this export: begin anew without it.')
+  const found = await SECTIONS[name as Section](reader, group, { limit, ...(inner && { cursor: inner }) })
+  const next = after(name as Section, found.cursor, history)
+  return { items: found.items, ...(next !== undefined && { cursor: next }) }
+}
+
+/** Where a section goes on, or the next begins. */
+const after = (name: Section, inner: string | undefined, history: boolean): string | undefined => {
+  if (inner !== undefined) return `${name}.${inner}`
+  return name === 'expenses' ? 'settlements.' : name === 'settlements' && history ? 'history.' : undefined
+}
+
+type Cells = Readonly<Record<string, unknown>>
+const CELLS: Readonly<Record<string, (row: Cells) => readonly Cells[]>> = {
+  group: ({ createdAt, title, ...row }) => [{ ...row, date: createdAt, description: title }],
+  member: ({ joinedAt, leftAt, id, name, groupId }) => [{ kind: 'member', date: joinedAt, id: groupId, userId: id, userName: name, status: leftAt === undefined ? 'active' : 'left' }],
+  balance: ({ kind, groupId, currency, changedAt, members }) => (members as readonly Cells[]).map((member) => ({ kind, id: groupId, date: changedAt, currency, ...member })),
+  expense: ({ payerId, payerName, splits, ...row }) => [{ ...row, userId: payerId, userName: payerName, splits: (splits as readonly Cells[]).map(({ userId, amount }) => `${String(userId)} ${String(amount)}`).join('; ') }],
+  settlement: ({ fromUserId, fromUserName, createdAt, ...row }) => [{ ...row, userId: fromUserId, userName: fromUserName, date: createdAt }],
+  entry: ({ at, what, by, byName, expenseId, settlementId, description, title, currency, amount, userId }) =>
+    [{ kind: 'entry', date: at, id: expenseId ?? settlementId, userId: by, userName: byName, toUserId: userId, description: description ?? title, currency, amount, status: what }],
+}
