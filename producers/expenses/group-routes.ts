@@ -1,4 +1,4 @@
-import type { GroupChatMigratedData, GroupCreatedData, GroupCurrencyChangedData, GroupRenamedData, GroupSettingsChangedData } from '../../schemas/generated/expenses.ts'
+import type { GroupCreatedData, GroupCurrencyChangedData, GroupRenamedData, GroupSettingsChangedData } from '../../schemas/generated/expenses.ts'
 import { isChatId } from '../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
@@ -74,8 +74,8 @@ const chatIn = (chat: string): string => {
 const changeGroup = command({
   method: 'PATCH',
   url: '/api/groups/:groupId',
-  summary: 'Change one thing of a group: its title, its currency (nothing is converted), whether debts are simplified, or its chat.',
-  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title, currency: currencySchema, simplify: { type: 'boolean' }, chatId } },
+  summary: 'Change one thing of a group: its title, its currency (nothing is converted), or whether debts are simplified.',
+  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title, currency: currencySchema, simplify: { type: 'boolean' } } },
   status: 200,
   result: groupWithMembersSchema,
   decide: (call) => ({ key: groupOf(call), id: groupOf(call), draft: changeOf(call.body) }),
@@ -86,15 +86,13 @@ interface Change {
   readonly title?: string
   readonly currency?: string
   readonly simplify?: boolean
-  readonly chatId?: string
 }
 
-/** The schema sees to it that it is one of them. */
-const changeOf = ({ title: called, currency, simplify, chatId: chat = '' }: Change): Draft => {
+/** The schema sees to it that it is one of them. To which chat a group belongs, Telegram alone says: a member could take another's. */
+const changeOf = ({ title: called, currency, simplify = true }: Change): Draft => {
   if (called !== undefined) return { type: 'GroupRenamed', data: { title: called } satisfies GroupRenamedData, personal: null }
   if (currency !== undefined) return { type: 'GroupCurrencyChanged', data: { currency: currencyIn(currency, '/currency').code } satisfies GroupCurrencyChangedData, personal: null }
-  if (simplify !== undefined) return { type: 'GroupSettingsChanged', data: { simplify } satisfies GroupSettingsChangedData, personal: null }
-  return { type: 'GroupChatMigrated', data: { chatId: chatIn(chat) } satisfies GroupChatMigratedData, personal: null }
+  return { type: 'GroupSettingsChanged', data: { simplify } satisfies GroupSettingsChangedData, personal: null }
 }
 
 export const groupRoutes: readonly Route[] = [listGroups, createGroup, ...inGroup([oneGroup, changeGroup])]

@@ -49,16 +49,18 @@ describe('a group', () => {
     expect(await bob.say('PATCH', group, { simplify: false })).toMatchObject({ status: 200, body: { simplify: false } })
     for (const [body, field, code] of [
       [{}, undefined, 'nothing-to-change'], [{ title: 'A', currency: 'EUR' }, undefined, 'too-many'], [{ currency: 'XYZ' }, '/currency', 'currency-unknown'], [{ currency: 'eur' }, '/currency', 'currency-unknown'],
-      [{ title: '' }, '/title', 'too-short'], [{ title: '  ' }, '/title', 'bad-format'], [{ simplify: 'yes' }, '/simplify', 'wrong-type'], [{ owner: 'me' }, '/owner', 'unknown-field'], [{ chatId: 'abc' }, '/chatId', 'bad-format'],
+      [{ title: '' }, '/title', 'too-short'], [{ title: '  ' }, '/title', 'bad-format'], [{ simplify: 'yes' }, '/simplify', 'wrong-type'], [{ owner: 'me' }, '/owner', 'unknown-field'], [{ title: 5 }, '/title', 'wrong-type'],
     ] as const) {
       expect(await ann.say('PATCH', group, body), JSON.stringify(body)).toMatchObject({ status: 400, body: { code, ...(field && { field }) } })
     }
     expect((await ann.ask(group)).body).toMatchObject({ title: 'Flat 7', currency: 'TON', simplify: false })
   })
 
-  test('E-h: a chat that got another id keeps its group', async () => {
-    const { group, ann, id } = await openCircle()
-    expect(await ann.say('PATCH', group, { chatId: '-1009876543210' })).toMatchObject({ status: 200, body: { id, chatId: '-1009876543210' } })
+  test('E-h: to which chat a group belongs, no member says', async () => {
+    const { edge, group, ann } = await openCircle()
+    expect(await ann.say('PATCH', group, { chatId: '-1009876543210' })).toMatchObject({ status: 400, body: { code: 'unknown-field', field: '/chatId' } })
+    expect(await ann.say('POST', '/api/groups', { title: 'X', chatId: 'abc' })).toMatchObject({ status: 400, body: { code: 'bad-format', field: '/chatId' } })
+    expect(typesOf(edge)).not.toContain('GroupChatMigrated')
   })
 
   test('to a stranger is not there, whatever they ask; like one that is not', async () => {
