@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { expenses } from '../../../processors/expenses/domain.ts'
 import { access } from '../../../producers/access.ts'
@@ -239,4 +240,18 @@ test.each(nothing)('%s is nothing to us, and answered', async (_what, body) => {
   const before = events.length
   expect(await post(body)).toMatchObject({ status: 200 })
   expect(events).toHaveLength(before)
+})
+
+test('whatever Telegram sends is answered, and never a mistake of ours', async () => {
+  const { added, post } = await openChat()
+  await added()
+  const user = fc.oneof(fc.constantFrom<unknown>(ANN, BOT, null, 7), fc.record({ id: fc.oneof(fc.integer(), fc.double(), fc.string()), first_name: fc.string({ unit: 'binary' }) }))
+  const told = fc.record({
+    date: fc.oneof(fc.constant<unknown>(NOON / 1000), fc.jsonValue()), chat: fc.oneof(fc.constantFrom<unknown>(CHAT, MOVED), fc.jsonValue()), from: user,
+    new_chat_members: fc.oneof(fc.array(user), fc.jsonValue()), left_chat_member: user, new_chat_title: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    migrate_to_chat_id: fc.oneof(fc.integer(), fc.jsonValue()), old_chat_member: fc.jsonValue(), new_chat_member: fc.constantFrom<unknown>({ status: 'member' }, null),
+  }, { requiredKeys: ['date', 'chat'] })
+  const update = fc.oneof(fc.record({ update_id: fc.nat(), message: told }), fc.record({ update_id: fc.nat(), my_chat_member: told }), fc.jsonValue())
+  const isAnswered = async (body: unknown): Promise<boolean> => [200, 503].includes((await post(body)).status)
+  await fc.assert(fc.asyncProperty(update, isAnswered), { numRuns: 300 })
 })
