@@ -28,7 +28,8 @@ export const groupCreated = (event: GroupCreated, get: Get): Result => {
     work.put({ ...memberOf(meta.key, creator, at), ...(profileIn(event, creator) ?? NAMELESS), _heard: hearing(undefined, event) })
     tellProfile(work, event, creator)
   }
-  if (chatId !== null) linkChat(work, { chatId, groupId: meta.key, moved: false })
+  // A person's word does not make a chat theirs: whoever joins it would come to them.
+  if (chatId !== null && meta.source !== 'edge') linkChat(work, { chatId, groupId: meta.key, moved: false })
   enter(work, event, 'group-created', { title, currency })
   return work.result()
 }
