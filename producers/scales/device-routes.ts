@@ -70,14 +70,17 @@ const claimDevice = command({
   },
 })
 
+/** Its registration is an event of the location's, which follows the claim at once: worth a moment, so that the device can be used. */
+const registered = (queries: ScalesQueries, device: string, epoch: number): Promise<Device> => soon(() => queries.device(device, epoch), ({ meta }) => meta !== undefined)
+
 const [LOOKS, PAUSE_MS] = [40, 25]
 
-/** Its registration is an event of the location's, which follows the claim at once: worth a moment, so that the device can be used. */
-const registered = async (queries: ScalesQueries, device: string, epoch: number): Promise<Device> => {
-  let found = await queries.device(device, epoch)
-  for (let looks = 1; looks < LOOKS && found.meta === undefined; looks += 1) {
+/** What is derived of an event, once it is there; or for all that is known after a second. */
+const soon = async <T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T> => {
+  let found = await look()
+  for (let looks = 1; looks < LOOKS && !isThere(found); looks += 1) {
     await setTimeout(PAUSE_MS)
-    found = await queries.device(device, epoch)
+    found = await look()
   }
   return found
 }
@@ -94,7 +97,12 @@ const releaseDevice = command({
     if ((await scalesQueries(call.caller.reader).devicePointer(loc, device)) === undefined) await heldDevice(call, device)
     return { key: loc, id: device, draft: { type: 'DeviceReleased', data: { device_id: device } satisfies DeviceReleasedData, personal: null } }
   },
-  answer: async (call) => ({ id: deviceOf(call), released: true }),
+  answer: async (call) => {
+    const [queries, loc, device] = [scalesQueries(call.caller.reader), locOf(call), deviceOf(call)]
+    // Its claim is another key's, and ends a moment later: whoever hears that it is free may claim it.
+    await soon(() => queries.claim(device), (claim) => claim?.loc_id !== loc)
+    return { id: device, released: true }
+  },
 })
 
 export const deviceRoutes: readonly Route[] = atLocation([listDevices, oneDevice, claimDevice, releaseDevice])

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { keyOf, type Item } from '../../../projections/item.ts'
+import { claimKey } from '../../../projections/scales/keys.ts'
 import { send } from '../memory-edge.ts'
 import { as, LOC, openBar, openRunningBar, read } from './bar.ts'
 
@@ -21,6 +23,25 @@ describe('devices', () => {
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ device_id: null })
     expect((await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).status).toBe(201)
     expect((await bob.ask('/v1/locations/loc-002/devices')).body.items).toMatchObject([{ id: 'SCALE-0042', telemetry: null }])
+  })
+
+  test('whoever hears that a device was released can claim it, though the end of its claim follows later', async () => {
+    const { edge, say } = await openRunningBar()
+    const bob = await as(edge, 'bob')
+    const claim = keyOf(claimKey('SCALE-0042'))
+    const [get, set] = [edge.items.get.bind(edge.items), edge.items.set.bind(edge.items)]
+    let [ended, looks]: [Item | undefined, number] = [undefined, 0]
+    edge.items.set = (key, item) => {
+      if (key !== claim || item['loc_id'] !== null) return set(key, item)
+      ended = item
+      return edge.items
+    }
+    edge.items.get = (key) => {
+      if (key === claim && ended !== undefined && (looks += 1) === 3) set(key, ended)
+      return get(key)
+    }
+    expect(await say('DELETE', `${LOC}/devices/SCALE-0042`)).toMatchObject({ status: 200, body: { released: true } })
+    expect((await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).status).toBe(201)
   })
 
   test('S9 S28 its telemetry is what it last said of itself', async () => {
