@@ -13,7 +13,7 @@ export const locOf = ({ params }: Pick<Call, 'params'>): string => checkedLoc(pa
 /** Every key is built from what went through here. */
 export const checkedLoc = (loc: string): string => {
   if (isId(loc)) return loc
-  throw noLocation(loc)
+  throw new Problem(404, 'location-not-found', `${JSON.stringify(loc.slice(0, 64))} is no location's id: it has 1 to 64 letters, digits, _, ., : or -, and begins with a letter or digit.`)
 }
 
 /** Whether the place is there and the caller's to see. */

@@ -35,6 +35,15 @@ describe('a location', () => {
     expect((await ask(`${LOC}/settings`)).body).toMatchObject({ low_keg_pct: 10 })
   })
 
+  test('has no #, + or other sign in its id, and whoever tries hears what it may be', async () => {
+    const { edge, say } = await openBar()
+    for (const id of ['a#b', 'a+b', 'a b', 'x'.repeat(65)]) {
+      const answer = await say('PATCH', `/v1/locations/${encodeURIComponent(id)}/settings`, { low_keg_pct: 10 })
+      expect(answer, id).toMatchObject({ status: 404, body: { code: 'location-not-found', detail: expect.stringContaining('letters, digits') as unknown } })
+    }
+    expect(typesOf(edge)).toEqual([])
+  })
+
   test('that two open at once is the first one\'s', async () => {
     const { edge, say } = await openBar()
     const bob = await as(edge, 'bob')
