@@ -15,6 +15,7 @@ import { deviceSeen } from './held.ts'
 import { ended, step, type Poured } from './pours.ts'
 import { quarantine } from './quarantine.ts'
 import { standingOf, withReading } from './recent.ts'
+import { isSeen, withSeen } from './seen.ts'
 import { putPour, unread } from './retell.ts'
 import { awaitReading, broken } from './silence.ts'
 import { kegAt, kegNow, tapAt } from './timeline.ts'
@@ -35,7 +36,7 @@ interface Read {
   readonly settings: Settings
 }
 
-/** The newest reading is the tap's state; one that came before it changes nothing here (S-i), and one that came already, never. */
+/** The newest reading is the tap's state; one that came before it is only remembered (S-i), and one that came already, never counts. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
   const { data, meta: { key: loc } } = event
   const work = startWork(get)
@@ -47,7 +48,13 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   const state = work.get<TapStateItem>(tapStateKey(loc, tap))
   const standing = standingOf(state?._heard, data)
   if (standing === 'reused') return quarantine(work, event, REUSED)
-  if (standing === 'again' || isOld(state, data.at)) return work.result()
+  if (standing === 'again') return work.result()
+  const isKnown = isSeen(state?._seen ?? [], data)
+  if (state !== undefined && isOld(state, data.at)) {
+    if (!isKnown) work.put({ ...state, _heard: withReading(state._heard, data), _seen: withSeen(state._seen ?? [], data) })
+    return work.result()
+  }
+  if (isKnown) return quarantine(work, event, USED)
   const keg = kegAt(timeline, data.at)
   const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
   const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, isHere: tap === device.tap, state, settings }
@@ -59,6 +66,7 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
 const UNKNOWN = { reason: 'unknown-device', detail: 'The device was not registered here when it said so.' } as const
 const NO_TAP = { reason: 'no-tap', detail: 'The device stood under no tap when it measured this. Assign it to one.' } as const
 const REUSED = { reason: 'sequence-reused', detail: 'The device said something else under the same boot and sequence.' } as const
+const USED = { reason: 'sequence-reused', detail: 'The device used the same boot and sequence before. With another boot whenever it starts, it is believed.' } as const
 
 export const isOld = (state: TapStateItem | undefined, at: number): boolean => state !== undefined && state.updated_at !== null && isoOf(at) <= state.updated_at
 
@@ -83,6 +91,7 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,
     _heard: withReading(state?._heard, data),
+    _seen: withSeen(state?._seen ?? [], data),
   }
   if (told === null) after._weighed = true
   if (detector !== undefined) after._pour = detector

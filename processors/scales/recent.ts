@@ -33,7 +33,10 @@ const newest = (heard: string): string => {
 }
 
 /** Ends in what no number holds, so that no name is the beginning of another. */
-const nameOf = ({ device_id, boot, seq }: ReadingReportedData): string => `${hash(`${device_id}|${boot}`)}.${seq}:`
+const nameOf = (reading: ReadingReportedData): string => `${lifeOf(reading)}.${reading.seq.toString(36)}:`
+
+/** One life of a device, in short. */
+export const lifeOf = ({ device_id, boot }: { readonly device_id: string; readonly boot: string }): string => hash(`${device_id}|${boot}`)
 
 export const valueOf = ({ weight_lbs, level_pct, battery_v, battery_pct, tare_status }: ReadingReportedData): string =>
   hash(`${weight_lbs}|${level_pct}|${battery_v}|${battery_pct}|${tare_status}`)

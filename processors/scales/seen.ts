@@ -1,5 +1,5 @@
-/** Readings of one life of a device that were heard: the sequences, as ranges with both ends inside. */
-export type Seen = { readonly device: string; readonly boot: string; readonly ranges: readonly (readonly [number, number])[] }
+import type { Seen } from '../../projections/scales/items.ts'
+import { lifeOf } from './recent.ts'
 
 export interface Reading {
   readonly device_id: string
@@ -12,16 +12,17 @@ const KEPT_LIVES = 3
 /** With this many gaps the oldest is forgotten: rather a reading twice than one lost. */
 const KEPT_RANGES = 12
 
-const isOf = ({ device_id, boot }: Reading) => (seen: Seen): boolean => seen.device === device_id && seen.boot === boot
-
 /** The same reading may come again at any time, with another age (law 8). */
-export const isSeen = (lives: readonly Seen[], reading: Reading): boolean =>
-  lives.find(isOf(reading))?.ranges.some(([from, to]) => from <= reading.seq && reading.seq <= to) === true
+export const isSeen = (lives: readonly Seen[], reading: Reading): boolean => {
+  const life = lifeOf(reading)
+  return lives.find((seen) => seen.life === life)?.ranges.some(([from, to]) => from <= reading.seq && reading.seq <= to) === true
+}
 
 export const withSeen = (lives: readonly Seen[], reading: Reading): readonly Seen[] => {
-  const life = lives.find(isOf(reading))
-  const others = lives.filter((seen) => seen !== life)
-  return [...others.slice(1 - KEPT_LIVES), { device: reading.device_id, boot: reading.boot, ranges: widened(life?.ranges ?? [], reading.seq) }]
+  const life = lifeOf(reading)
+  const known = lives.find((seen) => seen.life === life)
+  const others = lives.filter((seen) => seen !== known)
+  return [...others.slice(1 - KEPT_LIVES), { life, ranges: widened(known?.ranges ?? [], reading.seq) }]
 }
 
 const widened = (ranges: Seen['ranges'], seq: number): Seen['ranges'] => {

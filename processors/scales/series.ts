@@ -1,7 +1,7 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
 import { projection, type Change, type Domain, type Get, type Result } from '../../projections/projection.ts'
 import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
-import type { PourItem, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
+import type { PourItem, Seen, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
 import { POURS, settingsKey, tapIdOf, tapStateKey } from '../../projections/scales/keys.ts'
 import { kegReadings, seriesTable } from '../../projections/scales/series.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
@@ -17,7 +17,7 @@ import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './ke
 import { isOld, pour } from './readings.ts'
 import { silenceMeasured } from './silence.ts'
 import { unread } from './retell.ts'
-import { isSeen, withSeen, type Seen } from './seen.ts'
+import { isSeen, withSeen } from './seen.ts'
 import { locationSettingsChanged } from './settings.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
 import { kegAt } from './timeline.ts'
@@ -27,9 +27,8 @@ type Heard = Extract<ScalesEvent, {
   type: 'DeviceRegistered' | 'DeviceReleased' | 'DeviceAssigned' | 'DeviceUnassigned' | 'TapRemoved' | 'KegTapped' | 'KegFinished' | 'KegAssignmentCorrected' | 'PourVoided' | 'LocationSettingsChanged' | 'SilenceDue' | 'ReadingReported' | 'TelemetryReported'
 }>
 
-/** A tap's state as the series need it: every reading that was heard, late ones too. */
+/** A tap's state as the series need it. */
 type SeriesStateItem = TapStateItem & {
-  readonly _seen?: readonly Seen[]
   /** What was said of batteries apart from readings: a device may count it apart. */
   readonly _told?: readonly Seen[]
 }

@@ -18,6 +18,9 @@ export type TapItem = Key & {
   readonly _left?: string
 }
 
+/** Of one life of a device, what of it was heard: the sequences, as ranges with both ends inside. */
+export type Seen = { readonly life: string; readonly ranges: readonly (readonly [number, number])[] }
+
 /** The newest reading, as it was attributed. Written by every reading, so it is kept small: one write unit. */
 export type TapStateItem = Key & {
   readonly level_pct: number | null
@@ -33,8 +36,9 @@ export type TapStateItem = Key & {
   readonly _device?: string
   /** The level is the weight's: the scale tells none (S43). */
   readonly _weighed?: true
-  /** The readings last heard, so that one that comes again is known. */
+  /** The readings last heard with what they said, and all by their sequences, so that one that comes again is known. */
   readonly _heard?: string
+  readonly _seen?: readonly Seen[]
   /** What the pour detector knows. */
   readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number }
   /** When the battery was last told apart from a reading. */

@@ -27,11 +27,11 @@ const writing = (change: (item: Change) => readonly Change[], types?: readonly s
 })
 
 const isState = ({ SK }: Change): boolean => SK.endsWith('#STATE')
-const without = (name: string) => (item: Change): readonly Change[] => (isState(item) ? [Object.fromEntries(Object.entries(item).filter(([each]) => each !== name)) as Item] : [item])
+const without = (...names: readonly string[]) => (item: Change): readonly Change[] => (isState(item) ? [Object.fromEntries(Object.entries(item).filter(([each]) => !names.includes(each))) as Item] : [item])
 
 export const SCALES_BUGS: Readonly<Record<string, Bug>> = {
   'a tap forgets that it has an alert': writing(without('_low')),
-  'a reading that comes again is taken for a new one': writing(without('_heard')),
+  'a reading that comes again is taken for a new one': writing(without('_heard', '_seen')),
   'a reading that comes again is another point': writing(without('_seen')),
   'a late reading becomes the state': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => fold(event, undated(get)) : fold)),
   'what is active stays when its tap is removed': writing((item) => ('_removed' in item && item.PK.startsWith('ALERT#') ? [] : [item]), ['TapRemoved']),

@@ -64,10 +64,9 @@ const forgetting = ({ event: { type, data, meta }, result: { items = [] } }: Ste
 
 const changeOf = ({ result: { items = [] } }: Step, key: Key): Change | undefined => items.find((item) => keyOf(item) === keyOf(key))
 
-/** How many of a tap's readings its state remembers. */
-const KEPT = 16
+const shownOf = (state: object | undefined): string => JSON.stringify(Object.entries(state ?? {}).filter(([name]) => !name.startsWith('_')).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** A tap's state is its newest reading; a late one, one that comes again and one of nowhere change nothing in it. */
+/** A tap's state is its newest reading; a late one, one that comes again and one of nowhere change nothing that it shows. */
 const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   forgetting(step, memory)
   const { event, get } = step
@@ -77,9 +76,11 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   const { tap, isGone } = tapOf(event, get)
   const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
   const before = tap === undefined ? undefined : get<TapStateItem>(tapStateKey(loc, tap))
-  const counts = tap !== undefined && !isGone && !heard.slice(-KEPT).includes(nameOf(data)) && isoOf(data.at) > (before?.updated_at ?? '')
-  if (!counts) return states.length === 0 ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
-  memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
+  const isNew = tap !== undefined && !isGone && !heard.includes(nameOf(data))
+  if (isNew) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
+  if (!isNew || isoOf(data.at) <= (before?.updated_at ?? '')) {
+    return states.every((state) => shownOf(state) === shownOf(get({ PK: state.PK, SK: state.SK }))) ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
+  }
   const after = changeOf(step, tapStateKey(loc, tap)) as TapStateItem | undefined
   const told = [after?.updated_at, after?.weight_lbs, after?._weighed ? null : after?.level_pct, after?._device]
   const wanted = [isoOf(data.at), data.weight_lbs, data.level_pct, data.device_id]

@@ -35,7 +35,13 @@ describe('ReadingReported', () => {
     expect(Number(items[STATE]?.['gallons'])).toBeLessThan(-1)
   })
 
-  test('S-i: ignored when late', () => given(...bar, reading({ at: NOW + 5 * MINUTE })).when(reading({ at: NOW + 4 * MINUTE })).thenUnchanged())
+  test('S-i: one that is late changes nothing but what is remembered', () => {
+    const shown = ({ items }: { readonly items: Readonly<Record<string, object>> }) =>
+      Object.fromEntries(Object.entries(items).map(([name, item]) => [name, { ...item, _heard: undefined, _seen: undefined, _pos: undefined }]))
+    const before = given(...bar).when(reading({ at: NOW + 5 * MINUTE, seq: 8_001 }))
+    const late = given(...bar, reading({ at: NOW + 5 * MINUTE, seq: 8_001 })).when(reading({ at: NOW + 4 * MINUTE, weight_lbs: 90 }))
+    expect(shown(late)).toEqual(shown(before))
+  })
 
   test('twice is harmless, and writes nothing', () => {
     const once = reading()
@@ -50,6 +56,21 @@ describe('ReadingReported', () => {
   test('the same sequence with another value is not believed', () =>
     given(...bar, reading({ seq: 9_002 })).when(reading({ seq: 9_002, weight_lbs: 12, at: NOW + 2 * MINUTE }))
       .then({ [STATE]: { weight_lbs: 95.25 }, [QUARANTINE]: { total: 1, reasons: { 'sequence-reused': 1 } } }))
+
+  const many = Array.from({ length: 40 }, (_, n) => reading({ boot: 'b7', seq: n + 1, at: NOW + (n + 1) * MINUTE, weight_lbs: 95 - n / 100 }))
+  const later = NOW + 60 * MINUTE
+
+  test('a device that starts anew without another boot is not believed, however long ago it used a sequence', () => {
+    given(...bar, ...many).when(reading({ boot: 'b7', seq: 1, at: later, weight_lbs: 50 }))
+      .then({ [STATE]: { weight_lbs: 94.61 }, [QUARANTINE]: { total: 1, reasons: { 'sequence-reused': 1 } } })
+    given(...bar, ...many).when(reading({ boot: 'b7', seq: 41, at: later, weight_lbs: 50 })).then({ [STATE]: { weight_lbs: 50 } })
+    given(...bar, ...many).when(reading({ boot: 'b8', seq: 1, at: later, weight_lbs: 50 })).then({ [STATE]: { weight_lbs: 50 } })
+  })
+
+  test('one that was late and comes again with another age is the same reading', () => {
+    const late = (at: number) => reading({ boot: 'b7', seq: 99, at, weight_lbs: 12 })
+    given(...bar, ...many, late(NOW + MINUTE)).when(late(later)).then({ [STATE]: { weight_lbs: 94.61 }, [QUARANTINE]: null })
+  })
 
   test('S-i: one from before the swap belongs to the old keg, though it came after', () => {
     const swap = tapped({ keg_id: 'keg-2', sg: 1, tapped_at: NOW + 10 * MINUTE, meta: { occurredAt: NOW + 10 * MINUTE } })

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { gallonsOf } from '../../../projections/scales/gallons.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { isSeen, withSeen, type Seen } from '../../../processors/scales/seen.ts'
+import type { Seen } from '../../../projections/scales/items.ts'
+import { isSeen, withSeen } from '../../../processors/scales/seen.ts'
+import { lifeOf } from '../../../processors/scales/recent.ts'
 import { contents, tableOf } from './given.ts'
 import { measuredBy } from './points.ts'
 import { assigned, bar, corrected, finished, HALF_BARREL, LOC, MINUTE, NOW, reading, registered, released, SCALE, silence, STATE, tapped, tapRemoved, telemetry, unassigned } from './said.ts'
@@ -116,8 +118,8 @@ describe('sequences that were heard', () => {
   const heard = (...seqs: readonly number[]) => seqs.reduce((lives: readonly Seen[], seq) => withSeen(lives, one(seq)), [])
 
   test('are kept as ranges, in whichever order they come', () => {
-    expect(heard(1, 2, 3, 7, 6, 5)).toEqual([{ device: SCALE, boot: 'b1', ranges: [[1, 3], [5, 7]] }])
-    expect(heard(1, 3, 2)).toEqual([{ device: SCALE, boot: 'b1', ranges: [[1, 3]] }])
+    expect(heard(1, 2, 3, 7, 6, 5)).toEqual([{ life: lifeOf(one(1)), ranges: [[1, 3], [5, 7]] }])
+    expect(heard(1, 3, 2)).toEqual([{ life: lifeOf(one(1)), ranges: [[1, 3]] }])
     expect([1, 2, 3, 4].map((seq) => isSeen(heard(1, 3), one(seq)))).toEqual([true, false, true, false])
   })
 
