@@ -19,11 +19,12 @@ export const profileIn = ({ meta, personal }: Event<string, unknown, MemberJoine
 /** Telegram's number, where the id is one. */
 export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
 
-/** What a group heard of a person goes to the person (E-m). What cannot be read any more goes nowhere. */
+/** What a group heard of a person goes to the person (E-m). That it does never depends on whether it can still be read. */
 export const tellProfile = (work: Work, event: Event<string, unknown, MemberJoinedPersonal>, user: string): void => {
   const { meta, personal } = event
-  if (personal === null || personal === FORGOTTEN || meta.subjectId !== user) return
-  work.derive({ purpose: 'profile', event: { type: 'ProfileTold', key: user, data: { at: meta.occurredAt }, personal, subjectId: user } })
+  if (personal === null || meta.subjectId !== user) return
+  const words = personal === FORGOTTEN ? {} : { personal, subjectId: user }
+  work.derive({ purpose: 'profile', event: { type: 'ProfileTold', key: user, data: { at: meta.occurredAt }, ...words } })
 }
 
 /** The last word counts, by when it was said: groups are not in step with each other. Whether it does never depends on what it says. */

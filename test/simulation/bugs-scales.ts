@@ -1,30 +1,13 @@
 import type { Item } from '../../projections/item.ts'
-import type { Change, Domain, Get, Result } from '../../projections/projection.ts'
+import type { Change, Get, Result } from '../../projections/projection.ts'
 import type { TimelineItem } from '../../projections/scales/items.ts'
 import { tapTimelineKey } from '../../projections/scales/keys.ts'
-import type { Event } from '../../schemas/event.ts'
 import type { Series } from '../../processors/engine/series.ts'
 import type { Bug, OpenedSeries } from './bug.ts'
+import { rulesOf } from './bug-rules.ts'
 import { pointName } from './series-model.ts'
 
-type Fold = (event: Event, get: Get) => Result
-
-/** The rules of the scales are wrong, for live, rebuild and reference alike: only their own promises can tell. */
-const ruling = (change: (fold: Fold, type: string) => Fold): Bug => ({
-  under: { domain: 'scales', moves: [], rates: {} },
-  noticedBy: 'scales',
-  rules: (domain: Domain) => ({
-    ...domain,
-    projections: domain.projections.map((one) => ({
-      ...one, folds: Object.fromEntries(Object.entries(one.folds).map(([type, fold]) => [type, fold && change(fold, type)])),
-    })),
-  }),
-})
-
-const writing = (change: (item: Change) => readonly Change[], types?: readonly string[]): Bug => ruling((fold, type) => (event, get) => {
-  const { items, ...rest } = fold(event, get)
-  return items === undefined || types?.includes(type) === false ? { items: items ?? [], ...rest } : { ...rest, items: items.flatMap(change) }
-})
+const { ruling, writing } = rulesOf('scales')
 
 const isState = ({ SK }: Change): boolean => SK.endsWith('#STATE')
 const without = (...names: readonly string[]) => (item: Change): readonly Change[] => (isState(item) ? [Object.fromEntries(Object.entries(item).filter(([each]) => !names.includes(each))) as Item] : [item])

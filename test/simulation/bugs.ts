@@ -1,6 +1,7 @@
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
 import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
+import { EXPENSES_BUGS } from './bugs-expenses.ts'
 import { SCALES_BUGS, SERIES_BUGS } from './bugs-scales.ts'
 import type { Bug, BugContext } from './bug.ts'
 
@@ -178,4 +179,5 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'timers are not written': { under: { domain: 'toy', moves: [] }, ...writing((write) => ('put' in write && write.put.PK.startsWith('TIMER#') ? [] : [write])) },
   ...SCALES_BUGS,
   ...SERIES_BUGS,
+  ...EXPENSES_BUGS,
 }

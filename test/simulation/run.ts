@@ -12,6 +12,7 @@ import { createRandom } from './random.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Table } from './store-model.ts'
 import { EPOCH, type Workload } from './workload.ts'
+import { expensesWorkload } from './workload-expenses.ts'
 import { mealsWorkload } from './workload-meals.ts'
 import { scalesWorkload } from './workload-scales.ts'
 import { toyWorkload } from './workload-toy.ts'
@@ -23,7 +24,7 @@ export interface RunOptions {
   readonly plan?: readonly Fault[]
   /** Asked at every call, instead of a plan. */
   readonly faults?: Faults
-  readonly domain?: 'meals' | 'toy' | 'scales'
+  readonly domain?: keyof typeof WORKLOADS
   /** How often each kind of fault strikes, instead of what the seed draws. */
   readonly rates?: Rates
   readonly moves?: readonly Move[]
@@ -71,13 +72,13 @@ const SAFETY_MS = 30_000
 const STUCK_MS = 600_000
 const BUDGET = 60_000
 
-const WORKLOADS = { meals: mealsWorkload, toy: toyWorkload, scales: scalesWorkload }
+const WORKLOADS = { meals: mealsWorkload, toy: toyWorkload, scales: scalesWorkload, expenses: expensesWorkload }
 
 const withRules = (workload: Workload, bug: Bug | undefined): Workload => (bug?.rules === undefined ? workload : { ...workload, domain: bug.rules(workload.domain), beside: workload.beside?.map(bug.rules) ?? [] })
 
 const shapeOf = (seed: number, options: RunOptions): Shape => {
   const random = createRandom(seed)
-  const domain = options.domain ?? random.pick(['meals', 'toy', 'scales'] as const)
+  const domain = options.domain ?? random.pick(['meals', 'toy', 'scales', 'expenses'] as const)
   const length = random.pick([6, 12, 20, 40])
   const embedded = random.chance(0.25)
   const workload = withRules(WORKLOADS[domain](random, length), options.bug)

@@ -5,7 +5,7 @@ import { mealIdOf } from '../../projections/meals/keys.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { Random } from './random.ts'
-import { createSpeaker, dealt, type Said, type Workload } from './workload.ts'
+import { createSpeaker, dealt, marked, type Said, type Workload } from './workload.ts'
 import { hashOf, TOKENS } from './doorman.ts'
 import { requestOf } from './workload-toy.ts'
 
@@ -39,10 +39,6 @@ export const mealsWorkload = (random: Random, length: number): Workload => {
   const clients = dealt(random, { events, keys: users, ...(forgets.length > 0 ? { poisoned: [] } : {}) })
   return { domain: meals, codec, clients, sends: false, users, forgets, ...(sealed ? { sealed } : {}) }
 }
-
-/** Each word with a mark of its own, by which its traces are found. */
-const marked = (personal: object, count: number): object =>
-  Object.fromEntries(Object.entries(personal).map(([name, word], index) => [name, word === null ? null : `${String(word)} ¤${count * 10 + index}`]))
 
 const said = (diary: Diary): Omit<Said, 'request'> => {
   const { random, user: key } = diary

@@ -60,6 +60,8 @@ export interface Said {
   readonly data: unknown
   readonly personal?: unknown
   readonly request?: EventMeta['request']
+  /** Who says so, of themselves; else whoever the key is. */
+  readonly by?: string
 }
 
 /** How event time goes by. */
@@ -76,7 +78,7 @@ export const createSpeaker = (random: Random, { from, stepMs, leaps }: Pace = { 
   let count = 0
   return {
     now: () => at,
-    say: ({ type, key, data, personal = null, request = null }: Said): Event => {
+    say: ({ type, key, data, personal = null, request = null, by = key }: Said): Event => {
       at += random.chance(leaps) ? 30 * 3_600_000 : random.between(0, stepMs)
       count += 1
       const meta: EventMeta = {
@@ -87,14 +89,18 @@ export const createSpeaker = (random: Random, { from, stepMs, leaps }: Pace = { 
         source: 'simulation',
         correlationId: null,
         causationId: null,
-        actorId: key,
-        subjectId: personal === null ? null : key,
+        actorId: by,
+        subjectId: personal === null ? null : by,
         request,
       }
       return { type, meta, data, personal }
     },
   }
 }
+
+/** Each word with a mark of its own, by which its traces are found. */
+export const marked = (personal: object, count: number): object =>
+  Object.fromEntries(Object.entries(personal).map(([name, word], index) => [name, word === null ? null : `${String(word)} ¤${count * 10 + index}`]))
 
 /** Clients, and what each sends; some of it twice, some of it nothing anybody can read. */
 export const dealt = (random: Random, { events, keys, poisoned = keys }: { events: readonly Event[]; keys: readonly string[]; poisoned?: readonly string[] }): Workload['clients'] => {

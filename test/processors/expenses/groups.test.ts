@@ -20,8 +20,9 @@ describe('GroupCreated', () => {
       { type: 'ProfileTold', key: 'ann', subjectId: 'ann' }, { type: 'ChatLinked', key: 'chat:-100', subjectId: undefined },
     ]))
 
-  test('without a chat, or a name that can be read, nobody hears of it', () => {
-    expect(given().when(created({ chatId: null, personal: FORGOTTEN })).result.derived).toBeUndefined()
+  test('without a chat and a name nobody hears of it, and of a name that cannot be read any more its person hears nothing but that', () => {
+    expect(given().when(created({ chatId: null, personal: null })).result.derived).toBeUndefined()
+    expect(given().when(created({ chatId: null, personal: FORGOTTEN })).result.derived).toEqual([{ purpose: 'profile', event: { type: 'ProfileTold', key: 'ann', data: { at: NOW } } }])
     given().when(created({ personal: FORGOTTEN })).then({ [memberName('ann')]: { name: null, username: null, avatarUrl: null } })
   })
 
@@ -191,6 +192,11 @@ describe('ProfileTold', () => {
   test('E-m: what was last heard of a person, in any group', () => {
     given().when(profileTold()).then({ [PROFILE]: { id: '4711', telegramId: 4711, name: 'Ann', username: 'ann', toldAt: '2026-11-16T12:00:00.000Z' } })
     given(profileTold()).when(profileTold({ at: NOW + 1, personal: named('Anna') })).then({ [PROFILE]: { name: 'Anna' } })
+  })
+
+  test('E-m: what says nothing changes nothing, and what cannot be read any more has no name', () => {
+    given(profileTold()).when(profileTold({ at: NOW + 1, personal: null })).thenUnchanged()
+    given(profileTold()).when(profileTold({ at: NOW + 1, personal: FORGOTTEN })).then({ 'USER#4711 / PROFILE': { name: null, toldAt: '2026-11-16T12:00:00.001Z' } })
   })
 
   test('E-m: an older word, or one of the same time, does not replace it', () => {

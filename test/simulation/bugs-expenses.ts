@@ -1,0 +1,42 @@
+import type { Item, Key } from '../../projections/item.ts'
+import type { Change, Get } from '../../projections/projection.ts'
+import type { BalanceItem, ExpenseItem } from '../../projections/expenses/items.ts'
+import { groupPartition } from '../../projections/expenses/keys.ts'
+import type { Bug } from './bug.ts'
+import { rulesOf, type Fold } from './bug-rules.ts'
+
+const { ruling, writing } = rulesOf('expenses')
+
+/** An event of one type is folded as if what it finds were other than it is. */
+const finding = (type: string, change: (item: Item | undefined, key: Key) => Item | undefined): Bug =>
+  ruling((fold, each): Fold => (each === type ? (event, get) => fold(event, (<I extends Item>(key: Key) => change(get(key), key) as I | undefined) satisfies Get) : fold))
+
+const leaving = (prefix: string, types: readonly string[]): Bug => writing((item) => (item.SK.startsWith(prefix) ? [] : [item]), types)
+
+const without = (item: BalanceItem): BalanceItem => ({ ...item, members: Object.fromEntries(Object.entries(item.members).slice(1)) })
+const short = ({ splits, ...expense }: ExpenseItem): ExpenseItem => ({ ...expense, splits: splits.slice(1) })
+
+/** Where somebody is forgotten. */
+const FORGETS: Bug = { under: { domain: 'expenses', moves: [] }, noticedBy: 'C8' }
+
+export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
+  'what a deleted expense contributed stays': leaving('BALANCE#', ['ExpenseDeleted']),
+  'a revision does not reach the balances': leaving('BALANCE#', ['ExpenseRevised']),
+  'a balance leaves somebody out': writing((item) => (item.SK.startsWith('BALANCE#') && 'members' in item ? [without(item as Item as BalanceItem)] : [item])),
+  'the parts of an expense do not sum up': writing((item) => (item.SK.startsWith('TX#') && 'splits' in item ? [short(item as Item as ExpenseItem) as Change] : [item])),
+  'a part stays when its expense is deleted': leaving('PART#', ['ExpenseDeleted']),
+  'an expense that comes again counts again': finding('ExpenseRecorded', (item, { SK }) => (SK.startsWith('EXPENSE#') ? undefined : item)),
+  'whoever edits last wins': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => {
+    const { refusal } = fold(event, get)
+    const current = /at revision (\d+)/.exec(refusal?.code === 'revision-stale' ? refusal.detail : '')
+    return current === null ? fold(event, get) : fold({ ...event, data: { ...(event.data as object), revision: Number(current[1]) + 1 } }, get)
+  } : fold)),
+  'whoever is a member deletes': ruling((fold, type) => (type === 'ExpenseDeleted' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'a settlement is confirmed again': finding('SettlementConfirmed', (item, { SK }) => (SK.startsWith('SETTLE#') && item ? { ...item, status: 'pending', _heard: [] } : item)),
+  'who owes whom does not hear of a settlement': leaving('OWED#', ['SettlementConfirmed']),
+  'a receiver does not hear of the outcome': leaving('RECEIVED#', ['SettlementConfirmed', 'SettlementFailed']),
+  'a transaction settles whatever names it': finding('TransactionClaimed', () => undefined),
+  'a group counts who left': leaving('METADATA', ['MemberLeft']),
+  'a name stays in a deleted expense': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, holds: (item, subject) => !item.SK.startsWith('EXPENSE#') && domain.personal?.holds(item, subject) === true } }) }) },
+  'the profile of a forgotten person stays': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, partitions: (key) => [groupPartition(key)] } }) }) },
+}
