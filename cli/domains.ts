@@ -10,6 +10,7 @@ import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
 import { createTonCheck } from '../producers/ton/toncenter.ts'
 import { userIn, userPartition } from '../projections/access/keys.ts'
+import { balanceTelling } from '../projections/expenses/statement.ts'
 import { expensesImporter } from '../projections/expenses/import/importer.ts'
 import { logKeyOf as expensesLogKeyOf } from '../projections/expenses/keys.ts'
 import type { Importer } from '../projections/importing.ts'
@@ -17,6 +18,7 @@ import type { Item } from '../projections/item.ts'
 import { mealsImporter } from '../projections/meals/importer.ts'
 import type { Domain } from '../projections/projection.ts'
 import { logKeyOf } from '../projections/scales/keys.ts'
+import type { Telling } from '../projections/telling.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Config } from './config.ts'
 
@@ -32,6 +34,8 @@ export interface Listed {
   readonly importer?: Importer
   /** How it gives out all it has of one key; absent where it does not. */
   readonly exporter?: Exporter
+  /** How some of its items are told to people. */
+  readonly tellings?: readonly Telling[]
 }
 
 type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'channels'>
@@ -59,7 +63,7 @@ const LISTED: readonly Listed[] = [
   { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter },
   { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter, exporter: expensesExporter },
+  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter, exporter: expensesExporter, tellings: [balanceTelling] },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -79,6 +83,9 @@ export const hasEdge = (name: string): boolean => LISTED.some(({ domain, edge })
 export const seriesDomainOf = (name: string): string | undefined => LISTED.find(({ domain }) => domain.name === name)?.series
 
 export const placesOf = (name: string): Places => listed(name).partition
+
+/** How an item is told, where its kind is told in a way of its own. */
+export const tellingOf = (name: string, sk: string | undefined): Telling | undefined => listed(name).tellings?.find((telling) => sk?.startsWith(telling.sk) === true)
 
 export const importerOf = (name: string): Importer => handOf(name, 'importer')
 export const exporterOf = (name: string): Exporter => handOf(name, 'exporter')

@@ -66,10 +66,12 @@ const bar = (share: number): string => `[${'#'.repeat(Math.floor(share * BAR)).p
 export const wantsColor = (env: Readonly<Record<string, string | undefined>>, args: readonly string[], isTTY: boolean): boolean =>
   isTTY && (env['NO_COLOR'] ?? '') === '' && !args.includes('--no-color') && env['TERM'] !== 'dumb'
 
-/** Rows of text as columns. */
-export const columns = (rows: readonly (readonly string[])[]): string => {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => (row[index] ?? '').length)))
-  return rows.map((row) => row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('  ').trimEnd()).join('\n')
+/** Rows of text as columns; those that the first row names in `right` end alike. */
+export const columns = (rows: readonly (readonly string[])[], right: readonly string[] = []): string => {
+  const head = rows[0] ?? []
+  const widths = head.map((_, index) => rows.reduce((widest, row) => Math.max(widest, (row[index] ?? '').length), 0))
+  const padded = (cell: string, index: number): string => (right.includes(head[index] ?? '') ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0))
+  return rows.map((row) => row.map((cell, index) => (index === row.length - 1 && right.length === 0 ? cell : padded(cell, index))).join('  ').trimEnd()).join('\n')
 }
 
 export const saysTo = (output: Output, signal: AbortSignal, row: (row: unknown) => void): Says => ({ row, progress: output.progress, signal })

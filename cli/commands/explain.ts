@@ -1,11 +1,12 @@
 import { fieldChanges } from '../../processors/engine/differences.ts'
 import { historyOf, type Touched, type Told } from '../../processors/engine/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
+import type { Lines, Telling } from '../../projections/telling.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { limitOf, NO_LIMIT, type Limit } from '../as-of.ts'
 import type { Context } from '../context.ts'
-import { domainNamed, placesOf } from '../domains.ts'
+import { domainNamed, placesOf, tellingOf } from '../domains.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -24,6 +25,8 @@ interface Explained {
   readonly steps: readonly Told[]
   /** Every item asked for that is there at the end, by sort key. */
   readonly items: ReadonlyMap<string, Stored>
+  /** The same as people tell it, where the item is of a kind that they tell. */
+  readonly told: (Pick<Telling, 'head' | 'numbers'> & { readonly lines: Lines; readonly end: readonly string[] }) | undefined
   /** Events of the key up to there. */
   readonly events: number
   /** Where the key stands still, if it does. */
@@ -65,17 +68,21 @@ const gather = async ({ domain, codec, log }: Workplace, { key, options, until }
   const steps: Told[] = []
   let events = 0
   let parked: Told | undefined
+  const telling = tellingOf(domain.name, options.sk)
+  const teller = telling?.begin({ PK: options.pk, SK: options.sk ?? '' })
+  const lines: (readonly string[])[] = []
   for await (const told of historyOf({ domain, codec, log, key })) {
     if (until(told)) break
     events += 1
     if (told.outcome.kind === 'parked') parked ??= told
+    lines.push(...(teller?.hear(told.changes).map((line, index) => [index === 0 ? `${told.partition}:${told.offset}` : '', ...line]) ?? []))
     const changes = told.changes.filter(({ PK, SK }) => PK === options.pk && (options.sk === undefined || SK === options.sk))
     if (changes.length === 0) continue
     steps.push({ ...told, changes })
     for (const { SK, after } of changes) if (after === undefined) items.delete(SK)
     else items.set(SK, after)
   }
-  return { steps, items, events, parked }
+  return { steps, items, events, parked, told: telling && { ...telling, lines, end: teller?.end() ?? [] } }
 }
 
 /** Says since when it is there, or what is there instead. */
@@ -91,12 +98,12 @@ const neverWas = async (workplace: Workplace, { key, options, limit }: { key: st
   return new Fault('item-unknown', `${when} had made ${named}. ${instead}`)
 }
 
-const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked }: Explained): void => {
+const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked, told }: Explained): void => {
   output.line(output.bold(sk === undefined ? pk : `${pk} ${sk}`))
-  const head = ['position', 'appended', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed']
-  output.line(columns([head, ...steps.flatMap((step) => rowsOf(step, sk === undefined))]))
+  if (told === undefined) output.line(columns([['position', 'appended', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed'], ...steps.flatMap((step) => rowsOf(step, sk === undefined))]))
+  else output.line(columns([['position', ...told.head], ...told.lines], told.numbers))
   output.line('')
-  for (const item of items.values()) output.line(JSON.stringify(item, bigints))
+  for (const line of told?.end ?? [...items.values()].map((item) => JSON.stringify(item, bigints))) output.line(line)
   if (items.size === 0) output.line('(removed)')
   const others = events - steps.length
   output.note(`${steps.length} of ${counted(events, 'event')} of the key made it${others === 0 ? '' : `; the other ${others} did not touch it`}`)
