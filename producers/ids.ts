@@ -1,4 +1,5 @@
-import { v5 } from 'uuid'
+import { hash } from 'node:crypto'
+import { parse, v5 } from 'uuid'
 
 /** New ids, as a port: seeded in tests. */
 export interface Ids {
@@ -6,10 +7,14 @@ export interface Ids {
 }
 
 // uuidv5 of the DNS name space and `tributary.producers`.
-const NAMESPACE = v5('tributary.producers', v5.DNS)
+const NAMESPACE = parse(v5('tributary.producers', v5.DNS))
 
-/** The same parts always give the same id. Parts must not hold \0, which the edge refuses everywhere. */
-export const derivedId = (...parts: readonly string[]): string => v5(parts.join('\u0000'), NAMESPACE)
+/** The same parts always give the same id: a UUIDv5, written at a third of what the library takes, for the edges name every event so. Parts must not hold \0, which the edge refuses everywhere. */
+export const derivedId = (...parts: readonly string[]): string => {
+  const digits = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(parts.join('\u0000'))]))
+  const variant = VARIANT.charAt(Number.parseInt(digits.charAt(16), 16) & 3)
+  return `${digits.substring(0, 8)}-${digits.substring(8, 12)}-5${digits.substring(13, 16)}-${variant}${digits.substring(17, 20)}-${digits.substring(20, 32)}`
+}
 
 const ID_DIGITS = 20
 const POOLED_IDS = 512

@@ -1,4 +1,5 @@
-import { scalesQueries } from '../../projections/scales/queries.ts'
+import type { ClaimItem } from '../../projections/scales/items.ts'
+import { claimKey } from '../../projections/scales/keys.ts'
 import type { Reader } from '../../projections/table.ts'
 
 /** Who holds a device, by its claim. */
@@ -8,6 +9,6 @@ export interface Holder {
 }
 
 export const readHolder = async (reader: Reader, device: string): Promise<Holder | undefined> => {
-  const claim = await scalesQueries(reader).claim(device)
+  const claim = (await reader.get(claimKey(device))) as ClaimItem | undefined
   return claim === undefined || claim.loc_id === null ? undefined : { loc: claim.loc_id, epoch: claim.epoch }
 }

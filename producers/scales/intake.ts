@@ -156,9 +156,9 @@ const believed = ({ seq, type, age_ms, data }: DeviceEvent, { boot, dropped }: S
     ({ type: name, meta: metaOf(sender, naturalId(sender.device, { boot, seq, type: name }), at), data: fields, personal: null })
   switch (type) {
     case 'reading':
-      return say('ReadingReported', { ...from, device_ts: told, age_ms: age, clamped, ...picked(data, ['weight_lbs', 'level_pct', 'battery_v', 'battery_pct', 'tare_status', 'fw']), dropped })
+      return say('ReadingReported', { ...from, device_ts: told, age_ms: age, clamped, ...measuresOf(data), ...batteryOf(data), dropped })
     case 'telemetry':
-      return say('TelemetryReported', { ...from, ...picked(data, ['battery_v', 'battery_pct', 'tare_empty_offset', 'tare_full_lbs', 'fw']), dropped })
+      return say('TelemetryReported', { ...from, ...batteryOf(data), ...taresOf(data), dropped })
     case 'tare':
       return say('TareRecorded', { kind: data['kind'], tap: null, device_id: sender.device, value_lbs: data['value_lbs'], at })
     case 'calibration':
@@ -166,7 +166,10 @@ const believed = ({ seq, type, age_ms, data }: DeviceEvent, { boot, dropped }: S
   }
 }
 
-const picked = (data: Fields, names: readonly string[]): Fields => Object.fromEntries(names.map((name) => [name, data[name] ?? null]))
+const said = (data: Fields, name: string): unknown => data[name] ?? null
+const batteryOf = (data: Fields): Fields => ({ battery_v: said(data, 'battery_v'), battery_pct: said(data, 'battery_pct'), fw: said(data, 'fw') })
+const taresOf = (data: Fields): Fields => ({ tare_empty_offset: said(data, 'tare_empty_offset'), tare_full_lbs: said(data, 'tare_full_lbs') })
+const measuresOf = (data: Fields): Fields => ({ weight_lbs: said(data, 'weight_lbs'), level_pct: said(data, 'level_pct'), tare_status: said(data, 'tare_status') })
 
 /** The same event sent again has the same id. */
 const naturalId = (device: string, { boot, seq, type }: { boot: string; seq: number; type: string }): string => derivedId('device', device, boot, String(seq), type)

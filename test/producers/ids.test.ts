@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { validate, version } from 'uuid'
+import { v5, validate, version } from 'uuid'
 import { expect, test } from 'vitest'
 import { createIds, derivedId } from '../../producers/ids.ts'
 
@@ -26,4 +26,9 @@ test('a derived id is the same for the same parts, and tells apart where one end
   expect(derivedId('ann', 'k1')).toBe(derivedId('ann', 'k1'))
   expect(derivedId('ann', 'k1')).not.toBe(derivedId('annk', '1'))
   expect(version(derivedId('ann', 'k1'))).toBe(5)
+})
+
+test('a derived id is the UUIDv5 of its parts, as any library makes it', () => {
+  const namespace = v5('tributary.producers', v5.DNS)
+  for (let nth = 0; nth < 200; nth += 1) expect(derivedId('device', `scale-${nth}`, 'bøøt 🍺')).toBe(v5(`device\u0000scale-${nth}\u0000bøøt 🍺`, namespace))
 })

@@ -18,6 +18,7 @@ import { isReserved, type Table } from './table.ts'
 import { createTables } from './tables.ts'
 import { createStreamFeed } from './streams.ts'
 import { createTally } from './tally.ts'
+import { readTogether, type Load } from './together.ts'
 import type { Units } from './units.ts'
 
 export interface DynamoOptions extends Connection {
@@ -79,29 +80,32 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
   }
 }
 
-const createStore = (table: Table, width: number): DynamoStore => ({
-  load: (keys) => load(table, keys),
-  async commit(spans, checkpoint) {
-    const outcomes = await all(spans.map((span) => commitSpan(table, span)))
-    if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
-    return outcomes
-  },
-  checkpoints: () => listCheckpoints(table),
-  bulk: (items, pace) => bulk(table, items, { width, pace }),
-  async *scan() {
-    for await (const page of scan(table)) {
-      const items = page.filter(({ PK }) => !isReserved(PK))
-      if (items.length > 0) yield items
-    }
-  },
-  reader: (now) => createReader(table, now),
-  units: () => table.tally.units(),
-  async close() {},
-})
+const createStore = (table: Table, width: number): DynamoStore => {
+  const together = readTogether((keys) => load(table, keys))
+  return {
+    load: (keys) => load(table, keys),
+    async commit(spans, checkpoint) {
+      const outcomes = await all(spans.map((span) => commitSpan(table, span)))
+      if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
+      return outcomes
+    },
+    checkpoints: () => listCheckpoints(table),
+    bulk: (items, pace) => bulk(table, items, { width, pace }),
+    async *scan() {
+      for await (const page of scan(table)) {
+        const items = page.filter(({ PK }) => !isReserved(PK))
+        if (items.length > 0) yield items
+      }
+    },
+    reader: (now) => createReader(table, { now, together }),
+    units: () => table.tally.units(),
+    async close() {},
+  }
+}
 
-const createReader = (table: Table, now: () => number): Reader => {
+const createReader = (table: Table, { now, together }: { readonly now: () => number; readonly together: Load }): Reader => {
   const getMany = async (keys: readonly Key[]) => {
-    const items = await load(table, keys)
+    const items = await together(keys)
     return items.map((item) => (item === undefined || isReserved(item.PK) || isExpired(item, table.spec.ttl, now()) ? undefined : item))
   }
   return {
