@@ -56,6 +56,9 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   const { clock, limits } = deps
   const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota, schemes: domain.schemes })
 
+  const admittedBy = (request: FastifyRequest, now: number): Promise<Admitted> =>
+    authenticate(request.headers.authorization ?? tokenOffered(request), { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now })
+
   scope.addHook('onRequest', (request, reply, done) => {
     request.receivedAt = clock.now()
     reply.header('cache-control', 'no-store')
@@ -63,7 +66,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
       request.caller = caller
       done()
     }
-    authenticate(request.headers.authorization ?? tokenOffered(request), { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now: request.receivedAt }).then(admit, done)
+    admittedBy(request, request.receivedAt).then(admit, done)
   })
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
@@ -75,7 +78,8 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
   if (domain.live !== undefined && deps.live !== undefined) {
     const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
-    addLive(scope, domain.live, { deps: { ...deps.live, serving, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps) })
+    const callAgain = async (request: FastifyRequest): Promise<Call> => ({ ...callOf(request, deps), caller: await admittedBy(request, clock.now()), now: clock.now() })
+    addLive(scope, domain.live, { deps: { ...deps.live, serving, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
   }
 }
 

@@ -28,7 +28,9 @@ interface LiveDeps extends LiveParts, Pick<HubParts, 'serving'> {
 /** A gateway's own bounds: two hours a connection, and a client that is silent is asked. */
 const LIFETIME_MS = 2 * 60 * 60 * 1000
 const PING_MS = 30_000
-const EXPIRED = 4001
+/** How long somebody may watch who may not any more. */
+const CHECK_MS = 60_000
+const [EXPIRED, REFUSED] = [4001, 4003]
 
 export const PROTOCOL = 'tributary.v1'
 const BEARER = 'bearer.'
@@ -39,7 +41,14 @@ export const tokenOffered = ({ headers }: FastifyRequest): string | undefined =>
   return offered && `Bearer ${offered.slice(BEARER.length)}`
 }
 
-export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }: { deps: LiveDeps; callOf: (request: FastifyRequest) => Call }): void => {
+interface Callers {
+  readonly deps: LiveDeps
+  readonly callOf: (request: FastifyRequest) => Call
+  /** The same, as if it came now: by whatever is known of the caller by then. */
+  readonly callAgain: (request: FastifyRequest) => Promise<Call>
+}
+
+export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf, callAgain }: Callers): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'what changes could not be followed; it is tried again')
   const hub = createHub({ spec, serving: deps.serving, sleep: deps.sleep, failed })
   const topics = new WeakMap<FastifyRequest, string>()
@@ -57,7 +66,8 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf }
     },
     wsHandler: (socket, request) => {
       const { user } = callOf(request).caller
-      void attend(socket, { topic: topics.get(request) ?? '', user, since: (request.query as { readonly cursor?: string }).cursor }, { hub, spec, deps, failed })
+      const admit = async () => void (await spec.admit(await callAgain(request)))
+      void attend(socket, { topic: topics.get(request) ?? '', user, since: (request.query as { readonly cursor?: string }).cursor, admit }, { hub, spec, deps, failed })
     },
   })
   scope.addHook('onClose', () => hub.stop())
@@ -79,9 +89,11 @@ interface Attended {
   readonly topic: string
   readonly user: string
   readonly since: string | undefined
+  /** Throws where they may not watch any more. */
+  readonly admit: () => Promise<void>
 }
 
-const attend = async (socket: WebSocket, { topic, user, since }: Attended, { hub, spec, deps, failed }: { hub: ReturnType<typeof createHub>; spec: LiveSpec; deps: LiveDeps; failed: (error: unknown) => void }): Promise<void> => {
+const attend = async (socket: WebSocket, { topic, user, since, admit }: Attended, { hub, spec, deps, failed }: { hub: ReturnType<typeof createHub>; spec: LiveSpec; deps: LiveDeps; failed: (error: unknown) => void }): Promise<void> => {
   const id = deps.newId()
   const at = deps.now()
   const viewer = createViewer(spec, topic, sinkOf(socket))
@@ -90,6 +102,7 @@ const attend = async (socket: WebSocket, { topic, user, since }: Attended, { hub
   socket.on('error', () => socket.terminate())
   const gone = new Promise((resolve) => socket.once('close', resolve))
   const stopAsking = askWhetherAlive(socket)
+  const stopChecking = checkWhetherAdmitted(socket, admit)
   const lifetime = setTimeout(() => socket.close(EXPIRED, 'two hours are over: connect again with your cursor'), LIFETIME_MS)
   try {
     await deps.connections.opened({ id, topic, user, at, until: at + LIFETIME_MS })
@@ -100,6 +113,7 @@ const attend = async (socket: WebSocket, { topic, user, since }: Attended, { hub
     socket.close(1011, messageOf(error).slice(0, 100))
   } finally {
     stopAsking()
+    stopChecking()
     clearTimeout(lifetime)
     hub.leave(viewer)
     await deps.connections.closed(id).catch(failed)
@@ -131,5 +145,14 @@ const askWhetherAlive = (socket: WebSocket): (() => void) => {
     alive = false
     socket.ping()
   }, PING_MS)
+  return () => clearInterval(timer)
+}
+
+/** A member who was taken out and a token that was revoked hear no more. A store that does not answer says nothing of that. */
+const checkWhetherAdmitted = (socket: WebSocket, admit: () => Promise<void>): (() => void) => {
+  const check = () => admit().catch((error: unknown) => {
+    if (error instanceof Problem && [401, 403, 404].includes(error.status)) sinkOf(socket).close(REFUSED, 'you may not watch this any more')
+  })
+  const timer = setInterval(() => void check(), CHECK_MS)
   return () => clearInterval(timer)
 }

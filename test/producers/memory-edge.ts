@@ -11,6 +11,7 @@ import { mintToken, type Scope } from '../../producers/pat.ts'
 import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
 import type { SeriesHeard } from '../../producers/http/route.ts'
 import type { DomainEdge } from '../../producers/http/domain.ts'
+import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
 import type { Query, Reader, TableSpec } from '../../projections/table.ts'
 import { openCodec } from '../../schemas/codec.ts'
@@ -114,19 +115,21 @@ const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) =>
 
 export interface MemoryEdgeOptions {
   readonly domain?: Domain
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']
   readonly end?: NonNullable<DomainEdge['end']>
   readonly series?: SeriesHeard
+  /** What can be watched, and by which feed. */
+  readonly live?: NonNullable<EdgeDeps['live']> & { readonly changes: ChangeFeed }
 }
 
-export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report, end, series }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
+export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits, logger, report, end, series, live }: MemoryEdgeOptions = {}): Promise<MemoryEdge> => {
   const clock = { at: NOON, now: () => clock.at }
   const pipeline = createMemoryPipeline(clock, domain)
   const app = createEdge({
-    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached }, series }), ...(end ? { end } : {}) }],
+    domains: [{ ...edge, commands: pipeline.commands, questions: async () => ({ reader: pipeline.reader, generation: 1, outcomes: { after: pipeline.after, reached: pipeline.reached }, series, ...(live && { changes: live.changes }) }), ...(end ? { end } : {}) }],
     clock,
     ids: { uuidv7: () => `01935b7a-0000-7000-8000-${String(++serial).padStart(12, '0')}` },
     randomBytes: (size) => nextBytes((serial++, size)),
@@ -134,6 +137,7 @@ export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits,
     version: '0.0.0-test',
     ...(logger ? { logger } : {}),
     ...(report ? { report } : {}),
+    live,
   })
   await app.ready()
   const token: MemoryEdge['token'] = async (user, scopes = ['read', 'write']) => {

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { scales } from '../../../processors/scales/domain.ts'
+import { scalesEdge } from '../../../producers/scales.ts'
+import type { ChangeFeed } from '../../../projections/changes.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { openMemoryEdge } from '../memory-edge.ts'
+import { as, LOC } from './bar.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+/** Nothing ever changes. */
+const changes: ChangeFeed = {
+  async *follow({ signal }) {
+    yield { changes: [], cursor: '0' }
+    if (!signal.aborted) await once(signal, 'abort')
+  },
+}
+
+/** A minute passes, in which everybody answers what they are asked; each answer is there before what is said after it. */
+const minute = async (...sockets: readonly WebSocket[]) => {
+  for (let half = 0; half < 2; half += 1) {
+    const asked = Promise.all(sockets.map((socket) => once(socket, 'ping')))
+    vi.advanceTimersByTime(30_000)
+    await asked
+    await Promise.all(sockets.map(async (socket) => {
+      const answered = once(socket, 'pong')
+      socket.ping()
+      await answered
+    }))
+  }
+}
+
+const openWatched = async () => {
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const connections = { opened: async () => undefined, closed: async () => undefined }
+  const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge, live: { sleep: (ms, signal) => sleep(ms, undefined, { ref: false, ...(signal && { signal }) }), connections, origins: [], changes } })
+  const address = (await edge.app.listen({ port: 0, host: '127.0.0.1' })).replace('http:', 'ws:')
+  const ann = await as(edge, 'ann')
+  await ann.say('PUT', `${LOC}/members/bob`)
+  const bob = await as(edge, 'bob')
+  const watch = async (token: string) => {
+    const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, { headers: { authorization: `Bearer ${token}` } })
+    const closed = once(socket, 'close').then(([code]) => code as number)
+    await once(socket, 'message')
+    return { socket, closed }
+  }
+  return { edge, ann, bob, watch }
+}
+
+test('who is a member no more and whose token was revoked are not told any more, within a minute; others are', async () => {
+  const { edge, ann, bob, watch } = await openWatched()
+  const [member, screen, owner] = [await watch(bob.token), await watch(await edge.token('ann')), await watch(ann.token)]
+  const issued = edge.events.findLast(({ type }) => type === 'PatIssued') as Event<string, { readonly patId: string }>
+  await minute(member.socket, screen.socket, owner.socket)
+  expect([member, screen, owner].map(({ socket }) => socket.readyState)).toEqual([1, 1, 1])
+  expect((await ann.say('DELETE', `${LOC}/members/bob`)).status).toBe(200)
+  await edge.commands.append([{ ...issued, type: 'PatRevoked', meta: { ...issued.meta, eventId: 'revoked' }, data: { patId: issued.data.patId }, personal: null }])
+  await minute(owner.socket)
+  expect(await Promise.all([member.closed, screen.closed])).toEqual([4003, 4003])
+  expect(owner.socket.readyState).toBe(1)
+  await edge.app.close()
+})
