@@ -3,7 +3,7 @@ import { FORGOTTEN } from '../../schemas/event.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, GROUPS_OF_USER, isId, memberKey, ofUser } from '../../projections/expenses/keys.ts'
+import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { enter } from './entries.ts'
@@ -13,11 +13,11 @@ import { noGroup, refuse } from './refusal.ts'
 /** As many as one item of balances holds with room to spare. */
 export const MOST_MEMBERS = 1000
 
-/** Of the group, in the index of the user's groups (E6). */
-const activeOf = (group: string, user: string) => ({ GSI1PK: ofUser(user), GSI1SK: GROUPS_OF_USER + group })
+/** In the index of the user's groups (E6), or of those they left. */
+const indexed = (group: string, user: string, prefix: string) => ({ GSI1PK: ofUser(user), GSI1SK: prefix + group })
 
 export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> =>
-  ({ ...memberKey(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...activeOf(group, user) })
+  ({ ...memberKey(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...indexed(group, user, GROUPS_OF_USER) })
 
 /** For the first time, or again. Who is one already only says their name anew: a chat and an app may both tell of it. */
 export const memberJoined = (event: MemberJoined, get: Get): Result => {
@@ -31,7 +31,7 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
   if (isNew && group.memberCount >= MOST_MEMBERS) return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
   const work = startWork(get)
   const { leftAt: _, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
-  work.put({ ...kept, ...activeOf(meta.key, userId), ...profileIn(event, userId), _heard: hearing(before?._heard, event) } satisfies MemberItem)
+  work.put({ ...kept, ...indexed(meta.key, userId, GROUPS_OF_USER), ...profileIn(event, userId), _heard: hearing(before?._heard, event) } satisfies MemberItem)
   if (isNew) {
     work.put({ ...group, memberCount: group.memberCount + 1 })
     enter(work, event, 'member-joined', { subjectId: userId })
@@ -49,8 +49,7 @@ export const memberLeft = (event: MemberLeft, get: Get): Result => {
   if (before === undefined) return stranger(meta.key, userId)
   if (heardBefore(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
   const work = startWork(get)
-  const { GSI1PK: _, GSI1SK: __, ...kept } = before
-  work.put({ ...kept, leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
+  work.put({ ...before, ...indexed(meta.key, userId, LEFT_BY_USER), leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
   work.put({ ...group, memberCount: group.memberCount - 1 })
   enter(work, event, 'member-left', { subjectId: userId })
   return work.result()

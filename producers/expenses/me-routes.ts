@@ -102,7 +102,7 @@ interface Sum {
 const summary = question({
   method: 'GET',
   url: '/api/users/me/summary',
-  summary: 'What you paid, bear, sent and received over the groups you are in, by currency.',
+  summary: 'What you paid, bear, sent and received over the groups you are in, and those you left, by currency.',
   result: listOf(summarySchema),
   answer: async (call) => {
     const sums = await summed(asking(call), call.caller.user)
@@ -113,13 +113,15 @@ const summary = question({
 /** From the balances, which are sums already (E-d); groups are asked for by pages, so that no answer waits for all at once. */
 const summed = async (queries: ExpensesQueries, user: string): Promise<readonly Sum[]> => {
   const sums = new Map<string, Sum>()
-  let cursor: string | undefined
-  do {
-    const page = await queries.membershipsOf(user, { limit: GROUPS_AT_ONCE, ...(cursor !== undefined && { cursor }) })
-    const balances = (await Promise.all(page.items.map(({ GSI1SK = '' }) => queries.balances(GSI1SK.slice(GSI1SK.indexOf('#') + 1))))).flat()
-    for (const { currency, exponent, members } of balances) if (Object.hasOwn(members, user)) add(sums, { currency, exponent, standing: members[user] ?? NO_STANDING, groups: 1 })
-    cursor = page.cursor
-  } while (cursor !== undefined)
+  for (const of of ['now', 'left'] as const) {
+    let cursor: string | undefined
+    do {
+      const page = await queries.membershipsOf(user, of, { limit: GROUPS_AT_ONCE, ...(cursor !== undefined && { cursor }) })
+      const balances = (await Promise.all(page.items.map(({ GSI1SK }) => queries.balances(GSI1SK.slice(GSI1SK.indexOf('#') + 1))))).flat()
+      for (const { currency, exponent, members } of balances) if (Object.hasOwn(members, user)) add(sums, { currency, exponent, standing: members[user] ?? NO_STANDING, groups: 1 })
+      cursor = page.cursor
+    } while (cursor !== undefined)
+  }
   return [...sums.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1))
 }
 

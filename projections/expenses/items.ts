@@ -34,10 +34,10 @@ export type MemberItem = Key & {
   readonly wallet: string | null
   readonly avatarUrl: string | null
   readonly joinedAt: string
-  /** Set while they are gone (E-i); then without index keys. */
+  /** Set while they are gone (E-i); then the index has them under LEFT#. */
   readonly leftAt?: string
-  readonly GSI1PK?: string
-  readonly GSI1SK?: string
+  readonly GSI1PK: string
+  readonly GSI1SK: string
   readonly _heard: readonly string[]
 }
 

@@ -55,6 +55,8 @@ export const chatLogKey = (chatId: string): string => `chat:${chatId}`
 /** The indexes' halves of keys. */
 export const ofUser = (user: string): string => `USER#${user}`
 export const GROUPS_OF_USER = 'GROUP#'
+/** Those that the user left: what they owe there they still owe. */
+export const LEFT_BY_USER = 'LEFT#'
 export const OWES = 'OWES#'
 export const RECEIVED = 'RECEIVED#'
 export const expenseNamed = (expense: string): string => `EXPENSE#${expense}`

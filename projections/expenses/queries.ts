@@ -7,7 +7,7 @@ import type {
   BalanceItem, ChatItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
 } from './items.ts'
 import {
-  balanceKey, chatKey, credits, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, memberKey, MEMBERS, ofUser, OWES,
+  balanceKey, chatKey, credits, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
   participantsOf, profileKey, RECEIVED, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS, transactionKey,
 } from './keys.ts'
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
@@ -100,8 +100,9 @@ const balanceQueries = (reader: Reader) => ({
 })
 
 const userQueries = (reader: Reader) => ({
-  /** E18: as a member of them. */
-  membershipsOf: (user: string, paging: Paging) => list<MemberItem>(reader, { index: USER_INDEX, pk: ofUser(user), prefix: GROUPS_OF_USER, ...paging }),
+  /** E18: as a member of them, or as one who left them. */
+  membershipsOf: (user: string, of: 'now' | 'left', paging: Paging) =>
+    list<MemberItem>(reader, { index: USER_INDEX, pk: ofUser(user), prefix: of === 'now' ? GROUPS_OF_USER : LEFT_BY_USER, ...paging }),
   /** E18. */
   groupsOf: async (user: string, paging: Paging): Promise<Page<GroupItem>> => {
     const { items, ...rest } = await reader.query({ index: USER_INDEX, pk: ofUser(user), prefix: GROUPS_OF_USER, ...paging })

@@ -90,7 +90,7 @@ describe('after any history', () => {
       for (const group of of<Item & { memberCount: number }>(table, 'METADATA')) {
         const members = of<Item>(table, 'USER#').filter(({ PK }) => PK === group.PK)
         expect(group.memberCount).toBe(members.filter((member) => member['leftAt'] === undefined).length)
-        for (const member of members) expect('GSI1PK' in member).toBe(member['leftAt'] === undefined)
+        for (const member of members) expect(member['GSI1SK']).toBe(member['leftAt'] === undefined ? group.PK : group.PK.replace('GROUP#', 'LEFT#'))
       }
     }))
 

@@ -89,6 +89,14 @@ describe('a person', () => {
     expect((await cyd.ask('/api/users/me/summary')).body).toEqual({ items: [] })
   })
 
+  test('E41 E-i: owes in a group that they left what they owed there', async () => {
+    const { bob } = await openLife()
+    const before = (await bob.ask('/api/users/me/summary')).body
+    for (const { id } of (await bob.ask('/api/groups')).body.items) expect(await bob.say('POST', `/api/groups/${id}/leave`)).toMatchObject({ status: 200 })
+    expect((await bob.ask('/api/groups')).body).toEqual({ items: [] })
+    expect((await bob.ask('/api/users/me/summary')).body).toEqual(before)
+  })
+
   test('E22: of a group, what happened is told with who said so', async () => {
     const { ann, group } = await openLife()
     const { body } = await ann.ask(`${group}/activity`)
