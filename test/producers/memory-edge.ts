@@ -213,3 +213,14 @@ export const BREAKFAST = {
   carbs: 61.125,
   fat: 9,
 } as const
+
+/** Everything one person asks and says. */
+export const as = async (edge: Pick<MemoryEdge, 'app' | 'token'>, user: string) => {
+  const token = await edge.token(user)
+  const ask = (url: string, headers?: Record<string, string>) => send(edge.app, { url, token, ...(headers ? { headers } : {}) })
+  const say = (method: Sent['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
+    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
+  return { token, ask, say }
+}
+
+export type Person = Awaited<ReturnType<typeof as>>

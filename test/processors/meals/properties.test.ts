@@ -1,17 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonical, type Item } from '../../../projections/item.ts'
+import type { Item } from '../../../projections/item.ts'
 import { dayOf, windowOf } from '../../../projections/meals/day.ts'
 import type { DaySummaryItem, GoneMealItem, MealItem } from '../../../projections/meals/items.ts'
 import { eatenOf, mealKey, mealNameOf } from '../../../projections/meals/keys.ts'
 import { milliOf } from '../../../projections/meals/nutrients.ts'
 import type { Event } from '../../../schemas/event.ts'
+import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
 import { aHistory } from './arbitrary.ts'
 import { contents, foldInto, tableOf, type Table } from './given.ts'
 import { deleted, restored } from './said.ts'
-
-/** Every item, without positions, in the one form in which items are compared. */
-const bytes = (table: Table): string => [...table.values()].map(({ _pos, ...item }) => canonical(item as Item)).sort().join('\n')
 
 const of = <I extends Item>(table: Table, prefix: string): I[] =>
   Object.entries([...table.values()]).map(([, item]) => item as Item as I).filter(({ SK }) => SK.startsWith(prefix))
@@ -20,6 +18,8 @@ const applied = (events: readonly Event[]): readonly Event[] => {
   const table: Table = new Map()
   return events.filter((event, position) => (foldInto(table, event, position).items ?? []).length > 0)
 }
+
+const histories = { aHistory, applied, foldInto, tableOf }
 
 describe('any history', () => {
   test('M17 M29 M-e: a summary is exactly the sum over the meals that lie on its day', () =>
@@ -75,28 +75,9 @@ describe('any history', () => {
       }
     })))
 
-  test('any order of different users gives byte-equal items', () =>
-    fc.assert(fc.property(aHistory, fc.infiniteStream(fc.boolean()), (events, coin) => {
-      const [one, other] = [events.filter(({ meta }) => meta.key === 'ada'), events.filter(({ meta }) => meta.key !== 'ada')]
-      const interleaved: Event[] = []
-      while (one.length + other.length > 0) {
-        const next = (one.length > 0 && coin.next().value === true) || other.length === 0 ? one.shift() : other.shift()
-        if (next !== undefined) interleaved.push(next)
-      }
-      expect(bytes(tableOf(interleaved))).toBe(bytes(tableOf(events)))
-    })))
+  test('any order of different users gives byte-equal items', () => anyOrder(histories, 'ada'))
 
-  test('M-l: any duplication of what was applied, at any later offset, gives byte-equal items', () =>
-    fc.assert(fc.property(aHistory, fc.infiniteStream(fc.nat({ max: 1000 })), (history, pick) => {
-      const events = applied(history)
-      const again: Event[] = []
-      for (const event of events) {
-        again.push(event)
-        const earlier = again[pick.next().value % again.length]
-        if (earlier !== undefined) again.push(earlier)
-      }
-      expect(bytes(tableOf(again))).toBe(bytes(tableOf(events)))
-    })))
+  test('M-l: any duplication of what was applied, at any later offset, gives byte-equal items', () => anyDuplication(histories))
 
   test('M-l: delete and restore is identity on every item, but for the names of the two and the time of the summary', () =>
     fc.assert(fc.property(aHistory, (events) => {
@@ -111,12 +92,7 @@ describe('any history', () => {
       }
     })))
 
-  test('a history that is folded again says the same of every event', () =>
-    fc.assert(fc.property(aHistory, (events) => {
-      const [a, b]: [Table, Table] = [new Map(), new Map()]
-      events.forEach((event, position) => expect(foldInto(a, event, position)).toEqual(foldInto(b, event, position)))
-      expect(bytes(a)).toBe(bytes(b))
-    })))
+  test('a history that is folded again says the same of every event', () => foldedAgain(histories))
 })
 
 const withoutNames = (table: Table) =>

@@ -10,11 +10,9 @@ import type { AlertItem, DeviceItem, KegItem, TapItem, TapStateItem, TimelineIte
 import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import type { ReadingReported } from '../../../schemas/generated/scales.ts'
+import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
 import { aHistory } from './arbitrary.ts'
 import { contents, foldInto, tableOf, type Table } from './given.ts'
-
-/** Every item, without positions, in the one form in which items are compared. */
-const bytes = (table: Table): string => [...table.values()].map(({ _pos, ...item }) => canonical(item as Item)).sort().join('\n')
 
 const of = <I extends Item>(table: Table, pk: string, sk: string | RegExp): I[] =>
   [...table.values()].map((item) => item as Item as I).filter(({ PK, SK }) => PK.startsWith(pk) && (typeof sk === 'string' ? SK.startsWith(sk) : sk.test(SK)))
@@ -147,36 +145,14 @@ describe('after any history', () => {
     })))
 })
 
+const histories = { aHistory, applied, foldInto, tableOf }
+
 describe('any history', () => {
-  test('any duplication of what was applied, at any later offset, gives byte-equal items', () =>
-    fc.assert(fc.property(aHistory, fc.infiniteStream(fc.nat({ max: 1000 })), (history, pick) => {
-      const events = applied(history)
-      const again: Event[] = []
-      for (const event of events) {
-        again.push(event)
-        const earlier = again[pick.next().value % again.length]
-        if (earlier !== undefined) again.push(earlier)
-      }
-      expect(bytes(tableOf(again))).toBe(bytes(tableOf(events)))
-    })))
+  test('any duplication of what was applied, at any later offset, gives byte-equal items', () => anyDuplication(histories))
 
-  test('any order of different keys gives byte-equal items', () =>
-    fc.assert(fc.property(aHistory, fc.infiniteStream(fc.boolean()), (events, coin) => {
-      const [one, other] = [events.filter(({ meta }) => meta.key === 'loc-001'), events.filter(({ meta }) => meta.key !== 'loc-001')]
-      const interleaved: Event[] = []
-      while (one.length + other.length > 0) {
-        const next = (one.length > 0 && coin.next().value === true) || other.length === 0 ? one.shift() : other.shift()
-        if (next !== undefined) interleaved.push(next)
-      }
-      expect(bytes(tableOf(interleaved))).toBe(bytes(tableOf(events)))
-    })))
+  test('any order of different keys gives byte-equal items', () => anyOrder(histories, 'loc-001'))
 
-  test('a history that is folded again says the same of every event', () =>
-    fc.assert(fc.property(aHistory, (events) => {
-      const [a, b]: [Table, Table] = [new Map(), new Map()]
-      events.forEach((event, position) => expect(foldInto(a, event, position)).toEqual(foldInto(b, event, position)))
-      expect(bytes(a)).toBe(bytes(b))
-    })))
+  test('a history that is folded again says the same of every event', () => foldedAgain(histories))
 })
 
 test('the histories of the properties meet pours, alerts, swaps and what is not believed', () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCircle, type Person } from './circle.ts'
+import type { Person } from '../memory-edge.ts'
+import { openCircle } from './circle.ts'
 
 let circle: Awaited<ReturnType<typeof openCircle>>
 let ann: Person

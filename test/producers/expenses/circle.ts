@@ -1,18 +1,7 @@
 import { expenses } from '../../../processors/expenses/domain.ts'
 import { expensesEdge, expensesEdgeWith } from '../../../producers/expenses.ts'
 import type { TonCheck } from '../../../producers/expenses/ton.ts'
-import { openMemoryEdge, send, type Answered, type AnswerBody, type MemoryEdge, type Sent } from '../memory-edge.ts'
-
-/** Everything one person asks and says. */
-export const as = async (edge: MemoryEdge, user: string) => {
-  const token = await edge.token(user)
-  const ask = (url: string, headers?: Record<string, string>) => send(edge.app, { url, token, ...(headers ? { headers } : {}) })
-  const say = (method: Sent['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
-    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
-  return { token, ask, say }
-}
-
-export type Person = Awaited<ReturnType<typeof as>>
+import { as, openMemoryEdge, type Answered, type AnswerBody, type MemoryEdge, type Person } from '../memory-edge.ts'
 
 export const openExpenses = (ton?: TonCheck) => openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
 

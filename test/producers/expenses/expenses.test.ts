@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, DINNER, netsIn, openCircle } from './circle.ts'
+import { as } from '../memory-edge.ts'
+import { DINNER, netsIn, openCircle } from './circle.ts'
 
 const THIRDS = ['33.33', '33.33', '33.34']
 

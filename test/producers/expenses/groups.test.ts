@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, openCircle, openExpenses, typesOf } from './circle.ts'
+import { as } from '../memory-edge.ts'
+import { openCircle, openExpenses, typesOf } from './circle.ts'
 
 describe('a group', () => {
   test('E25: is made with its first member, in TON unless told', async () => {

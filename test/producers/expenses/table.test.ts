@@ -6,7 +6,8 @@ import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import { describeWith } from '../../services/available.ts'
 import { dynamodbAvailable, sharedDynamoDb } from '../../services/dynamodb.ts'
-import { as, openExpenses } from './circle.ts'
+import { as } from '../memory-edge.ts'
+import { openExpenses } from './circle.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, DINNER, openCircle, type Person } from './circle.ts'
+import { as, type Person } from '../memory-edge.ts'
+import { DINNER, openCircle } from './circle.ts'
 
 /** Ann and Bob share two groups and two currencies; Bob settles in one of them. */
 const openLife = async () => {

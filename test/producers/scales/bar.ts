@@ -2,21 +2,10 @@ import { scales } from '../../../processors/scales/domain.ts'
 import { derivedId } from '../../../producers/ids.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import type { ReadingReportedData } from '../../../schemas/generated/scales.ts'
-import { openMemoryEdge, send, type MemoryEdge, type Sent } from '../memory-edge.ts'
+import { as, openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
 
 export const LOC = '/v1/locations/loc-001'
 export const GUINNESS = { beer_id: 'guinness-draught', name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 } as const
-
-/** Everything one person asks and says. */
-export const as = async (edge: MemoryEdge, user: string) => {
-  const token = await edge.token(user)
-  const ask = (url: string, headers?: Record<string, string>) => send(edge.app, { url, token, ...(headers ? { headers } : {}) })
-  const say = (method: Sent['method'] & string, url: string, body?: unknown, headers?: Record<string, string>) =>
-    send(edge.app, { method, url, token, body, ...(headers ? { headers } : {}) })
-  return { token, ask, say }
-}
-
-export type Person = Awaited<ReturnType<typeof as>>
 
 export const openBar = async () => {
   const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge })

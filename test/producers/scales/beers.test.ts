@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, GUINNESS, LOC, openBar, openRunningBar } from './bar.ts'
+import { as } from '../memory-edge.ts'
+import { GUINNESS, LOC, openBar, openRunningBar } from './bar.ts'
 
 describe('beers', () => {
   test('S4 S23 a beer has a name, a style and a gravity, of water unless told', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf, type Item } from '../../../projections/item.ts'
 import { claimKey } from '../../../projections/scales/keys.ts'
-import { send } from '../memory-edge.ts'
-import { as, LOC, openBar, openRunningBar, read } from './bar.ts'
+import { as, send } from '../memory-edge.ts'
+import { LOC, openBar, openRunningBar, read } from './bar.ts'
 
 describe('devices', () => {
   test('S8 S27 a claimed device is registered at the location, and is answered with its status', async () => {

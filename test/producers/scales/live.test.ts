@@ -6,8 +6,8 @@ import { scales } from '../../../processors/scales/domain.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import type { ChangeFeed } from '../../../projections/changes.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { openMemoryEdge } from '../memory-edge.ts'
-import { as, LOC } from './bar.ts'
+import { as, openMemoryEdge } from '../memory-edge.ts'
+import { LOC } from './bar.ts'
 
 afterEach(() => void vi.useRealTimers())
 

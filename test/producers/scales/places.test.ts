@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, GUINNESS, LOC, openBar, typesOf } from './bar.ts'
+import { as } from '../memory-edge.ts'
+import { GUINNESS, LOC, openBar, typesOf } from './bar.ts'
 
 describe('a location', () => {
   test('belongs to whoever speaks first, and opens with what they said', async () => {

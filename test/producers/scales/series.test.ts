@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { scales } from '../../../processors/scales/domain.ts'
 import type { SeriesHeard } from '../../../producers/http/route.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
-import { openMemoryEdge } from '../memory-edge.ts'
-import { as, LOC } from './bar.ts'
+import { as, openMemoryEdge } from '../memory-edge.ts'
+import { LOC } from './bar.ts'
 
 test('a question to the series waits for the event in Tributary-After until the series have it, and no other question does', async () => {
   let passed = -1

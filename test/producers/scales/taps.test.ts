@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, GUINNESS, LOC, openBar, openRunningBar, read } from './bar.ts'
+import { as } from '../memory-edge.ts'
+import { GUINNESS, LOC, openBar, openRunningBar, read } from './bar.ts'
 
 describe('taps', () => {
   test('S2 S22 a tap is answered with its beer, keg, weights and device', async () => {
