@@ -2,7 +2,7 @@ import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
 import type { BalanceDayItem, BalanceItem, CreditItem, EntryItem, Minor, Standing } from '../../projections/expenses/items.ts'
 import { balanceDayKey, balanceKey, creditKey } from '../../projections/expenses/keys.ts'
-import { minorOf, wholeOf } from '../../projections/expenses/money.ts'
+import { negative, plus } from '../../projections/expenses/money.ts'
 import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
 import type { Work } from '../access/work.ts'
 import { MOST_MEMBERS } from './members.ts'
@@ -14,9 +14,9 @@ type Side = keyof Standing
 export interface Contribution {
   readonly currency: string
   readonly exponent: number
-  readonly moves: readonly { readonly user: string; readonly side: Side; readonly minor: bigint }[]
+  readonly moves: readonly { readonly user: string; readonly side: Side; readonly minor: Minor }[]
   /** What `user` owes to `payer` by it. */
-  readonly owed: readonly { readonly payer: string; readonly user: string; readonly minor: bigint }[]
+  readonly owed: readonly { readonly payer: string; readonly user: string; readonly minor: Minor }[]
 }
 
 interface Spent {
@@ -28,11 +28,11 @@ interface Spent {
 }
 
 export const ofExpense = ({ payerId, amountMinor, currency, exponent, splits }: Spent): Contribution => {
-  const shares = splits.map(({ userId, amountMinor: minor }) => ({ user: userId, minor: minorOf(minor) }))
+  const shares = splits.map(({ userId, amountMinor: minor }) => ({ user: userId, minor }))
   return {
     currency, exponent,
-    moves: [{ user: payerId, side: 'paid', minor: minorOf(amountMinor) }, ...shares.map((share) => ({ ...share, side: 'share' as const }))],
-    owed: shares.filter(({ user }) => user !== payerId).map((share) => ({ ...share, payer: payerId })),
+    moves: [{ user: payerId, side: 'paid', minor: amountMinor }, ...shares.map(({ user, minor }) => ({ user, side: 'share' as const, minor }))],
+    owed: shares.filter(({ user }) => user !== payerId).map(({ user, minor }) => ({ payer: payerId, user, minor })),
   }
 }
 
@@ -44,18 +44,17 @@ interface Paid {
   readonly exponent: number
 }
 
-export const ofSettlement = ({ fromUserId, toUserId, amountMinor, currency, exponent }: Paid): Contribution => {
-  const minor = minorOf(amountMinor)
-  return {
-    currency, exponent,
-    moves: [{ user: fromUserId, side: 'sent', minor }, { user: toUserId, side: 'received', minor }],
-    owed: [{ payer: toUserId, user: fromUserId, minor: -minor }],
-  }
-}
+export const ofSettlement = ({ fromUserId, toUserId, amountMinor: minor, currency, exponent }: Paid): Contribution => ({
+  currency, exponent,
+  moves: [{ user: fromUserId, side: 'sent', minor }, { user: toUserId, side: 'received', minor }],
+  owed: [{ payer: toUserId, user: fromUserId, minor: negative(minor) }],
+})
 
 /** The same taken back: what an expense contributed leaves with it, and nothing else does. */
 export const negated = ({ currency, exponent, moves, owed }: Contribution): Contribution => ({
-  currency, exponent, moves: moves.map((move) => ({ ...move, minor: -move.minor })), owed: owed.map((debt) => ({ ...debt, minor: -debt.minor })),
+  currency, exponent,
+  moves: moves.map(({ user, side, minor }) => ({ user, side, minor: negative(minor) })),
+  owed: owed.map(({ payer, user, minor }) => ({ payer, user, minor: negative(minor) })),
 })
 
 /** What was paid with other decimals cannot be added. */
@@ -71,7 +70,10 @@ export interface Moved {
   readonly moved: NonNullable<EntryItem['moved']>
 }
 
-/** Adds contributions to the balances and credits of a group, as one movement: what cancels out is not written. */
+/**
+ * Adds contributions to the balances and credits of a group, as one movement. Though it may move nothing, the balances of its currencies are
+ * of its time: what comes after it is later.
+ */
 export const contribute = (work: Work, group: string, occurredAt: number, contributions: readonly Contribution[]): Moved | Refused => {
   const currencies = [...new Set(contributions.map(({ currency }) => currency))]
   const befores = currencies.map((currency) => work.get<BalanceItem>(balanceKey(group, currency))?.changedAt ?? '')
@@ -80,23 +82,25 @@ export const contribute = (work: Work, group: string, occurredAt: number, contri
   for (const currency of currencies) {
     const own = contributions.filter((each) => each.currency === currency)
     const deltas = summed(own)
-    if (Object.keys(deltas).length > 0) {
-      moved[currency] = deltas
-      if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas })) return refuse('too-many-members', `More people have balances in group ${group} than one item holds. Begin another group.`)
-    }
+    if (Object.keys(deltas).length > 0) moved[currency] = deltas
+    if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas })) return refuse('too-many-members', `More people have balances in group ${group} than one item holds. Begin another group.`)
     credit(work, group, own)
   }
   return { at, moved }
 }
 
 const summed = (contributions: readonly Contribution[]): Deltas => {
-  const sums = new Map<string, Map<Side, bigint>>()
-  for (const { user, side, minor } of contributions.flatMap(({ moves }) => moves)) {
-    const sum = sums.get(user) ?? new Map<Side, bigint>()
-    sums.set(user, sum.set(side, (sum.get(side) ?? 0n) + minor))
+  const sums = new Map<string, { -readonly [S in Side]?: Minor }>()
+  for (const { moves } of contributions) {
+    for (const { user, side, minor } of moves) {
+      const sum = sums.get(user) ?? {}
+      const after = plus(sum[side] ?? 0, minor)
+      if (after !== 0) sum[side] = after
+      else delete sum[side]
+      sums.set(user, sum)
+    }
   }
-  const deltas = [...sums].map(([user, sum]) => [user, Object.fromEntries([...sum].filter(([, minor]) => minor !== 0n).map(([side, minor]) => [side, wholeOf(minor)]))] as const)
-  return Object.fromEntries(deltas.filter(([, delta]) => Object.keys(delta).length > 0))
+  return Object.fromEntries([...sums].filter(([, sum]) => Object.keys(sum).length > 0))
 }
 
 interface Movement {
@@ -117,7 +121,7 @@ const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): 
     const day = before.changedAt.slice(0, 10)
     work.put({ ...bare(before), ...balanceDayKey(group, currency, day), day } satisfies BalanceDayItem)
   }
-  work.put({ ...balanceKey(group, currency), currency, exponent, members, changedAt: at } satisfies BalanceItem)
+  work.put({ currency, exponent, members, changedAt: at, ...balanceKey(group, currency) } satisfies BalanceItem)
   return Object.keys(members).length <= MOST_STANDINGS
 }
 
@@ -126,13 +130,13 @@ const credit = (work: Work, group: string, contributions: readonly Contribution[
   for (const { currency, exponent, owed: debts } of contributions) {
     for (const payerId of new Set(debts.map(({ payer }) => payer))) {
       const key = creditKey(group, currency, payerId)
-      const owed = new Map(Object.entries(work.get<CreditItem>(key)?.owed ?? {}))
+      const owed: { [user: string]: Minor } = { ...work.get<CreditItem>(key)?.owed }
       for (const { user, minor } of debts.filter(({ payer }) => payer === payerId)) {
-        const sum = wholeOf(minorOf(owed.get(user) ?? 0) + minor)
-        if (sum === 0) owed.delete(user)
-        else owed.set(user, sum)
+        const sum = plus(Object.hasOwn(owed, user) ? (owed[user] ?? 0) : 0, minor)
+        if (sum === 0) delete owed[user]
+        else owed[user] = sum
       }
-      if (owed.size > 0) work.put({ ...key, payerId, currency, exponent, owed: Object.fromEntries(owed) } satisfies CreditItem)
+      if (Object.keys(owed).length > 0) work.put({ payerId, currency, exponent, owed, ...key } satisfies CreditItem)
       else work.remove(key)
     }
   }

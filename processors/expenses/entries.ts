@@ -9,5 +9,5 @@ type Told = Omit<EntryItem, 'PK' | 'SK' | 'kind' | 'at' | 'by' | 'byName' | 'eve
 /** A line of the group's statement. Without a time of its own it has the event's. */
 export const enter = (work: Work, { meta }: Event, kind: EntryKind, { at = isoOf(meta.occurredAt), ...told }: Told): void => {
   const byName = meta.actorId === null ? null : (work.get<MemberItem>(memberKey(meta.key, meta.actorId))?.name ?? null)
-  work.put({ ...entryKey(meta.key, at, meta.eventId), kind, at, by: meta.actorId, byName, event: meta.eventId, ...told } satisfies EntryItem)
+  work.put({ kind, at, by: meta.actorId, byName, event: meta.eventId, ...told, ...entryKey(meta.key, at, meta.eventId) } satisfies EntryItem)
 }

@@ -25,10 +25,10 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   if (refused !== undefined) return refused
   const at = isoOf(spentAt)
   const expense: ExpenseItem = {
-    ...expenseKey(meta.key, at, id), GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: at, createdBy: meta.actorId, revision: 1,
-    ...spending(work, event, { group, at, id }), ...(rowHash !== null && { rowHash }), _heard: hearing(undefined, event),
+    GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: at, createdBy: meta.actorId, revision: 1, _heard: hearing(undefined, event),
+    ...spending(work, event, { group, at, id }), ...(rowHash !== null && { rowHash }), ...expenseKey(meta.key, at, id),
   }
-  work.put({ ...expenseNameKey(meta.key, id), at, state: 'present' } satisfies ExpenseNameItem)
+  work.put({ at, state: 'present', ...expenseNameKey(meta.key, id) } satisfies ExpenseNameItem)
   return settled(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
@@ -88,14 +88,17 @@ export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, 
   if (before !== undefined) removeExpense(work, before)
   if (after !== undefined) putExpense(work, after)
   const told = after ?? before
-  if (told !== undefined) enter(work, event, kind, { ...entryOf(event.meta.eventId, told, moved), after: after === undefined ? null : shapeOf(after), ...(reason !== undefined && { reason }) })
+  if (told !== undefined) enter(work, event, kind, { after: after === undefined ? null : shapeOf(after), ...entryOf({ kind, event: event.meta.eventId, ...moved }, told), ...(reason !== undefined && { reason }) })
   const result = work.result()
   return (result.items?.length ?? 0) <= MOST_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
 }
 
-const entryOf = (event: string, { id, revision, currency, exponent, amountMinor, description, describedBy }: ExpenseItem, { at, moved }: Moved) => ({
-  GSI2PK: historyOf(id), GSI2SK: `${at}#${event}`, at, moved, expenseId: id, revision, currency, exponent, amountMinor, description, describedBy,
-})
+/** In its history by time, and within one by what must have come first. */
+const entryOf = ({ event, kind, at, moved }: Moved & { event: string; kind: Change['kind'] }, expense: ExpenseItem) => {
+  const { id, revision, currency, exponent, amountMinor, description, describedBy } = expense
+  const turn = `${String(revision).padStart(9, '0')}${kind === 'expense-recorded' || kind === 'expense-revised' ? 'a' : 'b'}`
+  return { GSI2PK: historyOf(id), GSI2SK: `${at}#${turn}#${event}`, at, moved, expenseId: id, revision, currency, exponent, amountMinor, description, describedBy }
+}
 
 const shapeOf = ({ payerId, splitType, category, splits }: ExpenseItem): ExpenseThen =>
   ({ payerId, splitType, category, splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })) })

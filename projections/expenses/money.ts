@@ -5,8 +5,19 @@ export const MOST_MINOR = 10n ** 18n
 export const MOST_DECIMALS = 18
 
 /** As it lies in an item: alike in every store, which give back what fits a number as a number. */
-export const wholeOf = (minor: bigint): Minor =>
-  minor >= BigInt(Number.MIN_SAFE_INTEGER) && minor <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(minor) : minor
+export const wholeOf = (minor: bigint): Minor => {
+  const whole = Number(minor)
+  return Number.isSafeInteger(whole) ? whole : minor
+}
+
+/** Exact, and as items hold it. */
+export const plus = (a: Minor, b: Minor): Minor => {
+  const sum = typeof a === 'number' && typeof b === 'number' ? a + b : Number.NaN
+  return Number.isSafeInteger(sum) ? sum : wholeOf(BigInt(a) + BigInt(b))
+}
+
+/** Never the zero below zero. */
+export const negative = (a: Minor): Minor => (typeof a === 'number' ? 0 - a : wholeOf(-a))
 
 export const minorOf = (whole: Minor): bigint => BigInt(whole)
 

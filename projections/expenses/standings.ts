@@ -1,5 +1,5 @@
-import type { Minor, Standing } from './items.ts'
-import { minorOf, wholeOf } from './money.ts'
+import type { Standing } from './items.ts'
+import { plus } from './money.ts'
 
 export type Standings = { readonly [user: string]: Standing }
 /** What standings changed by; what did not is left out. */
@@ -9,16 +9,14 @@ export const NO_STANDING: Standing = { paid: 0, share: 0, sent: 0, received: 0 }
 
 /** Who neither paid, bears, sent nor received anything has no standing. */
 export const standingsAfter = (standings: Standings, deltas: Deltas): Standings => {
-  const after = new Map(Object.entries(standings))
+  const after: { [user: string]: Standing } = { ...standings }
   for (const [user, delta] of Object.entries(deltas)) {
-    const standing = added(after.get(user) ?? NO_STANDING, delta)
-    if (Object.values(standing).some((minor) => minor !== 0)) after.set(user, standing)
-    else after.delete(user)
+    const standing = added(Object.hasOwn(after, user) ? (after[user] ?? NO_STANDING) : NO_STANDING, delta)
+    if (standing.paid !== 0 || standing.share !== 0 || standing.sent !== 0 || standing.received !== 0) after[user] = standing
+    else delete after[user]
   }
-  return Object.fromEntries(after)
+  return after
 }
 
 const added = ({ paid, share, sent, received }: Standing, delta: Partial<Standing>): Standing =>
-  ({ paid: plus(paid, delta.paid), share: plus(share, delta.share), sent: plus(sent, delta.sent), received: plus(received, delta.received) })
-
-const plus = (a: Minor, b: Minor = 0): Minor => wholeOf(minorOf(a) + minorOf(b))
+  ({ paid: plus(paid, delta.paid ?? 0), share: plus(share, delta.share ?? 0), sent: plus(sent, delta.sent ?? 0), received: plus(received, delta.received ?? 0) })

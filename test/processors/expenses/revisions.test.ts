@@ -31,6 +31,14 @@ describe('ExpenseRevised', () => {
 
   test('E-g: its place stays when what was paid changes', () => given(...trip, recorded()).when(revised({ meta: { occurredAt: NOW + DAY } })).then({ [EXPENSE]: { revision: 2 }, [EXPENSE_NAME]: { at: '2026-11-16T12:00:00.000Z' } }))
 
+  test('E-g: words that change move nothing, and what comes after them is later, whatever clocks say', () => {
+    const [words, gone] = [revised(at(5)), deleted(at(1))]
+    const when = given(...trip, recorded(), words).when(gone)
+    when.then({ [entry(words, '2026-11-16T12:05:00.000Z')]: { moved: {} }, [entry(gone, '2026-11-16T12:05:00.000Z')]: { kind: 'expense-deleted' } })
+    const order = [words, gone].map((event) => String(when.items[entry(event, '2026-11-16T12:05:00.000Z')]?.['GSI2SK']))
+    expect(order).toEqual([...order].sort())
+  })
+
   test('E44: of two edits at once one wins, and the other hears the revision that is', () => {
     const [mine, yours] = [revised(), revised({ amountMinor: 1n, splits: splits({ bob: 1n }) })]
     given(...trip, recorded(), mine).when(yours).thenRefused('revision-stale', /revision 2/)
