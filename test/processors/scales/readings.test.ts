@@ -35,6 +35,16 @@ describe('ReadingReported', () => {
     expect(Number(items[STATE]?.['gallons'])).toBeLessThan(-1)
   })
 
+  test('S-j: a scale\'s level more than two points from its weight\'s is told, until they are within one, or the keg is gone', () => {
+    const DISCREPANCY = `LOCATION#${LOC} / DISCREPANCY#TAP#07`
+    const says = (level_pct: number, minutes: number) => reading({ weight_lbs: 95.25, level_pct, at: NOW + minutes * MINUTE })
+    given(...bar).when(says(52, 1)).then({ [DISCREPANCY]: null })
+    for (const level of [52.1, 47.9]) given(...bar).when(says(level, 1)).then({ [DISCREPANCY]: { since: '2026-11-16T12:01:00.000Z', device_level_pct: level, weight_level_pct: 50 } })
+    given(...bar, says(52.1, 1)).when(says(51.5, 2)).then({ [DISCREPANCY]: { since: '2026-11-16T12:01:00.000Z' } })
+    given(...bar, says(52.1, 1)).when(says(51, 2)).then({ [DISCREPANCY]: null })
+    given(...bar, says(52.1, 1)).when(tapped({ keg_id: 'keg-2', tapped_at: NOW + 2 * MINUTE })).then({ [DISCREPANCY]: null })
+  })
+
   test('S-i: one that is late changes nothing but what is remembered', () => {
     const shown = ({ items }: { readonly items: Readonly<Record<string, object>> }) =>
       Object.fromEntries(Object.entries(items).map(([name, item]) => [name, { ...item, _heard: undefined, _seen: undefined, _pos: undefined }]))

@@ -35,19 +35,20 @@ const minute = async (...sockets: readonly WebSocket[]) => {
 
 const openWatched = async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
-  const connections = { opened: async () => undefined, closed: async () => undefined }
+  const open = new Set<string>()
+  const connections = { opened: async ({ id }: { readonly id: string }) => void open.add(id), closed: async (id: string) => void open.delete(id) }
   const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge, live: { sleep: (ms, signal) => sleep(ms, undefined, { ref: false, ...(signal && { signal }) }), connections, origins: [], changes } })
   const address = (await edge.app.listen({ port: 0, host: '127.0.0.1' })).replace('http:', 'ws:')
   const ann = await as(edge, 'ann')
   await ann.say('PUT', `${LOC}/members/bob`)
   const bob = await as(edge, 'bob')
-  const watch = async (token: string) => {
-    const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, { headers: { authorization: `Bearer ${token}` } })
+  const watch = async (token: string, more: { readonly autoPong?: boolean } = {}) => {
+    const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, { ...more, headers: { authorization: `Bearer ${token}` } })
     const closed = once(socket, 'close').then(([code]) => code as number)
     await once(socket, 'message')
     return { socket, closed }
   }
-  return { edge, ann, bob, watch }
+  return { edge, ann, bob, watch, open }
 }
 
 test('who is a member no more and whose token was revoked are not told any more, within a minute; others are', async () => {
@@ -61,5 +62,16 @@ test('who is a member no more and whose token was revoked are not told any more,
   await minute(owner.socket)
   expect(await Promise.all([member.closed, screen.closed])).toEqual([4003, 4003])
   expect(owner.socket.readyState).toBe(1)
+  await edge.app.close()
+})
+
+test('S54: a connection that answers no ping is dead, and removed', async () => {
+  const { edge, ann, watch, open } = await openWatched()
+  const [dead, alive] = [await watch(ann.token, { autoPong: false }), await watch(ann.token)]
+  expect(open.size).toBe(2)
+  await minute(alive.socket)
+  expect(await dead.closed).toBe(1006)
+  await vi.waitFor(() => expect(open.size).toBe(1))
+  expect(alive.socket.readyState).toBe(1)
   await edge.app.close()
 })

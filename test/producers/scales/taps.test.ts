@@ -43,6 +43,12 @@ describe('taps', () => {
     edge.clock.at += 60_000
     await read(edge, { weight_lbs: 25, level_pct: -3 })
     expect((await ask(`${LOC}/taps/07`)).body['state']).toMatchObject({ level_pct: 0, gallons: 0, raw: { level_pct: -3, gallons: expect.toSatisfy((raw: number) => raw < 0) } })
+    edge.clock.at += 60_000
+    await read(edge, { weight_lbs: 95.25, level_pct: 50 })
+    expect((await ask(`${LOC}/taps/07`)).body['discrepancy']).toBeUndefined()
+    edge.clock.at += 60_000
+    await read(edge, { weight_lbs: 95.25, level_pct: 60 })
+    expect((await ask(`${LOC}/taps/07`)).body['discrepancy']).toEqual({ since: '2026-11-16T12:03:00.000Z', device_level_pct: 60, weight_level_pct: 50 })
   })
 
   test('a device goes to one tap at a time, and leaves it', async () => {

@@ -1,3 +1,4 @@
+import { DescribeTableCommand, TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTimestreamLocal } from '../../../../timestream-local/server.ts'
 import { recordsOf } from '../../../../processors/adapters/timestream/records.ts'
@@ -54,6 +55,15 @@ test('S63: what is older than the memory store and not older than a year is take
   const { series } = await started()
   expect(await series.write([point(NOW - 300 * DAY_MS), point(NOW - 2 * DAY_MS), point(NOW)])).toEqual([])
   expect(await times(series)).toHaveLength(3)
+})
+
+test('S63: a table has the last day in memory and a year on disk', async () => {
+  const { server, series } = await started()
+  await series.write([point(NOW)])
+  const client = new TimestreamWriteClient({ endpoint: server.endpoint, region: 'local', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } })
+  onTestFinished(() => client.destroy())
+  const { Table } = await client.send(new DescribeTableCommand({ DatabaseName: 'test', TableName: 'points' }))
+  expect(Table?.RetentionProperties).toEqual({ MemoryStoreRetentionPeriodInHours: 24, MagneticStoreRetentionPeriodInDays: 365 })
 })
 
 test('a point that no call can hold is told, and keeps no other out', async () => {
