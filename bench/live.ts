@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import WebSocket from 'ws'
 import { asking, openBars, type Device } from './bar.ts'
+import { bareStream } from './bare-stream.ts'
 import { locOf, tapOf } from './readings.ts'
 import { startTributary, type Server } from './servers.ts'
 import { startServices } from './services.ts'
@@ -105,13 +106,24 @@ const run = async (name: string, env: Readonly<Record<string, string>>, loads: r
   }
 }
 
+/** Beside what the same DynamoDB takes by itself, put → seen, with nobody else about. */
+const onServices = async (one: Load): Promise<readonly (readonly (string | number)[])[]> => {
+  const services = await startServices()
+  try {
+    const bare = await bareStream(services.dynamodb, { perSecond: one.perSecond, seconds: SECONDS, items: TAPS })
+    const ours = await run('Kafka + DynamoDB Streams', { TRIBUTARY_KAFKA: services.kafka.join(','), TRIBUTARY_DYNAMODB: services.dynamodb }, [one])
+    return [...ours, ['DynamoDB Streams alone: a put answered → seen', 1, one.perSecond, bare.length, quantile(bare, 0.5).toFixed(1), quantile(bare, 0.99).toFixed(1)]]
+  } finally {
+    await services.stop()
+  }
+}
+
 /** How long after a reading is accepted a WebSocket client sees it. `--embedded` leaves out the services. */
 export const liveBench = async (rest: readonly string[] = []): Promise<void> => {
   const one = { perSecond: 100, clients: 1 }
   const rows = [...(await run('embedded', {}, [one, { perSecond: 10, clients: MANY }]))]
   if (!rest.includes('--embedded')) {
-    const services = await startServices()
-    rows.push(...(await run('Kafka + DynamoDB Streams', { TRIBUTARY_KAFKA: services.kafka.join(','), TRIBUTARY_DYNAMODB: services.dynamodb }, [one]).finally(() => services.stop())))
+    rows.push(...(await onServices(one)))
   }
   printTable(`live: a reading accepted → seen, ${TAPS} taps of one location, ${SECONDS} s`, [['', 'clients', 'readings/s', 'seen', 'p50 ms', 'p99 ms'], ...rows])
 }
