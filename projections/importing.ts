@@ -21,6 +21,8 @@ export interface Said {
   readonly occurredAt: number
   readonly data: unknown
   readonly personal: unknown
+  /** Of something that may be there by others' word: said only where it began then. */
+  readonly since?: number
 }
 
 export type Read =

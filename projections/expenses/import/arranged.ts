@@ -19,7 +19,7 @@ export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptio
   const named = rows.map(({ line, row }) => ({ line, row: withOwnIds(row, known) }))
   const claims = claimedTwice(named)
   const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
-  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: timeOf(placed.row) }))
+  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row) }))
     .sort((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : Number(a.at > b.at)) || a.index - b.index)
     .map(({ line, row }) => ({ line, text: JSON.stringify(row) }))
 }
@@ -117,13 +117,13 @@ const strangersIn = (rows: readonly Placed[], { members }: People): readonly Pla
       })
     }
   }
-  return [...found.values()].flatMap(({ group, id, name, first, last, line }) => [
+  return [...found.values()].flatMap(({ group, id, name, first, last, line }): readonly Placed[] => [
     { line, row: { kind: 'member', groupId: group, id, name, joinedAt: first } },
-    { line, row: { kind: 'left', groupId: group, id, leftAt: last } },
+    { line, row: { kind: 'left', groupId: group, id, leftAt: last, joinedAt: first } },
   ]).concat(leavers(rows))
 }
 
-const leavers = (rows: readonly Placed[]): { line: number; row: { kind: string; groupId: string; id: string; leftAt: string } }[] =>
+const leavers = (rows: readonly Placed[]): Placed[] =>
   rows.flatMap(({ line, row }) => {
     const [id, leftAt] = [idIn(row, 'id'), textField(row, 'leftAt')]
     return row['kind'] === 'member' && id !== undefined && leftAt !== undefined ? [{ line, row: { kind: 'left', groupId: groupOf(row), id, leftAt } }] : []
@@ -145,4 +145,10 @@ const rankOf = (row: Row): number => RANKS[textField(row, 'kind') ?? ''] ?? 4
 const timeOf = (row: Row): string => {
   const ms = instantOf(textField(row, 'createdAt')) ?? instantOf(textField(row, 'spentAt')) ?? instantOf(textField(row, 'joinedAt'))
   return ms === undefined ? '' : new Date(ms).toISOString()
+}
+
+/** A balance never goes back in time, so that what changes it comes in the order in which it did: a settlement when it was completed. */
+const countsAt = (row: Row): string => {
+  const completed = row['kind'] === 'settlement' && row['status'] === 'completed' ? instantOf(textField(row, 'completedAt')) : undefined
+  return completed === undefined ? timeOf(row) : new Date(completed).toISOString()
 }

@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
     if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const created = { key: id, person: null, occurredAt: timeIn(row, ['createdAt']) ?? at, personal: null }
+    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
     const made: Said = { ...created, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
     const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
@@ -38,7 +38,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
   member: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId'), idIn(row, 'id')]
     if (key === undefined || userId === undefined || !isId(userId)) return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
-    const joined = { key, person: userId, occurredAt: timeIn(row, ['joinedAt']) ?? at }
+    const joined = { key, person: userId, occurredAt: saidAt(row, ['joinedAt'], at) }
     const wallet = textField(row, 'wallet')
     const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: textField(row, 'avatarUrl') ?? null }
     return noted([
@@ -48,7 +48,10 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
   },
   left: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
-    return noted([{ key, person: userId, occurredAt: timeIn(row, ['leftAt']) ?? at, type: 'MemberLeft', data: { userId }, personal: null }])
+    const joinedAt = textField(row, 'joinedAt')
+    // Who joined for these rows leaves after them; who was there before does not.
+    const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
+    return noted([{ key, person: userId, occurredAt: saidAt(row, ['leftAt'], at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
   },
   expense: (row, origin) => expenseRow(row, origin),
   settlement: (row, origin) => settlementRow(row, origin),
@@ -58,6 +61,9 @@ const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events
 
 const timeIn = (row: Row, names: readonly string[]): number | undefined =>
   names.map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name))).find((ms) => ms !== undefined && isInstant(ms))
+
+/** Nothing was said after now: balances never go back, and would stand in the future until then. */
+const saidAt = (row: Row, names: readonly string[], now: number): number => Math.min(timeIn(row, names) ?? now, now)
 
 const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)
 
@@ -90,7 +96,7 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
   const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
   const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
-  return noted([{ type: 'ExpenseRecorded', key, person: payerId, occurredAt: timeIn(row, ['createdAt', 'spentAt']) ?? at, data, personal: { description: textField(row, 'description') ?? '' } }])
+  return noted([{ type: 'ExpenseRecorded', key, person: payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
 }
 
 const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
@@ -103,7 +109,7 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
   const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
   const common = { key, person: fromUserId, personal: null }
   const confirmedBy = txHash === null ? 'manual' : 'ton'
-  const [then, end] = [{ ...common, occurredAt: timeIn(row, ['createdAt']) ?? proposedAt }, { ...common, occurredAt: verifiedAt }]
+  const [then, end] = [{ ...common, occurredAt: Math.min(timeIn(row, ['createdAt']) ?? proposedAt, at) }, { ...common, occurredAt: Math.min(verifiedAt, at) }]
   const events: Said[] = [{ ...then, type: 'SettlementProposed', data: { settlementId, fromUserId, toUserId, ...sum, txHash, proposedAt, rowHash } }]
   if (status === 'failed') events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
   if (status === 'completed') events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })

@@ -1,3 +1,4 @@
+import { isoOf } from '../../instant.ts'
 import type { Item, Key } from '../../item.ts'
 import type { Said } from '../../importing.ts'
 import type { Reader } from '../../table.ts'
@@ -8,7 +9,7 @@ import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, 
 type Named = { readonly userId: string; readonly expenseId: string; readonly settlementId: string; readonly txHash: string }
 
 /** Whether an import would say what is there: who has left since does not join by it, and what was changed since stays changed. */
-export const known = async ({ type, key, data }: Said, reader: Reader): Promise<boolean> => {
+export const known = async ({ type, key, data, since }: Said, reader: Reader): Promise<boolean> => {
   const named = data as Named
   const there = async (at: Key): Promise<Item | undefined> => reader.get(at)
   switch (type) {
@@ -16,7 +17,7 @@ export const known = async ({ type, key, data }: Said, reader: Reader): Promise<
     case 'GroupSettingsChanged': return (await there(groupKey(key))) !== undefined
     case 'MemberJoined':
     case 'WalletSet': return (await there(memberKey(key, named.userId))) !== undefined
-    case 'MemberLeft': return ((await there(memberKey(key, named.userId))) as MemberItem | undefined)?.leftAt !== undefined
+    case 'MemberLeft': return hasLeft((await there(memberKey(key, named.userId))) as MemberItem | undefined, since)
     case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
     case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
     case 'TransactionClaimed': return ((await there(transactionKey(named.txHash))) as TransactionItem | undefined)?.settlementId === named.settlementId
@@ -29,3 +30,6 @@ const isSettled = async (reader: Reader, group: string, id: string): Promise<boo
   const settlement = name && ((await reader.get(settlementKey(group, name.at, id))) as SettlementItem | undefined)
   return settlement !== undefined && settlement.status !== 'pending'
 }
+
+const hasLeft = (member: MemberItem | undefined, since: number | undefined): boolean =>
+  member !== undefined && (member.leftAt !== undefined || (since !== undefined && member.joinedAt !== isoOf(since)))

@@ -4,11 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { netOf } from '../../../../projections/expenses/debts.ts'
 import { expensesImporter } from '../../../../projections/expenses/import/importer.ts'
 import type { BalanceItem, ExpenseItem, Standing } from '../../../../projections/expenses/items.ts'
+import { expensesTable } from '../../../../projections/expenses/table.ts'
 import type { ImportLine, Read } from '../../../../projections/importing.ts'
 import type { Event } from '../../../../schemas/event.ts'
 import { contents } from '../../../processors/given.ts'
 import { foldInto, tableOf } from '../../../processors/expenses/given.ts'
 import { metaOf } from '../../../processors/expenses/said.ts'
+import { readerOf } from '../../reader.ts'
 
 const group = { PK: 'GROUP#g1', SK: 'METADATA', id: 'g1', chatId: '-1001234567890', title: 'Roommates', currency: 'EUR', createdAt: '2024-01-15T10:30:00.000Z', memberCount: 3 }
 const member = (id: string, more: object = {}) => ({ PK: 'GROUP#g1', SK: `USER#${id}`, GSI1PK: `USER#${id}`, GSI1SK: 'GROUP#g1', id, telegramId: Number(id), name: `Name ${id}`, joinedAt: '2024-01-15T10:35:00.000Z', ...more })
@@ -105,6 +107,34 @@ describe('rows of the source document', () => {
     const later = expense('e0', { SK: 'TX#2024-01-10T00:00:00.000Z', createdAt: '2024-01-10T00:00:00.000Z', amount: 30, splits: [{ userId: '2', amount: 30 }] })
     const { items } = folded([group, ...people, expense('e1'), later])
     expect(items['GROUP#g1 / ASOF#EUR#2024-01-10']).toMatchObject({ members: { 1: { paid: 3000 } } })
+  })
+
+  test('E45: what a settlement changed, it changed when it was completed, however long it was pending', () => {
+    const slow = settlement('s1', { SK: 'SETTLE#2024-01-15T10:40:00.000Z', createdAt: '2024-01-15T10:40:00.000Z', completedAt: '2024-03-01T10:00:00.000Z' })
+    const { items } = folded([group, ...people, slow, expense('e1')])
+    expect(items['GROUP#g1 / ASOF#EUR#2024-01-20']).toMatchObject({ members: { 1: { paid: 10_000, received: 0 } } })
+    expect(items['GROUP#g1 / BALANCE#EUR']).toMatchObject({ changedAt: '2024-03-01T10:00:00.000Z', members: { 1: { received: 3333 } } })
+  })
+
+  test('E45: a clock that was ahead does not put balances into the future', () => {
+    const { items } = folded([group, ...people, expense('e1', { createdAt: '2099-01-01T00:00:00.000Z' }), settlement('s1', { completedAt: '2099-01-01T00:00:00.000Z' })])
+    expect(items['GROUP#g1 / BALANCE#EUR']).toMatchObject({ changedAt: '2026-11-16T12:00:00.000Z' })
+  })
+
+  test('E45: rows without their members leave those members who were there before', async () => {
+    const before = eventsOf([group, ...people.slice(0, 2)])
+    const reader = readerOf(tableOf(before), ORIGIN.at, () => {}, expensesTable)
+    const said = readAll([expense('e1')]).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
+    const fresh: unknown[] = []
+    for (const one of said) if ((await expensesImporter.known?.(one, reader)) !== true) fresh.push([one.type, one.person])
+    // The third was none.
+    expect(fresh).toEqual([['MemberJoined', '3'], ['ExpenseRecorded', '1'], ['MemberLeft', '3']])
+  })
+
+  test('E45: who joined for the rows of a file leaves after them, however far behind they lie', async () => {
+    const [joins, leaves] = [eventsOf([group, expense('e1')]).slice(0, 4), readAll([expense('e1')]).flatMap(({ read }) => (read.kind === 'events' ? read.events : [])).filter(({ type }) => type === 'MemberLeft')]
+    const reader = readerOf(tableOf(joins), ORIGIN.at, () => {}, expensesTable)
+    expect(await Promise.all(leaves.map(async (leave) => expensesImporter.known?.(leave, reader)))).toEqual([false, false, false])
   })
 
   test('E45: the same rows again change nothing', () => {
