@@ -6,7 +6,7 @@ import { arranged } from './arranged.ts'
 import { decimalsOf } from '../currencies.ts'
 import { isChatId, isId, isTxHash, oneTxHash, transactionLogKey } from '../keys.ts'
 import { known } from './known.ts'
-import { minorFrom, minorNear } from '../money.ts'
+import { decimalText, minorFrom, minorNear, MOST_MINOR } from '../money.ts'
 import { idIn, oldSplits } from './old-splits.ts'
 
 /** Groups of the source document's table, of Spliit, and of our own export, as rows that `arranged` has told apart. */
@@ -80,7 +80,8 @@ const sumIn = (row: Row): Sum | string => {
   if (exponent === undefined) return `there is no currency ${JSON.stringify(currency)}`
   const [minor, amount] = [field(row, 'amountMinor'), field(row, 'amount')]
   const told = typeof minor === 'number' || typeof minor === 'string' ? minorFrom(minor, 0) : typeof amount === 'number' || typeof amount === 'string' ? minorNear(amount, exponent) : undefined
-  return told === undefined || told <= 0n ? `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero` : { amountMinor: told, currency, exponent }
+  if (told === undefined || told <= 0n || told > MOST_MINOR) return `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero, and at most ${decimalText(MOST_MINOR, exponent)}`
+  return { amountMinor: told, currency, exponent }
 }
 
 const SPLIT_TYPES: readonly string[] = ['equal', 'exact', 'percentage', 'shares'] satisfies SplitType[]

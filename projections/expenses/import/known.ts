@@ -6,7 +6,7 @@ import type { MemberItem, SettlementItem, SettlementNameItem, TransactionItem } 
 import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from '../keys.ts'
 
 /** What identifies what an import says. */
-type Named = { readonly userId: string; readonly expenseId: string; readonly settlementId: string; readonly txHash: string }
+type Named = { readonly userId: string; readonly expenseId: string; readonly groupId: string; readonly settlementId: string; readonly txHash: string | null }
 
 /** Whether an import would say what is there: who has left since does not join by it, and what was changed since stays changed. */
 export const known = async ({ type, key, data, since }: Said, reader: Reader): Promise<boolean> => {
@@ -20,7 +20,9 @@ export const known = async ({ type, key, data, since }: Said, reader: Reader): P
     case 'MemberLeft': return hasLeft((await there(memberKey(key, named.userId))) as MemberItem | undefined, since)
     case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
     case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
-    case 'TransactionClaimed': return ((await there(transactionKey(named.txHash))) as TransactionItem | undefined)?.settlementId === named.settlementId
+    case 'TransactionClaimed': return isOf((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, named)
+    // What another settlement was paid by is not said to have paid this one, too; the claim beside it is refused, and tells so.
+    case 'SettlementConfirmed': return (await isSettled(reader, key, named.settlementId)) || isAnothers((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, { ...named, groupId: key })
     default: return isSettled(reader, key, named.settlementId)
   }
 }
@@ -33,3 +35,9 @@ const isSettled = async (reader: Reader, group: string, id: string): Promise<boo
 
 const hasLeft = (member: MemberItem | undefined, since: number | undefined): boolean =>
   member !== undefined && (member.leftAt !== undefined || (since !== undefined && member.joinedAt !== isoOf(since)))
+
+type Claim = Pick<Named, 'groupId' | 'settlementId'>
+
+const isOf = (claim: TransactionItem | undefined, { groupId, settlementId }: Claim): boolean => claim !== undefined && claim.groupId === groupId && claim.settlementId === settlementId
+
+const isAnothers = (claim: TransactionItem | undefined, settlement: Claim): boolean => claim !== undefined && !isOf(claim, settlement)

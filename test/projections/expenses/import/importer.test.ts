@@ -5,6 +5,7 @@ import { netOf } from '../../../../projections/expenses/debts.ts'
 import { expensesImporter } from '../../../../projections/expenses/import/importer.ts'
 import type { BalanceItem, ExpenseItem, Standing } from '../../../../projections/expenses/items.ts'
 import { expensesTable } from '../../../../projections/expenses/table.ts'
+import type { Reader } from '../../../../projections/table.ts'
 import type { ImportLine, Read } from '../../../../projections/importing.ts'
 import type { Event } from '../../../../schemas/event.ts'
 import { contents } from '../../../processors/given.ts'
@@ -34,6 +35,13 @@ const eventsOf = (rows: readonly unknown[], options = {}): readonly Event[] => r
   ({ key, person, occurredAt, type, data, personal }): Event => ({ type, data, personal, meta: metaOf({ key, occurredAt, actorId: person, subjectId: person, source: 'import' }) }),
 )))
 const unreadable = (rows: readonly unknown[], options = {}) => readAll(rows, options).flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : []))
+
+/** What is said of rows where something is there already. */
+const fresh = async (rows: readonly unknown[], reader: Reader): Promise<readonly unknown[]> => {
+  const said = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
+  const known = await Promise.all(said.map(async (one) => expensesImporter.known?.(one, reader)))
+  return said.filter((_, at) => known[at] !== true).map(({ type, person }) => [type, person])
+}
 
 const folded = (rows: readonly unknown[], options = {}) => {
   const table = tableOf([])
@@ -97,6 +105,15 @@ describe('rows of the source document', () => {
     expect(unreadable(rows)).toEqual([{ line: 9, reason: expect.stringContaining('s1 already') }])
   })
 
+  test('E45 E-j: nor does a transaction that settled something in an earlier file', async () => {
+    const before = tableOf(eventsOf([group, ...people, settlement('s1')]))
+    const reader = readerOf(before, ORIGIN.at, () => {}, expensesTable)
+    expect(await fresh([...people, settlement('s9')], reader)).toEqual([['SettlementProposed', '2'], ['TransactionClaimed', '2']])
+    const claim = eventsOf([...people, settlement('s9')]).at(-1)
+    expect(claim && foldInto(before, claim, 99).map(({ refusal }) => refusal?.code)).toEqual(['transaction-claimed'])
+    expect(await fresh([...people, settlement('s1')], reader)).toEqual([])
+  })
+
   test('E45: a hash that is none is told, and the settlement counts by the word of people', () => {
     const rows = [group, ...people, settlement('s1', { txHash: 'a1b2c3d4e5f6...' })]
     expect(folded(rows).items['GROUP#g1 / SETTLE#2024-01-21T10:00:00.000Z#s1']).toMatchObject({ status: 'completed', confirmedBy: 'manual', txHash: null })
@@ -124,11 +141,8 @@ describe('rows of the source document', () => {
   test('E45: rows without their members leave those members who were there before', async () => {
     const before = eventsOf([group, ...people.slice(0, 2)])
     const reader = readerOf(tableOf(before), ORIGIN.at, () => {}, expensesTable)
-    const said = readAll([expense('e1')]).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
-    const fresh: unknown[] = []
-    for (const one of said) if ((await expensesImporter.known?.(one, reader)) !== true) fresh.push([one.type, one.person])
     // The third was none.
-    expect(fresh).toEqual([['MemberJoined', '3'], ['ExpenseRecorded', '1'], ['MemberLeft', '3']])
+    expect(await fresh([expense('e1')], reader)).toEqual([['MemberJoined', '3'], ['ExpenseRecorded', '1'], ['MemberLeft', '3']])
   })
 
   test('E45: who joined for the rows of a file leaves after them, however far behind they lie', async () => {
@@ -148,6 +162,7 @@ describe('rows of the source document', () => {
     ['splits that are off by more than rounding', expense('e1', { splits: [{ userId: '1', amount: 50 }, { userId: '2', amount: 40 }] }), '90.00'],
     ['no splits', expense('e1', { splits: [] }), 'no splits'],
     ['an amount of nothing', expense('e1', { amount: 0 }), 'amount'],
+    ['an amount that is too large', expense('e1', { amount: 1e25, splits: [{ userId: '2', amount: 1e25 }] }), 'at most 10000000000000000.00'],
     ['an amount below zero', expense('e1', { amount: -5 }), 'amount'],
     ['a currency that is none', expense('e1', { currency: 'DOGE' }), 'DOGE'],
     ['a part below zero', expense('e1', { splits: [{ userId: '1', amount: -1 }, { userId: '2', amount: 101 }] }), 'split of 1'],
