@@ -6,6 +6,8 @@ import type { Decision } from '../http/route.ts'
 import { amountIn, currencyIn, currencySchema, moneySchema } from './amounts.ts'
 import { idSchema } from './params.ts'
 
+export const TON = 'TON'
+
 const txHash = { type: 'string', minLength: 16, maxLength: 128, pattern: '^[A-Za-z0-9_+/=-]+$', description: 'Of the TON transaction, in hex or base64.' } as const
 
 export const newSettlementSchema = {
@@ -78,12 +80,15 @@ export const askedOf = (settlement: SettlementItem, user: string, { status, txHa
   const asked: Asked = { settlement, user, status, told, txHash: told ?? settlement.txHash }
   const { fromUserId, toUserId } = settlement
   if (user !== fromUserId && user !== toUserId) throw new Problem(403, 'party-only', 'Only who pays and who is paid may say what became of this settlement.')
-  if (status === 'completed' && user === fromUserId && asked.txHash === null && settlement.status !== 'completed') {
-    throw mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: without a transaction only ${settlement.toUserName ?? toUserId}, who is paid, may confirm this settlement.` })
+  if (status === 'completed' && user === fromUserId && settlement.status !== 'completed' && !isProof(asked)) {
+    throw mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: without a transaction in TON only ${settlement.toUserName ?? toUserId}, who is paid, may confirm this settlement.` })
   }
   if (isOver(asked)) throw new Problem(409, 'settlement-final', `This settlement is ${settlement.status}, for good: propose another.`)
   return asked
 }
+
+/** A transaction tells of TON only: of another currency whoever owes it would say what they like. */
+const isProof = ({ settlement: { currency }, txHash: hash }: Asked): boolean => hash !== null && currency === TON
 
 /** What was said before may be said again; anything else comes too late. */
 const isOver = ({ settlement, status, told }: Asked): boolean => {

@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
 import { groupOf, noSettlement, settlementOf } from './params.ts'
 import { alsoForWhoLeft } from './rights.ts'
-import { askedOf, confirmed, failed, failedByChain, newSettlementSchema, settlementProposed, settlementStatusSchema, type Asked } from './settlement-bodies.ts'
+import { askedOf, confirmed, failed, failedByChain, newSettlementSchema, settlementProposed, settlementStatusSchema, TON, type Asked } from './settlement-bodies.ts'
 import { settlementSchema, settlementView } from './settlement-views.ts'
 import type { TonCheck } from './ton.ts'
 
@@ -71,7 +71,6 @@ const decided = async (call: Call, asked: Asked, ton: TonCheck | undefined): Pro
   return heard === 'confirmed' ? confirmed(asked, 'ton', call.now) : failed(asked, 'ton')
 }
 
-const TON = 'TON'
 const RETRY_SECONDS = 10
 const [FIRST_WAIT_MS, LAST_WAIT_MS] = [10, 640]
 
