@@ -28,11 +28,14 @@ export const amountIn = (sent: number | string, currency: Currency, pointer: str
 
 /** A part of an amount may be nothing. */
 export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
+  const tooMuch = `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`
+  // Whatever the decimals; of what is no number this is false.
+  if (Number(sent) > Number(MOST_MINOR)) throw wrongAmount(pointer, tooMuch)
   if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS) throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits: send it as a string`)
   const minor = minorFrom(sent, decimals)
   if (minor === undefined) throw wrongAmount(pointer, decimals === 0 ? `it must be a whole number of ${code}` : `it must be a decimal such as 10.5, with at most ${decimals} decimals (${code})`)
   if (minor < 0n) throw wrongAmount(pointer, 'it must not be negative')
-  if (minor > MOST_MINOR) throw wrongAmount(pointer, `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`)
+  if (minor > MOST_MINOR) throw wrongAmount(pointer, tooMuch)
   return minor
 }
 

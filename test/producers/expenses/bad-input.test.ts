@@ -93,6 +93,9 @@ describe('E34: what no settlement can be is refused at its place', () => {
   })
 })
 
+test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('of %s it is told how much may be', async (amount) =>
+  expect((await ann.say('POST', `${circle.group}/expenses`, said({ amount }))).body['detail']).toContain('at most 10000000000000000.00 EUR'))
+
 test('a revision needs what it is one of', async () => {
   const { body: { id } } = await ann.say('POST', `${circle.group}/expenses`, said({}))
   for (const [body, field, code] of [
