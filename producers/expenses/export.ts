@@ -43,7 +43,7 @@ const opening = async (reader: Reader, id: string): Promise<Rows | undefined> =>
     items: [
       { kind: 'group', ...groupView(group) },
       ...members.map((member) => ({ kind: 'member', groupId: id, ...memberView(member) })),
-      ...balances.map((balance) => ({ kind: 'balance', groupId: id, ...balanceView(balance, names) })),
+      ...balances.map((balance) => ({ kind: 'balance', groupId: id, changedAt: balance.changedAt, ...balanceView(balance, names) })),
     ],
     cursor: 'expenses.',
   }

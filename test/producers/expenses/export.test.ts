@@ -86,6 +86,7 @@ describe('an export', () => {
     const description = expensesExporter.columns.indexOf('description')
     expect(lines.map((line) => line[description])).toEqual(expect.arrayContaining(['\'=HYPERLINK("http://x.example","free")', 'Taxi, "late"\nat night']))
     expect(lines.flat().filter((cell) => /^[=+@\t]/.test(cell))).toEqual([])
+    expect(lines.slice(1).filter(([, date]) => !/^\d{4}-\d\d-\d\dT/.test(date ?? ''))).toEqual([])
     const net = expensesExporter.columns.indexOf('net')
     expect(lines.some((line) => /^-\d+\.\d\d$/.test(line[net] ?? ''))).toBe(true)
   })
