@@ -3,11 +3,11 @@ import { FORGOTTEN } from '../../schemas/event.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser } from '../../projections/expenses/keys.ts'
+import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser, telegramIdOf } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { enter } from './entries.ts'
-import { NAMELESS, profileIn, telegramIdOf, tellProfile } from './profiles.ts'
+import { NAMELESS, profileIn, tellProfile } from './profiles.ts'
 import { noGroup, refuse } from './refusal.ts'
 
 /** As many as one item of balances holds with room to spare. */

@@ -3,7 +3,7 @@ import type { MemberJoinedPersonal, ProfileTold } from '../../schemas/generated/
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { ProfileItem } from '../../projections/expenses/items.ts'
-import { isId, profileKey } from '../../projections/expenses/keys.ts'
+import { isId, profileKey, telegramIdOf } from '../../projections/expenses/keys.ts'
 import type { Work } from '../access/work.ts'
 
 export type Profile = Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'>
@@ -15,9 +15,6 @@ export const profileIn = ({ meta, personal }: Event<string, unknown, MemberJoine
   if (personal === null || meta.subjectId !== user) return undefined
   return personal === FORGOTTEN ? NAMELESS : { name: personal.name, username: personal.username, avatarUrl: personal.avatarUrl }
 }
-
-/** Telegram's number, where the id is one. */
-export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
 
 /** What a group heard of a person goes to the person (E-m). That it does never depends on whether it can still be read. */
 export const tellProfile = (work: Work, event: Event<string, unknown, MemberJoinedPersonal>, user: string): void => {

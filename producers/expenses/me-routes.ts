@@ -16,9 +16,9 @@ const asking = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries =
 const me = question({
   method: 'GET',
   url: '/api/users/me',
-  summary: 'Who you are, as your groups last heard it.',
+  summary: 'Who you are, as your groups last heard it; before they did, as you came in.',
   result: personSchema,
-  answer: async (call) => profileView(call.caller.user, await asking(call).profile(call.caller.user)),
+  answer: async (call) => profileView(call.caller.user, (await asking(call).profile(call.caller.user)) ?? call.caller.profile),
 })
 
 const paid = question({

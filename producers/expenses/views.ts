@@ -1,4 +1,5 @@
 import type { GroupItem, MemberItem, ProfileItem } from '../../projections/expenses/items.ts'
+import { telegramIdOf } from '../../projections/expenses/keys.ts'
 import { bool, integer, text, textOrNull } from '../http/schemas.ts'
 
 export const personSchema = {
@@ -8,9 +9,9 @@ export const personSchema = {
 } as const
 
 /** Before anything was heard of them, they are known by their id alone. */
-export const profileView = (user: string, profile: ProfileItem | undefined) => ({
+export const profileView = (user: string, profile: Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'> | undefined) => ({
   id: user,
-  telegramId: profile?.telegramId ?? null,
+  telegramId: telegramIdOf(user),
   name: profile?.name ?? null,
   username: profile?.username ?? null,
   avatarUrl: profile?.avatarUrl ?? null,

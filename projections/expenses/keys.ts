@@ -66,6 +66,8 @@ export const historyOf = (expense: string): string => `HISTORY#${expense}`
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}$/
 /** Ids of groups, people, expenses and settlements: fit for a key and a path. */
 export const isId = (id: string): boolean => ID.test(id)
+/** Telegram's number, where the id of a person is one. */
+export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
 /** Telegram numbers groups below zero. */
 export const isChatId = (id: string): boolean => /^-?\d{1,20}$/.test(id)
 /** Hex or base64, as explorers write them. */

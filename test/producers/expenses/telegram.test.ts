@@ -33,6 +33,7 @@ const open = async () => {
 describe('in the Mini App', () => {
   test('E-l E-m E36 a person is who Telegram says, with the name and picture they have there', async () => {
     const { zofie, bob } = await open()
+    expect((await bob.ask('/api/users/me')).body).toEqual({ id: '12', telegramId: 12, name: 'Bob', username: 'bob', avatarUrl: null })
     const made = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
     expect(made).toMatchObject({ status: 201, body: { title: 'Tatry', currency: 'TON' } })
     const group = `/api/groups/${made.body.id}`
