@@ -43,8 +43,8 @@ const vitest = (args) => {
   }
 }
 
-/** What ran whole processes and brokers beside other tests on a loaded machine is asked once more, alone and out loud; twice is a failure. */
-const AGAIN = join(root, 'test', 'e2e')
+/** What ran whole processes, brokers and databases beside other tests on a loaded machine is asked once more, alone and out loud; twice is a failure. */
+const AGAIN = ['e2e', 'docs', 'services', join('processors', 'adapters')].map((folder) => join(root, 'test', folder))
 const MOST_AGAIN = 2
 
 const first = vitest(process.argv.slice(2))
@@ -54,7 +54,7 @@ if (first.files === undefined) {
 }
 
 const failing = first.files.filter(({ status }) => status === 'failed')
-const again = failing.length <= MOST_AGAIN && failing.every(({ name }) => name.startsWith(AGAIN)) ? failing.map(({ name }) => name) : []
+const again = failing.length <= MOST_AGAIN && failing.every(({ name }) => AGAIN.some((folder) => name.startsWith(folder))) ? failing.map(({ name }) => name) : []
 for (const name of again) console.log(`\nFAILED BESIDE OTHERS, RUN ONCE MORE ALONE: ${relative(root, name)}`)
 const second = again.length > 0 ? vitest(again) : undefined
 const code = second?.code ?? first.code
