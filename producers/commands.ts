@@ -1,4 +1,5 @@
 import type { Event } from '../schemas/event.ts'
+import { isFault } from '../schemas/fault.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Outcome } from '../projections/projection.ts'
 import type { Log, Position } from '../processors/engine/log.ts'
@@ -49,10 +50,16 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
       const [position] = await append([event])
       if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
       if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
-      const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs)
+      const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs).catch(unheard)
       return { position, eventId, outcome }
     },
   }
+}
+
+/** The event is in the log: a store that does not answer now keeps nobody from hearing that. */
+export const unheard = (error: unknown): 'pending' => {
+  if (isFault(error) && error.retriable) return 'pending'
+  throw error
 }
 
 /** The binary mode of the CloudEvents Kafka binding. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../schemas/event.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Outcome } from '../../projections/projection.ts'
-import type { Receipt } from '../commands.ts'
+import { unheard, type Receipt } from '../commands.ts'
 import { derivedId } from '../ids.ts'
 import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
@@ -36,8 +36,9 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   reply.header('tributary-event', reference)
   const state = receipt.outcome === 'pending' ? 'pending' : await settled({ ...run, call }, receipt.outcome)
   if (state === 'pending' || state === 'parked' || state === 'behind') return accepted(reply, reference, { state, decision })
-  const result = await route.answer(call, state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) })
-  if (result === undefined) return accepted(reply, reference, { state: 'pending', decision })
+  const shown = state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) }
+  const result = await route.answer(call, shown).catch(unheard)
+  if (result === undefined || result === 'pending') return accepted(reply, reference, { state: 'pending', decision })
   reply.code(route.status)
   return result
 }

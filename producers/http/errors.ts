@@ -24,7 +24,7 @@ export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply
 
 const problemOf = (error: FastifyError | Error, request: FastifyRequest): Problem => {
   if (error instanceof Problem) return error
-  if (isFault(error)) return faultProblem(error)
+  if (isFault(error)) return faultProblem(error, request.method)
   if ('validation' in error && error.validation) return invalid(error, request)
   const known = 'code' in error && typeof error.code === 'string' ? FRAMEWORK[error.code] : undefined
   if (known) return new Problem(known[0], known[1], known[2])
@@ -50,7 +50,7 @@ const FRAMEWORK: Readonly<Record<string, readonly [status: number, code: string,
 
 const RETRY_SECONDS = 1
 
-const faultProblem = (fault: Fault): Problem => {
+const faultProblem = (fault: Fault, method: string): Problem => {
   const status = FAULTS[fault.code]
   const extras = { cause: fault }
   if (status !== undefined && status < 500) return new Problem(status, fault.code, fault.message, extras)
@@ -59,7 +59,9 @@ const faultProblem = (fault: Fault): Problem => {
     return new Problem(503, fault.code, detail, { ...extras, retryAfter: RETRY_SECONDS })
   }
   if (status !== undefined || fault.retriable) {
-    return new Problem(503, fault.code, 'Nothing was written, because the log or the store does not answer now. Send it again later.', { ...extras, retryAfter: RETRY_SECONDS })
+    const isQuestion = method === 'GET' || method === 'HEAD'
+    const detail = isQuestion ? 'The store that knows does not answer now. Ask again later.' : 'Nothing was written, because the log or the store does not answer now. Send it again later.'
+    return new Problem(503, fault.code, detail, { ...extras, retryAfter: RETRY_SECONDS })
   }
   return new Problem(500, 'internal', 'Something failed here that is not your mistake; it has been logged. Send it again later.', extras)
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { createCommands } from '../../../producers/commands.ts'
+import type { Event } from '../../../schemas/event.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { BREAKFAST, openMemoryEdge, send } from '../memory-edge.ts'
+import { BREAKFAST, codec, openMemoryEdge, send } from '../memory-edge.ts'
 
 const open = async () => {
   const edge = await openMemoryEdge()
@@ -172,6 +174,29 @@ describe('when the log fails', () => {
     const sure = await post(BREAKFAST, { 'idempotency-key': 'k1' })
     expect(sure).toMatchObject({ status: 201 })
     expect(String(sure.headers['tributary-event'])).toContain(String(unknown.body.event).slice('unknown:'.length))
+  })
+
+  test('what the log took is not called unwritten because the store does not answer', async () => {
+    const { edge, token, post } = await open()
+    const { get, getMany, query } = edge.reader
+    const before = edge.events.length
+    const until = <T extends unknown[], R>(read: (...asked: T) => Promise<R>) => async (...asked: T): Promise<R> => {
+      if (edge.events.length > before) throw new Fault('store-throttled', 'It does not answer.', { retriable: true })
+      return read(...asked)
+    }
+    Object.assign(edge.reader, { get: until(get), getMany: until(getMany), query: until(query) })
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'pending', event: expect.stringMatching(/^0:/) as unknown } })
+    expect(await send(edge.app, { url: '/v1/targets', token })).toMatchObject({ status: 503, body: { code: 'store-throttled', detail: expect.not.stringContaining('written') as unknown } })
+    Object.assign(edge.reader, { get, getMany, query })
+    expect((await send(edge.app, { url: '/v1/meals?day=2026-11-16', token })).body.items).toHaveLength(1)
+  })
+
+  test('nor because nobody can tell what became of it', async () => {
+    const { edge, post } = await open()
+    const deaf = createCommands({ log: { append: async () => [{ partition: 0, offset: 7 }] }, codec, outcomes: { after: async () => Promise.reject(new Fault('store-throttled', 'It does not answer.', { retriable: true })) } })
+    await post(BREAKFAST)
+    const [event] = edge.events
+    expect(await deaf.execute(event as Event, { wait: true, timeoutMs: 50 })).toMatchObject({ outcome: 'pending', position: { offset: 7 } })
   })
 
   test('what nobody foresaw is 500 without details', async () => {
