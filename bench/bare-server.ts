@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import fastify from 'fastify'
+import { newExpenseSchema } from '../producers/expenses/expense-bodies.ts'
 import { newMealSchema } from '../producers/meals/meal-bodies.ts'
 
 /**
@@ -39,9 +40,11 @@ app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bo
   raw.set(request, body as Buffer)
   done(null, JSON.parse(body.toString()))
 })
-app.post('/v1/meals', { schema: { body: newMealSchema } }, async (request, reply) => {
-  await append(raw.get(request) as Buffer)
-  return reply.code(201).send(request.body)
-})
+for (const [url, body] of [['/v1/meals', newMealSchema], ['/api/groups/:groupId/expenses', newExpenseSchema]] as const) {
+  app.post(url, { schema: { body } }, async (request, reply) => {
+    await append(raw.get(request) as Buffer)
+    return reply.code(201).send(request.body)
+  })
+}
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`${address}\n`)

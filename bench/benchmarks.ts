@@ -7,6 +7,7 @@ export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly s
   flip: async () => (await import('./flip.ts')).flipBench,
   writes: async () => (await import('./writes.ts')).writesBench,
   scales: async () => (await import('./scales.ts')).scalesBench,
+  expenses: async () => (await import('./expenses.ts')).expensesBench,
   history: async () => (await import('./history.ts')).historyBench,
   mqtt: async () => (await import('./mqtt.ts')).mqttBench,
   live: async () => (await import('./live.ts')).liveBench,

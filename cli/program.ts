@@ -144,7 +144,7 @@ const proving = (program: Command, run: Run): void => {
     .option('--seeds <n>', 'how many seeds', wholeNumber(1)).option('--seed <n>', 'this one only', wholeNumber(0))
     .option('--minutes <n>', 'as many as fit', wholeNumber(1)).addOption(json())
     .action(run(async () => (await import('./commands/simulate.ts')).simulate))
-  program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, flip, kafka, writes, scales, history, mqtt, live: ratios measured in one run')
+  program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, flip, kafka, writes, scales, expenses, history, mqtt, live: ratios measured in one run')
     .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))
 }

@@ -1,0 +1,44 @@
+import { divided } from '../projections/expenses/splits.ts'
+import type { Event } from '../schemas/event.ts'
+import type { ExpenseRecordedData } from '../schemas/generated/expenses.ts'
+
+export interface Spending {
+  readonly group: string
+  readonly members: number
+  readonly expenses: number
+  /** Who bears each, with the payer. */
+  readonly sharers: number
+  readonly from: number
+  readonly everyMs: number
+}
+
+export const memberOf = (nth: number): string => `member-${String(nth).padStart(3, '0')}`
+
+const eventOf = (type: string, nth: number, { group, at, person, data, personal }: { group: string; at: number; person: string; data: unknown; personal: unknown }): Event => ({
+  type, data, personal,
+  meta: {
+    eventId: `00000000-0000-7000-8000-${nth.toString(16).padStart(12, '0')}`, key: group, occurredAt: at, recordedAt: at, source: 'bench',
+    correlationId: null, causationId: null, actorId: person, subjectId: person, request: null,
+  },
+})
+
+const named = (person: string) => ({ name: `Name of ${person}`, username: person, avatarUrl: null })
+
+/** A group, and everybody in it. */
+export const gathered = ({ group, members, from }: Spending): readonly Event[] => [
+  eventOf('GroupCreated', 0, { group, at: from, person: memberOf(0), data: { chatId: null, title: 'A long journey', currency: 'EUR' }, personal: named(memberOf(0)) }),
+  ...Array.from({ length: members - 1 }, (_, index) => eventOf('MemberJoined', index + 1, { group, at: from, person: memberOf(index + 1), data: { userId: memberOf(index + 1) }, personal: named(memberOf(index + 1)) })),
+]
+
+const WORDS = ['Dinner', 'Taxi', 'Groceries', 'Tickets', 'Hotel', 'Coffee', 'Fuel', 'Museum']
+
+/** Everybody pays in turn, for some others, in the order of time. */
+export function* spent({ group, members, expenses, sharers, from, everyMs }: Spending): Generator<Event> {
+  for (let nth = 0; nth < expenses; nth += 1) {
+    const [at, payerId, expenseId, amountMinor] = [from + nth * everyMs, memberOf((nth * 7) % members), `expense-${nth}`, BigInt(100 + ((nth * 7919) % 20_000))]
+    const parts = divided(amountMinor, Array.from({ length: sharers }, () => 1n), expenseId)
+    const splits = parts.map((minor, index) => ({ userId: memberOf((nth * 7 + index * 3) % members), minor, bp: null, shares: null }))
+    const data: ExpenseRecordedData = { expenseId, spentAt: at, payerId, amountMinor, currency: 'EUR', exponent: 2, splitType: 'equal', splits, category: 'travel', rowHash: null }
+    yield eventOf('ExpenseRecorded', members + nth, { group, at, person: payerId, data, personal: { description: `${WORDS[nth % WORDS.length]} ${nth}` } })
+  }
+}
