@@ -33,7 +33,7 @@ const append = (body: Buffer) =>
     if (!flushing) void flush()
   })
 
-const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } } })
+const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } } })
 app.removeAllContentTypeParsers()
 const raw = new WeakMap<object, Buffer>()
 app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {

@@ -23,7 +23,7 @@ export interface FoundExpense {
 }
 
 /** The access patterns of the expenses table, each named as its question. Those by an index may be late. */
-export const expensesQueries = (reader: Reader) => ({
+const questionsTo = (reader: Reader) => ({
   ...groupQueries(reader),
   ...expenseQueries(reader),
   ...settlementQueries(reader),
@@ -32,7 +32,16 @@ export const expensesQueries = (reader: Reader) => ({
   ...accessQueries(reader),
 })
 
-export type ExpensesQueries = ReturnType<typeof expensesQueries>
+export type ExpensesQueries = ReturnType<typeof questionsTo>
+
+/** A generation has one reader, and every request asks it. */
+const known = new WeakMap<Reader, ExpensesQueries>()
+
+export const expensesQueries = (reader: Reader): ExpensesQueries => {
+  const queries = known.get(reader) ?? questionsTo(reader)
+  known.set(reader, queries)
+  return queries
+}
 
 const groupQueries = (reader: Reader) => ({
   /** E10. */

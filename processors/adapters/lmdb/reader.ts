@@ -78,9 +78,11 @@ const follows = ({ reverse }: Query, key: string, before: string): boolean => (r
 
 const freshIn = ({ query, index, overlay }: Asked, span: Span, from: string | undefined): Met[] => {
   const found: Met[] = []
+  const partition = `${query.pk}\u0000`
   for (const [id, item] of overlay.entries()) {
-    const key = item === null ? undefined : index === undefined ? id : indexKeyOf(index, item)
-    if (item === null || key === undefined || !key.startsWith(`${query.pk}\u0000`) || !within(key, span)) continue
+    if (item === null || (index === undefined && !id.startsWith(partition))) continue
+    const key = index === undefined ? id : indexKeyOf(index, item)
+    if (key === undefined || !key.startsWith(partition) || !within(key, span)) continue
     if (from === undefined || follows(query, key, from)) found.push({ key, item })
   }
   return found.sort((a, b) => (follows(query, a.key, b.key) ? 1 : -1))
