@@ -3,7 +3,7 @@ import { barLife, BEERS, tapOf, type BarStep } from '../producers/simulate/scale
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import { Fault } from '../schemas/fault.ts'
 import type { Context } from './context.ts'
-import { tokenOf, type DemoOptions, type DemoPlace, type Tally } from './demo.ts'
+import { note, sending, tokenOf, type DemoOptions, type DemoPlace, type Tally } from './demo.ts'
 
 const SCALES = 4
 
@@ -27,24 +27,14 @@ export const scalesDemo = async (context: Context, { seconds, rate, seed }: Demo
 
 type Say = (method: 'POST' | 'PUT', path: string, body?: unknown) => Promise<Readonly<Record<string, unknown>>>
 
-const speaker = ({ url, token, tally }: { url: string; token: string; tally: Tally }): Say => async (method, path, body) => {
-  const began = performance.now()
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  note(tally, answer.status, began)
-  const said = (await answer.json()) as Readonly<Record<string, unknown>>
-  // What is there already is refused, and fine.
-  if (answer.status >= 400 && answer.status !== 409) throw new Fault('demo-refused', `${method} ${path} was answered ${answer.status}: ${String(said['detail'])} Is the bar somebody else's? Choose another --seed.`)
-  return said
-}
-
-const note = (tally: Tally, status: number, began: number): void => {
-  tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
-  tally.millis.push(performance.now() - began)
-  if (status >= 500 || status === 401) tally.failed += 1
+const speaker = ({ url, token, tally }: { url: string; token: string; tally: Tally }): Say => {
+  const send = sending({ url, tally })
+  return async (method, path, body) => {
+    const { status, body: said } = await send({ method, path, token, body })
+    // What is there already is refused, and fine.
+    if (status >= 400 && status !== 409) throw new Fault('demo-refused', `${method} ${path} was answered ${status}: ${String(said['detail'])} Is the bar somebody else's? Choose another --seed.`)
+    return said
+  }
 }
 
 /** The beers, the scales under their taps, and a secret for each scale. What is there already stays as it is. */

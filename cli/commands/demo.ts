@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
 import type { DemoOptions, DemoPlace, Tally } from '../demo.ts'
+import { expensesDemo } from '../demo-expenses.ts'
 import { mealsDemo } from '../demo-meals.ts'
 import { scalesDemo } from '../demo-scales.ts'
 import { EXIT } from '../output.ts'
@@ -10,12 +11,12 @@ import type { Exit } from '../output.ts'
 import { asking, isHeld } from '../reach.ts'
 import { isEmbedded } from '../runtime.ts'
 
-const DEMOS: Readonly<Record<string, (context: Context, options: DemoOptions, place: DemoPlace) => Promise<void>>> = { meals: mealsDemo, scales: scalesDemo }
+const DEMOS: Readonly<Record<string, (context: Context, options: DemoOptions, place: DemoPlace) => Promise<void>>> = { meals: mealsDemo, scales: scalesDemo, expenses: expensesDemo }
 
 /** Through the real edges, with tokens of its own: what it does, anybody can do. */
 export const demo = async (context: Context, options: DemoOptions): Promise<Exit> => {
   const run = DEMOS[options.domain]
-  if (run === undefined) throw new Fault('bad-usage', `There is no demo of "${options.domain}"; there are demos of ${Object.keys(DEMOS).join(' and ')}.`)
+  if (run === undefined) throw new Fault('bad-usage', `There is no demo of "${options.domain}"; there are demos of ${Object.keys(DEMOS).join(', ')}.`)
   const config = configOf(context)
   if (isEmbedded(config) && !(await isHeld(config))) throw new Fault('no-server', 'No server runs on this data folder. Start one: tributary start')
   return asking(context, {}, async (ask) => {

@@ -2,15 +2,7 @@ import { isoOf } from '../../projections/instant.ts'
 import { mealIdOf } from '../../projections/meals/keys.ts'
 import { derivedId } from '../ids.ts'
 import { createRandom, type Random } from './random.ts'
-
-/** One request to the real edge. */
-export interface SimulatedRequest {
-  readonly user: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
+import type { SimulatedRequest } from './request.ts'
 
 export interface Traffic {
   readonly seed: number

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { mealsTraffic, type SimulatedRequest } from '../../../producers/simulate/meals.ts'
+import { mealsTraffic } from '../../../producers/simulate/meals.ts'
+import type { SimulatedRequest } from '../../../producers/simulate/request.ts'
 import { NOON, openMemoryEdge, send } from '../memory-edge.ts'
 
 const first = (count: number, seed: number): readonly SimulatedRequest[] => {

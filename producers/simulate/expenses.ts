@@ -1,0 +1,109 @@
+import { derivedId } from '../ids.ts'
+import { createRandom, type Random } from './random.ts'
+import type { SimulatedRequest } from './request.ts'
+
+export interface Holiday {
+  readonly seed: number
+  /** At least two: the first makes the group. */
+  readonly users: readonly string[]
+  /** Epoch milliseconds: another holiday every time. */
+  readonly now: number
+}
+
+interface Spent {
+  readonly id: string
+  readonly payer: string
+  revision: number
+  deleted: boolean
+}
+
+interface Trip {
+  readonly random: Random
+  readonly group: string
+  readonly users: readonly string[]
+  readonly away: Set<string>
+  readonly spent: Spent[]
+  /** A key that no other request has. */
+  key(): string
+}
+
+const THINGS = ['Dinner by the sea', 'Taxi', 'Groceries', 'Museum tickets', 'Boat', 'Coffee', 'Hotel', 'Ice cream'] as const
+const NAMES = ['Ann', 'Bob', 'Cem', 'Dot', 'Eli', 'Fay'] as const
+
+/** Friends on a holiday: they join, pay for each other in every way there is, correct themselves, and settle. Each request rests on those before it. */
+export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never> {
+  const random = createRandom(seed)
+  let count = 0
+  const key = (): string => `holiday-${seed}-${now}-${(count += 1)}`
+  const [owner = ''] = users
+  const made = key()
+  const trip: Trip = { random, key, users, group: derivedId(owner, made), away: new Set(), spent: [] }
+  const path = `/api/groups/${trip.group}`
+  yield { user: owner, method: 'POST', path: '/api/groups', headers: { 'idempotency-key': made }, body: { title: 'Holiday', currency: 'EUR', name: NAMES[0] } }
+  for (const [index, user] of users.entries()) if (user !== owner) yield { user, method: 'POST', path: `${path}/join`, headers: { 'idempotency-key': key() }, body: { name: NAMES[index % NAMES.length] } }
+  for (;;) yield* step(trip, path)
+}
+
+const others = ({ users, away }: Trip, than: string): readonly string[] => users.filter((user) => user !== than && !away.has(user))
+
+const someone = ({ random }: Trip, of: readonly string[]): string => random.pick(of as readonly [string, ...string[]])
+
+function* step(trip: Trip, path: string): Generator<SimulatedRequest> {
+  const { random, spent } = trip
+  const draw = random.next()
+  const one = spent.length === 0 ? undefined : random.pick(spent as readonly Spent[] as readonly [Spent, ...Spent[]])
+  if (draw < 0.55 || one === undefined || trip.away.has(one.payer)) return yield* pay(trip, path)
+  const own = { user: one.payer, headers: { 'idempotency-key': trip.key() } } as const
+  if (one.deleted) {
+    one.deleted = false
+    return yield { ...own, method: 'POST', path: `${path}/expenses/${one.id}/restore` }
+  }
+  if (draw < 0.67) return yield { ...own, method: 'PUT', path: `${path}/expenses/${one.id}`, body: { ...bodyOf(trip, one.payer), revision: one.revision++, reason: 'it was not so' } }
+  if (draw < 0.75) {
+    one.deleted = true
+    return yield { ...own, method: 'DELETE', path: `${path}/expenses/${one.id}` }
+  }
+  if (draw < 0.85) return yield* settle(trip, path)
+  if (draw < 0.9) return yield* leave(trip, path)
+  return yield { user: one.payer, method: 'GET', path: `${path}/${random.pick(['balances', 'debts', 'expenses', 'activity'])}`, headers: {} }
+}
+
+function* pay(trip: Trip, path: string): Generator<SimulatedRequest> {
+  const [payer, idempotencyKey] = [someone(trip, others(trip, '')), trip.key()]
+  trip.spent.push({ id: derivedId(payer, idempotencyKey), payer, revision: 1, deleted: false })
+  yield { user: payer, method: 'POST', path: `${path}/expenses`, headers: { 'idempotency-key': idempotencyKey }, body: bodyOf(trip, payer) }
+}
+
+/** In each of the ways in which an expense can be split. */
+const bodyOf = (trip: Trip, payer: string): object => {
+  const { random } = trip
+  const cents = random.whole(150, 20_000)
+  const [first, ...rest] = [payer, ...others(trip, payer)]
+  const said = { amount: (cents / 100).toFixed(2), description: random.pick(THINGS), category: 'travel' }
+  const way = random.pick(['equal', 'exact', 'percentage', 'shares'] as const)
+  if (way === 'equal') return { ...said, splits: [first, ...rest].map((userId) => ({ userId })) }
+  if (way === 'shares') return { ...said, splitType: way, splits: [first, ...rest].map((userId) => ({ userId, shares: random.whole(1, 3) })) }
+  const whole = way === 'exact' ? cents : 10_000
+  const part = Math.floor(whole / (rest.length + 1))
+  const parts = [whole - part * rest.length, ...rest.map(() => part)]
+  return { ...said, splitType: way, splits: [first, ...rest].map((userId, at) => ({ userId, ...(way === 'exact' ? { amount: ((parts[at] ?? 0) / 100).toFixed(2) } : { percentage: (parts[at] ?? 0) / 100 }) })) }
+}
+
+/** Said by who paid, confirmed by who was paid. */
+function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
+  const from = someone(trip, others(trip, ''))
+  const [to, idempotencyKey] = [someone(trip, others(trip, from)), trip.key()]
+  yield { user: from, method: 'POST', path: `${path}/settlements`, headers: { 'idempotency-key': idempotencyKey }, body: { toUserId: to, amount: (trip.random.whole(100, 5_000) / 100).toFixed(2), currency: 'EUR' } }
+  const status = trip.random.chance(0.9) ? 'completed' : 'failed'
+  yield { user: to, method: 'PUT', path: `${path}/settlements/${derivedId(from, idempotencyKey)}`, headers: { 'idempotency-key': trip.key() }, body: { status } }
+}
+
+/** Somebody leaves for a while, or is back; enough stay to pay for each other. */
+function* leave(trip: Trip, path: string): Generator<SimulatedRequest> {
+  const [gone] = trip.away
+  const user = gone ?? someone(trip, trip.users)
+  if (gone === undefined && trip.users.length < 3) return
+  if (gone === undefined) trip.away.add(user)
+  else trip.away.delete(user)
+  yield { user, method: 'POST', path: `${path}/${gone === undefined ? 'leave' : 'join'}`, headers: { 'idempotency-key': trip.key() }, ...(gone === undefined ? {} : { body: {} }) }
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { holiday } from '../../../producers/simulate/expenses.ts'
+import type { SimulatedRequest } from '../../../producers/simulate/request.ts'
+import { openExpenses } from '../expenses/circle.ts'
+import { NOON, send } from '../memory-edge.ts'
+
+const USERS = ['demo-1', 'demo-2', 'demo-3', 'demo-4']
+const first = (count: number, seed: number): readonly SimulatedRequest[] => {
+  const traffic = holiday({ seed, users: USERS, now: NOON })
+  return Array.from({ length: count }, () => traffic.next().value)
+}
+
+test('the same seed gives the same holiday, another seed another', () => {
+  expect(first(200, 1)).toEqual(first(200, 1))
+  expect(first(200, 1)).not.toEqual(first(200, 2))
+})
+
+test('the edge takes all of it, every kind of request is in it, and nobody is left with what nobody owes', async () => {
+  const edge = await openExpenses()
+  const tokens = new Map<string, string>()
+  for (const user of USERS) tokens.set(user, await edge.token(user))
+  for (const { user, method, path, headers, body } of first(800, 7)) {
+    const { status, text } = await send(edge.app, { method, url: path, token: tokens.get(user) ?? '', headers, body })
+    if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${text}`)
+  }
+  const types = new Set(edge.events.map(({ type }) => type))
+  expect([...types].filter((type) => !type.startsWith('Pat')).sort()).toEqual([
+    'ExpenseDeleted', 'ExpenseRecorded', 'ExpenseRestored', 'ExpenseRevised', 'GroupCreated', 'MemberJoined', 'MemberLeft', 'ProfileTold', 'SettlementConfirmed', 'SettlementFailed', 'SettlementProposed',
+  ])
+  expect(new Set([...edge.outcomes.values()].map(({ kind }) => kind))).toEqual(new Set(['applied']))
+})
