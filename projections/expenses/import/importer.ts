@@ -109,7 +109,8 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
   const proposedAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
   const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
   const common = { key, person: fromUserId, personal: null }
-  const confirmedBy = txHash === null ? 'manual' : 'ton'
+  // Our own export tells; of others a transaction does.
+  const confirmedBy = field(row, 'confirmedBy') === 'manual' || txHash === null ? 'manual' : 'ton'
   const [then, end] = [{ ...common, occurredAt: Math.min(timeIn(row, ['createdAt']) ?? proposedAt, at) }, { ...common, occurredAt: Math.min(verifiedAt, at) }]
   const events: Said[] = [{ ...then, type: 'SettlementProposed', data: { settlementId, fromUserId, toUserId, ...sum, txHash, proposedAt, rowHash } }]
   if (status === 'failed') events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
