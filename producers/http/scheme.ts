@@ -19,6 +19,6 @@ export interface Scheme {
   recognise(credentials: string, now: number): Recognised
 }
 
-/** What the scheme of an `Authorization` header is followed by; undefined where it is of another scheme. */
+/** What the scheme of an `Authorization` header is followed by, perhaps nothing (HTTP trims the space behind it); undefined where it is of another scheme. */
 export const credentialsOf = (scheme: string, authorization: string): string | undefined =>
-  authorization.slice(0, scheme.length + 1).toLowerCase() === `${scheme.toLowerCase()} ` ? authorization.slice(scheme.length + 1) : undefined
+  `${authorization} `.slice(0, scheme.length + 1).toLowerCase() === `${scheme.toLowerCase()} ` ? authorization.slice(scheme.length + 1) : undefined

@@ -31,6 +31,7 @@ describe('who comes with initData', () => {
     ['was forged', `tma ${openedBy(ZOFIE, { botToken: '1:x' })}`, 'init-data-invalid'],
     ['is too old', `tma ${openedBy(ZOFIE, { at: Date.parse('2026-11-15T11:59:59Z') })}`, 'init-data-expired'],
     ['is empty', 'tma ', 'init-data-invalid'],
+    ['is empty, and trimmed', 'tma', 'init-data-invalid'],
     ['is huge', `tma ${'a=b&'.repeat(3000)}`, 'init-data-invalid'],
     ['comes as a token', `Bearer ${openedBy(ZOFIE)}`, 'token-malformed'],
     ['comes without its scheme', openedBy(ZOFIE), 'token-malformed'],
