@@ -75,6 +75,7 @@ const batteryMeasured = (event: TelemetryReported, get: Get): Result => {
 
 const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string; readonly tap: string }) => ({
   ...tapStateKey(loc, tap), level_pct: numberOf(data.level_pct), weight_lbs: numberOf(data.weight_lbs), updated_at: isoOf(data.at), tare_status: null, _device: data.device_id,
+  ...(numberOf(data.level_pct) === null && { _weighed: true as const }),
 })
 
 /** A reading that says no number is no measurement. The level is the scale's own, or where it tells none its weight's. */

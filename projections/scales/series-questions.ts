@@ -1,10 +1,10 @@
 import { united } from '../bins.ts'
-import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
+import type { Aggregate, Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
-import { gallonsOf } from './gallons.ts'
-import type { KegItem, Settings, SettingsItem, TimelineItem } from './items.ts'
-import { kegKey, settingsKey, tapIdOf, tapTimelineKey } from './keys.ts'
+import { gallonsOf, levelOf } from './gallons.ts'
+import type { KegItem, Settings, SettingsItem, TapStateItem, TimelineItem } from './items.ts'
+import { kegKey, settingsKey, tapIdOf, tapStateKey, tapTimelineKey } from './keys.ts'
 import { batteriesBeside, everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
@@ -55,20 +55,25 @@ const kegQuestions = (asked: SeriesAsked) => {
   return {
     /** S57, S39: the level and the battery of the keg that is on the tap, in bins that fit the range. */
     history: async (loc: string, tap: string, range: Range): Promise<History | undefined> => {
-      const timeline = await reader.get(tapTimelineKey(loc, tap)) as TimelineItem | undefined
+      const [timeline, state] = await reader.getMany([tapTimelineKey(loc, tap), tapStateKey(loc, tap)]) as readonly [TimelineItem | undefined, TapStateItem | undefined]
       if (timeline === undefined) return undefined
-      const { keg_id, spans } = presentOf(timeline)
+      const { keg, spans } = presentOf(timeline)
+      // A scale that tells its weight alone has the level that it gives by the keg as it is known now.
+      const weighed = state?._weighed ? keg : undefined
       const shown = spans.map((span) => within(span, range)).filter(({ from, to }) => from < to)
       const [from, to] = [Math.min(...shown.map((one) => one.from), range.to), Math.max(...shown.map((one) => one.to), range.from)]
       const ms = binOf(Math.max(0, to - from))
       const stretches = shown.map((one) => readingsIn(loc, { tap, timeline }, one))
       const binned = stretches.flatMap((stretch) => [
-        points.bins(stretch, { ms, of: ['level_pct', 'battery_pct'] }), points.bins(batteriesBeside(loc, [{ tap, timeline }], stretch), { ms, of: ['battery_pct'] }),
+        points.bins(stretch, { ms, of: ['level_pct', 'battery_pct', ...(weighed ? ['weight_lbs'] : [])] }), points.bins(batteriesBeside(loc, [{ tap, timeline }], stretch), { ms, of: ['battery_pct'] }),
       ])
       const bins = united((await Promise.all(binned)).flat())
       return {
-        tap_id: tapIdOf(loc, tap), keg_id, ...range, bin_secs: ms / 1000,
-        data: bins.flatMap(({ at, values: { level_pct: level } }) => (level === undefined ? [] : [{ t: at, level_pct: level.sum / level.count }])),
+        tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, ...range, bin_secs: ms / 1000,
+        data: bins.flatMap(({ at, values: { level_pct: told, weight_lbs: weight } }) => {
+          const level_pct = levelOf(meanOf(weight), weighed) ?? meanOf(told)
+          return level_pct === null ? [] : [{ t: at, level_pct }]
+        }),
         battery_data: bins.flatMap(({ at, values: { battery_pct: battery } }) => (battery === undefined ? [] : [{ t: at, battery_pct: battery.sum / battery.count }])),
       }
     },
@@ -126,6 +131,8 @@ const locationQuestions = (asked: SeriesAsked) => {
     },
   }
 }
+
+const meanOf = (of: Aggregate | undefined): number | null => (of === undefined ? null : of.sum / of.count)
 
 const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await reader.get(settingsKey(loc)) as SettingsItem | undefined)
 

@@ -22,10 +22,10 @@ export const tapsOf = async (reader: Reader, loc: string): Promise<readonly TapK
   (await everyItem(reader, { pk: locationPartition(loc), prefix: TIMELINES, limit: 100 })).map((item) => ({ tap: item.SK.slice(TIMELINES.length), timeline: item as TimelineItem }))
 
 /** The keg on the tap with all its time there; where there is none, the time since the last one. */
-export const presentOf = ({ kegs }: TimelineItem): { readonly keg_id: string | null; readonly spans: readonly Span[] } => {
+export const presentOf = ({ kegs }: TimelineItem): { readonly keg: KegSpan | undefined; readonly spans: readonly Span[] } => {
   const last = kegs.at(-1)
-  if (last?.to !== null) return { keg_id: null, spans: [{ from: last?.to ?? 0, to: null }] }
-  return { keg_id: last.keg_id, spans: kegs.filter(({ keg_id }) => keg_id === last.keg_id) }
+  if (last?.to !== null) return { keg: undefined, spans: [{ from: last?.to ?? 0, to: null }] }
+  return { keg: last, spans: kegs.filter(({ keg_id }) => keg_id === last.keg_id) }
 }
 
 export const within = ({ from, to }: Span, range: Range): Range => ({ from: Math.max(from, range.from), to: Math.min(to ?? range.to, range.to) })

@@ -65,6 +65,14 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.batteryTrend(LOC, { from: start, to: start + DAY_MS })).toEqual([{ day: start, device_id: 'SCALE-0042', avg_battery_pct: 50, min_battery_pct: 40 }])
     })
 
+    test('S43, S-m: the level of a scale that tells its weight alone is by the keg as it is known now', async () => {
+      const weighed = [registered(at(0)), assigned(at(0)), ...readings(MINUTE_MS, [95.25, 62.125], { level_pct: null })]
+      const levels = async (...events: readonly Event[]) => (await (await ask([...weighed, ...events])).history(LOC, '07', { from: start, to: start + HOUR_MS }))?.data.map(({ t, level_pct }) => [t - start, level_pct])
+      const late = tapped({ tapped_at: start, ...at(5 * MINUTE_MS) })
+      expect(await levels(late)).toEqual([[MINUTE_MS, 50], [2 * MINUTE_MS, 25]])
+      expect(await levels(late, corrected({ from: start, full_lbs: 95.25, empty_lbs: 29, ...at(6 * MINUTE_MS) }))).toEqual([[MINUTE_MS, 100], [2 * MINUTE_MS, 50]])
+    })
+
     test('S17: without a keg history is of the tap since the last one', async () => {
       const questions = await ask([...bar(), ...readings(MINUTE_MS, [90]), finished({ at: start + 5 * MINUTE_MS, ...at(5 * MINUTE_MS) }), ...readings(6 * MINUTE_MS, [20, 20])])
       expect(await questions.history(LOC, '07', { from: start, to: start + HOUR_MS })).toMatchObject({ keg_id: null, data: [{ t: start + 6 * MINUTE_MS }, { t: start + 7 * MINUTE_MS }] })
