@@ -15,7 +15,7 @@ describe('a single fault at every port call', () => {
     // With the series beside, and their points built anew.
     ['scales', 372, []], ['scales', 372, ['rebuild']],
     // With somebody who is forgotten meanwhile, on services and embedded.
-    ['meals', 93, ['rebuild']], ['meals', 91, ['rebuild']],
+    ['meals', 93, ['rebuild']], ['meals', 91, ['rebuild']], ['expenses', 9, ['rebuild']],
   ] as const).slice(0, isLong ? undefined : SHORT))('%s, seed %i, %j: every process dies, sleeps, or is not answered, once at each call it makes', { timeout: 30 * MINUTES }, async ([domain, seed, moves]) => {
     const { runs, failed } = await exhaust(seed, { domain, moves })
     expect(failed.map(({ faults, violations }) => [faults, violations[0]])).toEqual([])

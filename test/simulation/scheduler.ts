@@ -166,7 +166,8 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
       case 'lose': return work(pace, { finish: () => fail(operation.unknown) })
       case 'partial': return work(pace, { cutAfter, cut: () => fail(operation.unknown), finish: () => fail(operation.unknown) })
       case 'late': fail(operation.unknown); return work(amount * LONG, { cutAfter, finish: () => undefined })
-      case 'slow': return work(amount * LONG, { finish: succeed })
+      // Never after its process, where it is a file of this machine: whoever comes next may have written it by then.
+      case 'slow': return work(amount * LONG, { finish: succeed, ...(operation.prompt && { on: process }) })
       case 'pause-before': pause(process, LONG * (0.5 + amount)); return work(pace, { finish: succeed, on: process })
       case 'pause-after': return work(pace, { finish: value => { pause(process, LONG * (0.5 + amount)); succeed(value) } })
       case 'rebalance': case 'rewind': case 'forget': hooks.disturb(kind, process, amount); return work(pace, { finish: succeed })
