@@ -6,6 +6,7 @@ import { MOST_BY_MQTT } from '../scales/envelope.ts'
 import { readHolder, type Holder } from '../scales/holder.ts'
 import { takeEnvelope, takeStatus, takeUnreadable, type Sender, type Taken } from '../scales/intake.ts'
 import { parsePayload } from '../scales/payload.ts'
+import { spaced } from '../scales/spacing.ts'
 import type { Kind, Topic } from './topic.ts'
 
 /** What the way in tells whoever keeps metrics. */
@@ -58,7 +59,7 @@ export const createTaking = ({ commands, reader, clock, report, confirm, admit }
     for (const message of messages) admit?.(message, holder)
     const received = clock.now()
     const taken = messages.map((message) => takeMessage(message, { device, holder, loc: message.loc, actor: device, source: SOURCE, correlationId: null, received }))
-    const events = taken.flatMap((each) => each.events)
+    const events = spaced(taken.flatMap((each) => each.events))
     await commands.append(events)
     if (report) tell(report, { messages, events, taken })
   }

@@ -5,6 +5,7 @@ import { readHolder, type Holder } from './holder.ts'
 import { takeEnvelope } from './intake.ts'
 import { deviceOf, noDevice } from './params.ts'
 import { demandMember } from './rights.ts'
+import { spaced } from './spacing.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
 const loose = (description: string) => ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
@@ -69,7 +70,7 @@ const report: Batch = {
     const { events, refused } = takeEnvelope(call.body, { device, holder, actor: call.caller.user, received: call.now, ...how }, MOST_BY_HTTP)
     const whole = refused.find(({ index }) => index === null)
     if (whole !== undefined) throw mistake(400, { pointer: '', code: 'bad-batch', detail: whole.detail })
-    return { events, doubts: refused.map(({ reason }) => reason), answer: { accepted: events.length - refused.length, quarantined: refused } }
+    return { events: spaced(events), doubts: refused.map(({ reason }) => reason), answer: { accepted: events.length - refused.length, quarantined: refused } }
   },
 }
 
