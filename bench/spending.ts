@@ -12,6 +12,12 @@ export interface Spending {
   readonly everyMs: number
 }
 
+const TWO_YEARS = 730 * 86_400_000
+
+/** Fifty people, five of whom share each expense, for two years. */
+export const journeyOf = (expenses: number): Spending =>
+  ({ group: 'journey', members: 50, expenses, sharers: 5, from: Date.UTC(2024, 0, 1), everyMs: Math.floor(TWO_YEARS / expenses) })
+
 export const memberOf = (nth: number): string => `member-${String(nth).padStart(3, '0')}`
 
 const eventOf = (type: string, nth: number, { group, at, person, data, personal }: { group: string; at: number; person: string; data: unknown; personal: unknown }): Event => ({

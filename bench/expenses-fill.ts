@@ -1,0 +1,36 @@
+import { readConfig } from '../cli/config.ts'
+import { openRuntime } from '../cli/runtime.ts'
+import type { Event } from '../schemas/event.ts'
+import { gathered, journeyOf, spent } from './spending.ts'
+import { perSecond } from './table.ts'
+
+const APPENDED = 1_000
+const FOLDED_MS = 3_600_000
+
+/** A group with many expenses in a data folder: through the log and the folds, sealed, without the edge. */
+const [data = '', expenses = '0'] = process.argv.slice(2)
+const journey = journeyOf(Number(expenses))
+const runtime = await openRuntime({ config: readConfig({ TRIBUTARY_DATA: data }) })
+const { log, codec, serving, start } = runtime.pipeline('expenses')
+const began = performance.now()
+let count = 0
+
+const append = async (events: readonly Event[]): Promise<void> => {
+  await codec.keysFor?.(events)
+  await log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
+  count += events.length
+}
+
+await append(gathered(journey))
+let batch: Event[] = []
+for (const event of spent(journey)) {
+  batch.push(event)
+  if (batch.length < APPENDED) continue
+  await append(batch)
+  batch = []
+}
+if (batch.length > 0) await append(batch)
+await start('processor')
+for (const { partition, high } of await log.watermarks()) if (high > 0) await serving().outcomes.reached({ partition, offset: high - 1 }, FOLDED_MS)
+await runtime.close()
+process.stderr.write(`  ${count.toLocaleString('en')} events appended and folded, ${perSecond(count, (performance.now() - began) / 1000)}/s\n`)
