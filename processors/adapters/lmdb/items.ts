@@ -86,7 +86,7 @@ export const indexKeyOf = ({ pk, sk, number }: IndexSpec, item: Item): string | 
 /** Keeps the indexes in step with one batch of writes. Call inside the batch, before or after the item itself. */
 export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
   const changed = new Map<string, Membership | undefined>()
-  const any = indexes.length > 0 && tables.members.getKeysCount({ limit: 1 }) > 0
+  const any = indexes.length > 0 && hasAny(tables.members)
   return (id: string, item: Item | undefined): void => {
     const now = item && membershipOf(indexes, item)
     const before = changed.has(id) ? changed.get(id) : any ? tables.members.get(id) : undefined
@@ -102,6 +102,12 @@ export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
     if (now === undefined) void tables.members.remove(id)
     else void tables.members.put(id, now)
   }
+}
+
+/** Whether a database holds anything. (`getKeysCount` walks all of it, whatever its limit.) */
+export const hasAny = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
+  for (const _key of db.getKeys({ limit: 1 })) return true
+  return false
 }
 
 /** What an index answers: its keys, the table's keys, and what it includes. */

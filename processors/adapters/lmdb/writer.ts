@@ -5,7 +5,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { createAbsence, type Absence } from './absence.ts'
 import { asFault, causeOf, hasRoomFor, openEnvironment } from './environment.ts'
-import { createIndexer, openTables, type Tables } from './items.ts'
+import { createIndexer, hasAny, openTables, type Tables } from './items.ts'
 import { advance } from './pending.ts'
 import { removeScrubs, scrubbed } from './scrub.ts'
 
@@ -55,7 +55,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
   /** Settles when nothing is being written. */
   let written: Promise<unknown> = Promise.resolve()
-  const absence = opened.tables.items.getKeysCount({ limit: 1 }) === 0 ? createAbsence() : undefined
+  const absence = hasAny(opened.tables.items) ? undefined : createAbsence()
   const write = async (changes: Changes): Promise<void> => {
     if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
     await scrubbing
