@@ -66,6 +66,7 @@ for (const { fullName } of skipped) console.log(`skipped: ${fullName}`)
 // A file that could not be loaded has no tests to fail, and fails all the same.
 const broken = files.filter(({ status, assertionResults }) => status === 'failed' && assertionResults.every((test) => test.status !== 'failed'))
 for (const { name } of broken) console.log(`failed to run: ${name}`)
+if (skipped.length > 0 && !process.env['TRIBUTARY_LONG']) console.log('SKIPPED HERE: what takes many minutes runs with TRIBUTARY_LONG=1 npm test, and in .ci/run.')
 for (const how of skipped.length > 0 ? lacks : []) console.log(`SKIPPED HERE: ${how}`)
 for (const name of again) console.log(`run twice: ${relative(root, name)}`)
 close({ passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length, skipped: skipped.length }, code)

@@ -138,7 +138,7 @@ describeOnServices('tributary forget on Kafka and DynamoDB', (services) => {
       for (const word of WORDS) expect(server.stderr()).not.toContain(word)
     }
   })
-})
+}, { long: true })
 
 /** Every item of every table, as DynamoDB answers it. */
 const everyRow = async (endpoint: string): Promise<string> => {

@@ -8,6 +8,7 @@ import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import { startLoad } from './load.ts'
+import { longTest } from '../services/available.ts'
 import { client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import type { Env } from './program.ts'
 
@@ -73,7 +74,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing-to-resume') })
   })
 
-  test('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
+  longTest('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
     const { env, data } = await filled(100_000)
     const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '3000'])
     await until(() => Promise.resolve(killed.folded() > 2_500), killed.stderr)

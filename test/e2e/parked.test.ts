@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { longTest } from '../services/available.ts'
 import { client, deadly, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import type { Client, Env, Ran, Server } from './program.ts'
 
@@ -49,7 +50,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('killed in the middle of a retry, it is healed by the next, each event once', async () => {
+  longTest('killed in the middle of a retry, it is healed by the next, each event once', async () => {
     const { env, server, annsToken } = await standing([100, 667, 300])
     await server.stop()
     const dying = deadly(env, `die ${join(freshFolder(), 'died')}`)

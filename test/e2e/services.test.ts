@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
+import { longTest } from '../services/available.ts'
 import { client, fiveAm, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import { liveTogether, seen } from './roommates.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
 describeOnServices('on Kafka and DynamoDB Local, with two processor processes', (services) => {
-  test('one killed and one paused past its session: nothing acknowledged is lost, nothing is doubled, and every item equals its fold', async () => {
+  longTest('one killed and one paused past its session: nothing acknowledged is lost, nothing is doubled, and every item equals its fold', async () => {
     const env = services.env(SETTINGS)
     const edge = await startServer(env, ['--roles', 'edge'])
     const first = await startServer(env, ['--roles', 'processor,sender'])
@@ -42,7 +43,7 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
     expect(await Promise.all([edge.stop(), second.stop(), third.stop()])).toEqual([0, 0, 0])
   }, 300_000)
 
-  test('a rebuild is shown beside what serves, followed by the running processors, and then served', async () => {
+  longTest('a rebuild is shown beside what serves, followed by the running processors, and then served', async () => {
     const env = services.env(SETTINGS)
     const server = await startServer(env)
     const gil = client(server.url, await newToken(env, 'gil'))

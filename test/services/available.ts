@@ -9,6 +9,9 @@ export type Available =
 /** Whether there is time for what takes many minutes: in CI, or when asked for. */
 export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
 
+/** A test that takes long beside one that tells nearly the same: skipped by name where there is no time. */
+export const longTest = test.skipIf(!isLong)
+
 /** What takes many minutes is not for every `npm test`. */
 export const ifLong = (available: Available): Available =>
   isLong ? available : { ok: false, how: 'it takes many minutes; TRIBUTARY_LONG=1 npm test runs it, and so does .ci/run' }

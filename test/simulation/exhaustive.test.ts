@@ -5,12 +5,12 @@ import { exhaust } from './simulate.ts'
 const MINUTES = 60_000
 const FLIPS = ['rebuild', 'flip', 'back'] as const
 
-/** A few for every `npm test`; all where there is time. */
-const SHORT = 2
+/** The quickest for every `npm test`; all where there is time. */
+const SHORT = 1
 
 describe('a single fault at every port call', () => {
   test.for(([
-    ['toy', 7, []], ['meals', 23, []], ['toy', 28, []], ['meals', 2, []],
+    ['meals', 23, []], ['toy', 7, []], ['toy', 28, []], ['meals', 2, []],
     ['toy', 23, FLIPS], ['toy', 29, FLIPS], ['meals', 27, FLIPS],
     // With the series beside, and their points built anew.
     ['scales', 372, []], ['scales', 372, ['rebuild']],

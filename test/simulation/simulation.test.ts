@@ -3,7 +3,7 @@ import { runSeed } from './run.ts'
 import { isLong } from '../services/available.ts'
 import { simulate, told } from './simulate.ts'
 
-const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? (isLong ? 2_000 : 500))
+const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? (isLong ? 2_000 : 300))
 const MINUTES = 60_000
 
 describe('random seeds', () => {

@@ -10,7 +10,7 @@ import { keepTopic } from '../../../../processors/adapters/kafka/topic.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 import { listener } from '../../../contracts/listener.ts'
 import { all, numbered, record } from '../../../contracts/log.ts'
-import { describeWith } from '../../../services/available.ts'
+import { describeWith, ifLong } from '../../../services/available.ts'
 import { freePort } from '../../../services/kafka-node.ts'
 import { kafkaAvailable, startKafka, type KafkaHandle } from '../../../services/kafka.ts'
 
@@ -24,7 +24,7 @@ test('Kafka that is down at start is a clear fault, and no hang', async () => {
   await logs.close()
 })
 
-describeWith('Kafka that goes away', kafkaAvailable(), () => {
+describeWith('Kafka that goes away', ifLong(kafkaAvailable()), () => {
   let kafka: KafkaHandle
   beforeAll(async () => { kafka = await startKafka() })
   afterAll(async () => { await kafka?.stop() })
