@@ -1,0 +1,112 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
+import { describeOnServices } from '../e2e/on-services.ts'
+import { client, freshFolder, meal, run, startServer, tell, type Env, type Server } from '../e2e/program.ts'
+import { writeTables, writeTopics, type RecordedServices, type WireItem } from './services.mjs'
+
+/** Releases whose data folders and tables every later release must open. `record.mjs` records one. */
+const RELEASES = ['fbfdde6']
+
+interface Answer {
+  readonly user: string
+  readonly path: string
+  readonly status: number
+  readonly body: object | null
+}
+
+interface Recorded {
+  readonly tokens: Readonly<Record<string, string>>
+  /** What the release answered before it was stopped. */
+  readonly answers: readonly Answer[]
+}
+
+const fixture = <Content>(release: string, file: string): Recorded & Content =>
+  JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, release, file))).toString()) as Recorded & Content
+
+/** Answers that a later release corrected on purpose: none yet. */
+const CORRECTED: readonly { readonly path: RegExp; readonly reason: string }[] = []
+
+/** A later release may add fields to an answer; the recorded ones stay as they were. */
+const compareAnswers = async (url: string, { tokens, answers }: Recorded): Promise<void> => {
+  for (const { user, path, status, body } of answers) {
+    if (CORRECTED.some((corrected) => corrected.path.test(path))) continue
+    const now = await client(url, tokens[user] ?? '').get(path)
+    expect({ path, status: now.status }).toEqual({ path, status })
+    if (status === 200) expect({ path, body: now.body }).toMatchObject({ path, body })
+  }
+}
+
+const unpack = (files: Readonly<Record<string, string>>): string => {
+  const folder = freshFolder()
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), Buffer.from(content, 'base64'))
+  }
+  return folder
+}
+
+/** Without timers and senders: the clock must not change what was recorded. */
+const ROLES = ['--roles', 'edge,processor']
+
+const writesOn = async ({ url }: Server, { tokens }: Recorded): Promise<void> => {
+  expect(await client(url, tokens['ann'] ?? '').post('/v1/meals', meal(1))).toMatchObject({ status: 201 })
+}
+
+describe.each(RELEASES)('a data folder written by %s', { timeout: 180_000 }, (release) => {
+  test('opens, answers as before, takes new events and equals the fold of its log', async () => {
+    const recorded = fixture<{ readonly files: Readonly<Record<string, string>> }>(release, 'folder.json.gz')
+    const env = { TRIBUTARY_DATA: unpack(recorded.files) }
+    const server = await startServer(env, ROLES)
+    await compareAnswers(server.url, recorded)
+    await writesOn(server, recorded)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await server.stop()).toBe(0)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+  })
+})
+
+const DOMAINS = ['meals', 'scales', 'expenses']
+
+/** Rows of the readings table expire 30 days after their reading, so the series of a fixture are not compared on services. */
+const SERIES = /history\?|lifespan|by-hour/
+
+describe.each(RELEASES)('topics and tables written by %s', (release) => {
+  describeOnServices('on Kafka and DynamoDB', (services) => {
+    test('are taken over, answer as before, take new events and equal the fold of their log', { timeout: 300_000 }, async () => {
+      const all = fixture<RecordedServices>(release, 'services.json.gz')
+      const recorded = { ...all, answers: all.answers.filter(({ path }) => !SERIES.test(path)) }
+      await restore(services.kafka.brokers, services.dynamodb.endpoint, recorded)
+      const env = services.env()
+      const server = await startServer(env, ROLES)
+      for (const domain of DOMAINS) await upgrade(env, domain)
+      await compareAnswers(server.url, recorded)
+      await writesOn(server, recorded)
+      for (const domain of DOMAINS) expect(await run(['verify', domain], env)).toMatchObject({ code: 0 })
+      expect(await server.stop()).toBe(0)
+    })
+  })
+})
+
+/** A release with other folds builds a generation of its own. */
+const upgrade = async (env: Env, domain: string): Promise<void> => {
+  const { stderr } = await run(['verify', domain], env)
+  if (stderr.includes('folds-differ')) await tell(['rebuild', domain, '--yes'], env)
+}
+
+/** A topic that is written anew has another identity: control learns it, as an operator who restores a topic would have it learn. */
+const restore = async (brokers: readonly string[], dynamodb: string, { topics, tables }: RecordedServices): Promise<void> => {
+  await writeTopics(brokers.join(','), topics)
+  const logs = kafkaLogs({ brokers })
+  const identities = new Map<string, { readonly cluster: string; readonly topic: string }>()
+  for (const { name } of topics) identities.set(name.replace('.events', ''), await (await logs.open(name)).identity())
+  await logs.close()
+  const changeItem = (table: string, item: WireItem): WireItem => {
+    const identity = identities.get(String(item['PK']?.['S']).replace('DOMAIN#', '').replace('-series', ''))
+    if (table !== 'tributary-control' || item['SK']?.['S'] !== 'TOPIC' || identity === undefined) return item
+    return { ...item, cluster: { S: identity.cluster }, topic: { S: identity.topic } }
+  }
+  await writeTables(dynamodb, tables, changeItem)
+}
