@@ -1,4 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
+import { backUp } from './operations/backup.ts'
 import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { exportKey } from './operations/export.ts'
@@ -31,6 +32,7 @@ const OPERATIONS = {
   'generations': listGenerations as Operation<unknown>,
   'generations-drop': dropOne as Operation<unknown>,
   'forget': forgetPerson as Operation<unknown>,
+  'backup': backUp as Operation<unknown>,
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null, mqtt: runtime.where.mqtt ?? null }),
   'marks': marksOf as Operation<unknown>,
   'control': callControl as Operation<unknown>,

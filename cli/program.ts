@@ -35,6 +35,7 @@ export const createProgram = (context: Context, exit: (code: Exit) => void): Com
   reading(program, run)
   mending(program, run)
   forgetting(program, run)
+  saving(program, run)
   proving(program, run)
   return program
 }
@@ -135,6 +136,15 @@ const forgetting = (program: Command, run: Run): void => {
   program.command('forget').argument('[person]').description('destroy the key of a person: what they said is gone from the log, the items and every rebuild; cannot be undone')
     .option('--subject <id>', 'the person').option('--yes', 'do not ask').addOption(json())
     .action((person: string | undefined, options: object) => run(async () => (await import('./commands/forget.ts')).forget)({ person, ...options }))
+}
+
+const saving = (program: Command, run: Run): void => {
+  program.command('backup').argument('<folder>').description('write a consistent copy of the embedded data folder while the server runs')
+    .requiredOption('--keys <folder>', 'where the keys of people go: never into the same backup as the log').addOption(json())
+    .action((folder: string, options: { keys: string; json?: true }) => run(async () => (await import('./commands/backup.ts')).backup)({ folder, ...options }))
+  program.command('restore').argument('<folder>').description('check a backup, write it to an empty data folder, and verify every item')
+    .requiredOption('--keys <folder>', 'the keys that the backup wrote apart')
+    .action((folder: string, options: { keys: string }) => run(async () => (await import('./commands/restore.ts')).restore)({ folder, ...options }))
 }
 
 const proving = (program: Command, run: Run): void => {

@@ -86,5 +86,7 @@ export interface Log {
 /** Opens topics; a topic that does not exist is created with the settings of the adapter. */
 export interface Logs {
   open(topic: string, kept?: TopicIdentity): Promise<Log>
+  /** Writes a consistent copy of all topics into an empty folder while appends go on, where the log's disk is ours. */
+  copy?(folder: string): Promise<void>
   close(): Promise<void>
 }

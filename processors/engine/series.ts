@@ -22,6 +22,8 @@ export interface Series {
   /** Every point, by measure, dimensions (as the spec orders them) and instant. */
   list(): AsyncIterable<readonly Point[]>
   readonly reader: SeriesReader
+  /** Writes a consistent copy into an empty folder while reads and writes go on, where the store's disk is ours. */
+  copy?(folder: string): Promise<void>
   /** The oldest instant of which the store still keeps points; absent where it keeps them for ever. */
   keepsFrom?(): number
   close(): Promise<void>

@@ -52,6 +52,8 @@ export interface Store {
   readonly sorted?: true
   /** Leaves nothing on disk of what was overwritten or removed before the call, where the store's disk is ours. */
   scrub?(): Promise<void>
+  /** Writes a consistent copy into an empty folder while reads and writes go on, where the store's disk is ours. */
+  copy?(folder: string): Promise<void>
   /** What changes in it, for those who watch; only of a table whose spec says that somebody does. */
   readonly changes?: ChangeFeed
   /** Questions, as of a clock. */

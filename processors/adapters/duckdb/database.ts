@@ -9,6 +9,8 @@ export interface Database {
   write<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>
   /** The rows of a query, in pages. */
   rows(sql: () => string | undefined): AsyncGenerator<readonly (readonly DuckDBValue[])[]>
+  /** Writes everything that is committed into a new file, as of one transaction. */
+  copy(file: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -19,6 +21,7 @@ const LIMITS = { threads: '2', memory_limit: '256MB' }
 export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
   let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
   let turn: Promise<unknown> = Promise.resolve()
+  let copied: Promise<unknown> = Promise.resolve()
 
   const opening = async () => {
     const { DuckDBInstance } = await import('@duckdb/node-api')
@@ -51,14 +54,33 @@ export const openDatabase = (path: string, prepare: (connection: DuckDBConnectio
       connection.closeSync()
     }
   }
+  const copy = async (file: string) => {
+    const copying = copyTo((await open()).instance, file)
+    copied = Promise.allSettled([copied, copying])
+    await copying
+  }
   const close = async () => {
     await turn
+    await copied
     const known = await opened?.catch(() => undefined)
     opened = undefined
     known?.writer.closeSync()
     known?.instance.closeSync()
   }
-  return { write, rows, close }
+  return { write, rows, copy, close }
+}
+
+/** DuckDB names an attached database after its alias, and the opened one after its file. */
+const copyTo = async (instance: DuckDBInstance, file: string): Promise<void> => {
+  const connection = await instance.connect()
+  try {
+    const [[source]] = (await connection.runAndReadAll('SELECT current_database()')).getRows() as [[string]]
+    await connection.run(`ATTACH '${file.replaceAll("'", "''")}' AS copied`)
+    await connection.run(`COPY FROM DATABASE "${source}" TO copied`)
+    await connection.run('DETACH copied')
+  } finally {
+    connection.closeSync()
+  }
 }
 
 const inTransaction = async <T>(connection: DuckDBConnection, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {

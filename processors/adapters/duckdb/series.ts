@@ -8,13 +8,15 @@ import { openDatabase, type Database } from './database.ts'
 import { createDictionary, type Dictionary } from './dictionary.ts'
 import { createTable, merge, pointOf, quoted, tablesOf, type Table } from './tables.ts'
 
+const FILE = 'points.duckdb'
+
 /** The embedded series: a DuckDB file a generation, a table a measure. */
 export const duckdbSeries = ({ folder }: { readonly folder: string }): SeriesStores => {
   const opened = new Set<Series>()
   const placeOf = ({ database, name }: SeriesSpec, generation: number): string => join(folder, `${database}.${name}`, `g${generation}`)
   return {
     open: (spec, generation) => {
-      const series = openSeries(spec, join(placeOf(spec, generation), 'points.duckdb'))
+      const series = openSeries(spec, join(placeOf(spec, generation), FILE))
       opened.add(series)
       return series
     },
@@ -53,7 +55,7 @@ const openSeries = (spec: SeriesSpec, path: string): Series => {
     return []
   }
   const parts = { database, dictionary, tables }
-  return { write, list: () => listed(parts), reader: readerOf(parts), close: database.close }
+  return { write, list: () => listed(parts), reader: readerOf(parts), copy: (folder) => database.copy(join(folder, FILE)), close: database.close }
 }
 
 async function* listed({ database, dictionary, tables }: Parts): AsyncGenerator<readonly Versioned[]> {

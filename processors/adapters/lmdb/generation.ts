@@ -81,6 +81,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     count: async () => ((await settled()).items.getStats() as { readonly entryCount: number }).entryCount,
     sync: drain,
     scrub: () => drain().then(writer.scrub),
+    copy: writer.copy,
     close: () => closing ??= drain().finally(() => writer.close()),
   }
 }

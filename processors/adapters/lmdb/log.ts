@@ -22,6 +22,8 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
   let files: LogFiles | undefined
   let closing: Promise<void> | undefined
   let reopening = false
+  /** Settles when no copy is being made: an environment that is closed under a copy ends the process. */
+  let copied: Promise<unknown> = Promise.resolve()
   const open = (): LogFiles => {
     if (closing !== undefined && files === undefined) throw new Fault('log-closed', `The log at ${folder} was closed. Open it again to use it.`)
     if (reopening) throw new Fault('log-unavailable', `The log at ${folder} is being opened anew. Try again.`, { retriable: true })
@@ -34,6 +36,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       const old = files
       files = undefined
       reopening = true
+      await copied
       await old?.root.close().catch(() => undefined)
       reopening = false
       open()
@@ -49,9 +52,15 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       topics.set(topic, known)
       return known.log
     },
+    copy: target => {
+      const copying = open().root.backup(target, false)
+      copied = Promise.allSettled([copied, copying])
+      return copying
+    },
     close: () => closing ??= (async () => {
       await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
       await flusher.settled()
+      await copied
       const last = files
       files = undefined
       await last?.root.close()

@@ -35,6 +35,8 @@ export interface Writer {
   write(changes: Changes): Promise<void>
   /** Leaves nothing on disk of what was overwritten or removed. Reads go on meanwhile, and writes wait. */
   scrub(): Promise<void>
+  /** Writes what is on disk into an empty folder, as of one transaction. */
+  copy(folder: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,11 +48,14 @@ export const openWriter = (parts: GenerationParts): Writer => {
   let opened = openAt(parts)
   let closing: Promise<void> | undefined
   let scrubbing: Promise<void> | undefined
+  /** Settles when no copy is being made: an environment that is closed under a copy ends the process. */
+  let copied: Promise<unknown> = Promise.resolve()
   const scrub = async (): Promise<void> => {
     const { root } = opened
     opened = openedOn(await scrubbed(root, path), parts)
     // From here on nobody reads from the old one; what was read from it in this turn is let go of first.
     await delay(LET_GO_MS)
+    await copied
     await root.close()
   }
   /** Settles when nothing is being written. */
@@ -68,6 +73,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
     } catch (error) {
       // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
       const cause = await causeOf(error)
+      await copied
       await root.close().catch(() => undefined)
       opened = openAt(parts)
       throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written. Check the disk`)
@@ -84,8 +90,14 @@ export const openWriter = (parts: GenerationParts): Writer => {
     scrub: () => scrubbing ??= scrub().finally(() => {
       scrubbing = undefined
     }),
+    copy: async folder => {
+      await scrubbing
+      const copying = opened.root.backup(folder, false)
+      copied = Promise.allSettled([copied, copying])
+      await copying
+    },
     // Closed under a write, LMDB ends the process.
-    close: () => closing ??= Promise.allSettled([scrubbing, written]).then(() => opened.root.close()),
+    close: () => closing ??= Promise.allSettled([scrubbing, written, copied]).then(() => opened.root.close()),
   }
 }
 

@@ -1,0 +1,106 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Fault, messageOf } from '../../schemas/fault.ts'
+import { checkBackup, destroyedIn, KEY_FILE, refuseNested, sync, type Manifest } from '../backup.ts'
+import { configOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { callHolder } from '../folder.ts'
+import type { Exit } from '../output.ts'
+import { DOMAINS } from '../domains.ts'
+import type { GenerationRow } from '../operations/generations.ts'
+import { asking, type Ask } from '../reach.ts'
+import { isEmbedded } from '../runtime.ts'
+import { keyFileIn } from '../sealing.ts'
+import { rebuild } from './rebuild.ts'
+import { verify } from './verify.ts'
+
+export interface RestoreOptions {
+  readonly folder: string
+  readonly keys: string
+}
+
+/** Writes the data folder next to its place and moves it there at the end, so an interrupted restore leaves no half of a folder. */
+export const restore = async (context: Context, options: RestoreOptions): Promise<Exit> => {
+  const config = configOf(context)
+  if (!isEmbedded(config) || config.kafka !== undefined || config.dynamodb !== undefined) throw new Fault('backup-services', 'Only an embedded data folder can be restored by this command. See docs/operating.md for Kafka and DynamoDB.')
+  const [data, folder, keys] = [resolve(config.data), resolve(options.folder), resolve(options.keys)]
+  refuseNested(data, folder, keys)
+  await refuseUsed(data)
+  context.output.progress('checking the backup')
+  const [files, keyFiles] = [await checkBackup(folder), await checkBackup(keys)]
+  if (!keyFiles.files.some(({ path }) => path === KEY_FILE)) throw new Fault('backup-damaged', `${keys} is not the key folder of a backup: it has no ${KEY_FILE}. Nothing was restored.`)
+  mkdirSync(dirname(data), { recursive: true })
+  const draft = mkdtempSync(join(dirname(data), `${basename(data)}.restoring-`))
+  try {
+    copy(files, folder, draft)
+    mkdirSync(dirname(keyFileIn(draft)), { mode: 0o700 })
+    cpSync(join(keys, KEY_FILE), keyFileIn(draft))
+    for (const path of [keyFileIn(draft), dirname(keyFileIn(draft)), draft]) sync(path)
+    moveTo(draft, data)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    throw error
+  }
+  context.output.note(`${config.data} contains the backup begun at ${files.begun}.`)
+  await dropUnfinished(context)
+  if (destroyedIn(keyFileIn(data)) > files.destroyed) await forgetAgain(context)
+  context.output.note('Comparing every item with its events.')
+  return verify(context, {})
+}
+
+/** The files of a generation that was being built are not in the backup. */
+const dropUnfinished = (context: Context): Promise<void> =>
+  asking(context, {}, async (askOne) => {
+    for (const { domain, generation, state } of await generationsIn(askOne)) {
+      if (state === 'serving' || state === 'following' || state === 'standing') continue
+      await askOne('generations-drop', { domain, generation })
+      context.output.note(`Generation ${generation} of ${domain} was not complete when the backup was made: it is dropped.`)
+    }
+  })
+
+/** The keys are newer than the backup, and people were forgotten in between. The items of the backup still contain their text, so they are built again from the log. */
+const forgetAgain = async (context: Context): Promise<void> => {
+  context.output.note('People were forgotten after this backup. Every domain is rebuilt without their text.')
+  const before = await asking(context, {}, generationsIn)
+  for (const { name } of DOMAINS) await rebuild(context, { domain: name, flip: true, yes: true })
+  await asking(context, {}, async (askOne) => {
+    for (const { domain, generation } of before) await askOne('generations-drop', { domain, generation })
+  })
+}
+
+const generationsIn = async (askOne: Ask): Promise<readonly GenerationRow[]> => {
+  const rows: GenerationRow[] = []
+  await askOne('generations', {}, (row) => rows.push(row as GenerationRow))
+  return rows
+}
+
+const refuseUsed = async (data: string): Promise<void> => {
+  const holder = existsSync(data) ? await callHolder(data) : undefined
+  holder?.destroy()
+  if (holder !== undefined) throw new Fault('data-folder-in-use', `The data folder ${data} is used by a running tributary process. Stop it first.`)
+  if (existsSync(data) && readdirSync(data).length > 0) throw notEmpty(data)
+}
+
+const notEmpty = (data: string): Fault =>
+  new Fault('restore-not-empty', `The data folder ${data} is not empty, and a restore replaces nothing. Move it away, or set TRIBUTARY_DATA to a new folder.`)
+
+const copy = ({ files }: Manifest, from: string, to: string): void => {
+  const folders = new Set<string>()
+  for (const { path } of files) {
+    mkdirSync(dirname(join(to, path)), { recursive: true, mode: 0o700 })
+    cpSync(join(from, path), join(to, path))
+    sync(join(to, path))
+    folders.add(dirname(join(to, path)))
+  }
+  for (const folder of folders) sync(folder)
+}
+
+const moveTo = (draft: string, data: string): void => {
+  try {
+    renameSync(draft, data)
+  } catch (error) {
+    if (existsSync(data) && readdirSync(data).length > 0) throw notEmpty(data)
+    throw new Fault('data-folder-unusable', `The restored folder cannot be moved to ${data} (${messageOf(error)}).`, { cause: error })
+  }
+  sync(dirname(data))
+}
