@@ -96,7 +96,7 @@ export const flipBench = async (): Promise<void> => {
       const quiet = await loadUntil(server, token, new Promise((resolve) => setTimeout(resolve, SECONDS * 1000)))
       const rebuild = await loadUntil(server, token, command(env, ['rebuild', 'meals', '--no-flip', '--yes']))
       const flip = await loadUntil(server, token, command(env, ['flip', 'meals', '--to', String(round + 2)]))
-      await command(env, ['generations', 'meals', '--drop', String(round + 1)])
+      await command(env, ['generations', 'meals', '--drop', String(round + 1), '--yes'])
       process.stderr.write(`  round ${round}: p99 quiet ${p99(quiet)} ms, rebuild ${p99(rebuild)} ms, flip ${p99(flip)} ms\n`)
       if (round > 0) rounds.push({ quiet, rebuild, flip })
     }

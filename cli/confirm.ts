@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { Fault } from '../schemas/fault.ts'
 
 export interface Asking {
   readonly signal: AbortSignal
@@ -8,7 +9,7 @@ export interface Asking {
   readonly interrupt?: () => void
 }
 
-/** Whether it is meant. Nobody to ask: what was said is. The end of the input is a no. */
+/** Asks on a terminal. Elsewhere the answer is yes: the command was written into a script. The end of the input is a no. */
 export const confirm = async (question: string, { signal, input = process.stdin, output = process.stderr, interrupt = () => process.kill(process.pid, 'SIGINT') }: Asking): Promise<boolean> => {
   if (input.isTTY !== true) return true
   signal.throwIfAborted()
@@ -22,4 +23,11 @@ export const confirm = async (question: string, { signal, input = process.stdin,
   asked.close()
   signal.throwIfAborted()
   return /^y(es)?$/i.test(answer.trim())
+}
+
+/** For what cannot be undone: on a terminal it asks, elsewhere it demands `--yes`. */
+export const confirmIrreversible = async (question: string, { yes, ...asking }: Asking & { readonly yes: boolean | undefined }): Promise<boolean> => {
+  if (yes === true) return true
+  if ((asking.input ?? process.stdin).isTTY !== true) throw new Fault('confirmation-needed', 'This cannot be undone, and there is no terminal to confirm it on. Add --yes.')
+  return confirm(question, asking)
 }

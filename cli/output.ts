@@ -6,8 +6,10 @@ export type Exit = (typeof EXIT)[keyof typeof EXIT]
 const PROGRESS_EVERY_MS = 5000
 
 export interface Output {
-  /** Data, to stdout. */
+  /** A line for people or of JSON, to stdout. Control characters in it are escaped. */
   line(text: string): void
+  /** A line of a file format, to stdout: escaped on a terminal only, because a file must contain what was stored. */
+  exact(text: string): void
   /** For people, to stderr. */
   note(text: string): void
   /** On a terminal the last line is rewritten, with a bar where a share is known; elsewhere a line every 5 s. */
@@ -20,7 +22,7 @@ export interface Output {
 }
 
 export interface Terminal {
-  readonly out: { write(text: string): unknown }
+  readonly out: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly err: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly color: boolean
   now(): number
@@ -33,17 +35,21 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
     if (open) err.write('\r\u001b[K')
     open = false
   }
+  const shown = color ? escapeButColors : escapeControls
+  const write = (text: string): void => {
+    settle()
+    out.write(`${text}\n`)
+  }
   const paint = (code: number) => (text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
   return {
-    line: (text) => {
-      settle()
-      out.write(`${text}\n`)
-    },
+    line: (text) => write(shown(text)),
+    exact: (text) => write(out.isTTY === true ? escapeControls(text) : text),
     note: (text) => {
       settle()
-      err.write(`${text}\n`)
+      err.write(`${shown(text)}\n`)
     },
-    progress: (text, share) => {
+    progress: (told, share) => {
+      const text = escapeControls(told)
       if (err.isTTY === true) {
         err.write(`\r\u001b[K${share === undefined ? '' : `${bar(share)} `}${text}`)
         open = true
@@ -58,6 +64,16 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
     red: paint(31),
   }
 }
+
+/** All control characters but line feed and tab, and the marks that reverse the direction of text. */
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Stored text must not move the cursor, change the title or hide lines of a terminal. The escapes are those of JSON. */
+export const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** The colours of `paint` stay. */
+const escapeButColors = (text: string): string => text.split(COLORS).map((part, index) => (index % 2 === 0 ? escapeControls(part) : part)).join('')
+const COLORS = /(\u001b\[(?:0|1|2|31)m)/
 
 const BAR = 20
 const bar = (share: number): string => `[${'#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '.')}]`

@@ -117,7 +117,7 @@ const mending = (program: Command, run: Run): void => {
     .option('--accept-unfollowed', 'also where nobody follows it').addOption(json())
     .action((domain: string, options: object) => run(async () => (await import('./commands/flip.ts')).flip)({ domain, ...options }))
   program.command('generations').argument('[domain]').description('what is there, which one serves, who follows; or drop one')
-    .option('--domain <domain>', 'which domain').option('--drop <generation>', 'remove its table, its group and its place in the list', wholeNumber(1)).addOption(json())
+    .option('--domain <domain>', 'which domain').option('--drop <generation>', 'remove its table, its group and its place in the list', wholeNumber(1)).option('--yes', 'do not ask (needed off a terminal)').addOption(json())
     .action((domain: string | undefined, options: object) => run(async () => (await import('./commands/generations.ts')).generations)({ ...options, ...(domain === undefined ? {} : { domain }) }))
   const parked = program.command('parked').description('keys that stand still because one of their events could not be folded; exit 4 when there are any')
   parked.command('list', { isDefault: true }).argument('[domain]').option('--generation <n>', 'of this one, not of the serving one', wholeNumber(1))
@@ -134,7 +134,7 @@ const mending = (program: Command, run: Run): void => {
 
 const forgetting = (program: Command, run: Run): void => {
   program.command('forget').argument('[person]').description('destroy the key of a person: what they said is gone from the log, the items and every rebuild; cannot be undone')
-    .option('--subject <id>', 'the person').option('--yes', 'do not ask').addOption(json())
+    .option('--subject <id>', 'the person').option('--yes', 'do not ask (needed off a terminal)').addOption(json())
     .action((person: string | undefined, options: object) => run(async () => (await import('./commands/forget.ts')).forget)({ person, ...options }))
 }
 

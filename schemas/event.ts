@@ -12,9 +12,12 @@ export interface EventMeta {
   readonly actorId: string | null
   /** Whose `personal` it is. */
   readonly subjectId: string | null
-  /** Set when the caller sent an Idempotency-Key: the key, and the hash of the body it came with. */
+  /** Set when the caller sent an Idempotency-Key: its stored form, and the hash of the body it came with. */
   readonly request: { readonly key: string; readonly hash: string } | null
 }
+
+/** Begins the stored form of an Idempotency-Key. Events of older releases contain the key itself. */
+export const HASHED_KEY = 'sha256:'
 
 /** What a fold sees instead of personal data whose key was destroyed. */
 export const FORGOTTEN = 'forgotten'

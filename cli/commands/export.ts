@@ -21,7 +21,7 @@ export const exportOne = async (context: Context, { domain, key, format, history
     const text = head + csvOf(exporter, [told as ExportRow])
     head = ''
     // Its last line ends here.
-    if (text !== '') context.output.line(text.slice(0, -1))
+    if (text !== '') context.output.exact(text.slice(0, -1))
   }
   await ask(context, { name: 'export', args: { domain, key, history: history === true }, row })
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine

@@ -1,7 +1,7 @@
 import type { Forgot } from '../../processors/engine/forgetting.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { confirm } from '../confirm.ts'
+import { confirmIrreversible } from '../confirm.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -16,7 +16,7 @@ export interface ForgetOptions {
 
 export const forget = async (context: Context, { person, subject = person, yes, json }: ForgetOptions): Promise<Exit> => {
   if (subject === undefined || subject === '' || (person !== undefined && person !== subject)) throw new Fault('bad-usage', 'Name one person: tributary forget --subject ID.')
-  if (yes !== true && !(await confirm(`Destroy the key of ${subject}? What they said can never be read again.`, { signal: context.signal }))) {
+  if (!(await confirmIrreversible(`Destroy the key of ${subject}? Their personal data can never be read again.`, { yes, signal: context.signal }))) {
     context.output.note('Nothing was done.')
     return EXIT.failed
   }

@@ -1,4 +1,5 @@
 import { Fault } from '../../schemas/fault.ts'
+import { confirmIrreversible } from '../confirm.ts'
 import type { Context } from '../context.ts'
 import { DOMAINS, domainNamed } from '../domains.ts'
 import { count } from '../meter.ts'
@@ -10,6 +11,7 @@ import { ask } from '../reach.ts'
 export interface GenerationsOptions {
   readonly domain?: string
   readonly drop?: number
+  readonly yes?: true
   readonly json?: true
 }
 
@@ -27,9 +29,13 @@ const list = async (context: Context, { domain, json }: GenerationsOptions): Pro
   return EXIT.fine
 }
 
-const drop = async (context: Context, { domain, drop: generation, json }: GenerationsOptions & { drop: number }): Promise<Exit> => {
+const drop = async (context: Context, { domain, drop: generation, yes, json }: GenerationsOptions & { drop: number }): Promise<Exit> => {
   const of = domain ?? (DOMAINS.length === 1 ? DOMAINS[0]?.name : undefined)
   if (of === undefined) throw new Fault('bad-usage', 'Name the domain whose generation is to be dropped.')
+  if (!(await confirmIrreversible(`Drop generation ${generation} of ${of}, with its table and its consumer group?`, { yes, signal: context.signal }))) {
+    context.output.note('Nothing was done.')
+    return EXIT.failed
+  }
   await ask(context, { name: 'generations-drop', args: { domain: of, generation } })
   context.output.line(json === true ? JSON.stringify({ domain: of, dropped: generation }) : `generation ${generation} of ${of} is dropped`)
   return EXIT.fine

@@ -104,8 +104,9 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 
 const logging = (logger: Logger): Partial<Watching> => ({
-  parked: (domain, { key, partition, offset, type, code, reason }) =>
-    logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, `a key is parked: ${reason} See: tributary parked`),
+  // The reason may quote what a person typed, so it is shown by the command only.
+  parked: (domain, { key, partition, offset, type, code }) =>
+    logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, 'a key is parked: run tributary parked to see why'),
   // Who hears of it here goes on; elsewhere a fault ends the command, and nobody tries again.
   failed: (domain, error) => logger.warn({ domain, code: isFault(error) ? error.code : 'internal' }, `${messageOf(error)}${isFault(error) && error.retriable ? ' It is tried again.' : ''}`),
 })

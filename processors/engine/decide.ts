@@ -1,7 +1,7 @@
 import type { Item, Key } from '../../projections/item.ts'
 import type { Change, Domain, Get, Outcome, Projection, Result, Timer } from '../../projections/projection.ts'
 import type { Point } from '../../projections/series.ts'
-import type { Event } from '../../schemas/event.ts'
+import { HASHED_KEY, type Event } from '../../schemas/event.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
 import type { Position } from './log.ts'
 
@@ -86,10 +86,12 @@ const repeated = (decider: Decider, heard: Heard, prior: Remembered): Decision =
   return marked(decider, heard, { kind: 'duplicate', of: prior.event })
 }
 
-const reused = ({ event }: Heard) => ({
-  code: 'idempotency-key-reused',
-  detail: `The Idempotency-Key "${event.meta.request?.key}" came before with another body. Use a new key for a new request.`,
-})
+/** Events of older releases contain the key itself, and their refusals name it. */
+const reused = ({ event }: Heard) => {
+  const key = event.meta.request?.key ?? ''
+  const named = key.startsWith(HASHED_KEY) ? 'This Idempotency-Key' : `The Idempotency-Key "${key}"`
+  return { code: 'idempotency-key-reused', detail: `${named} came before with another body. Use a new key for a new request.` }
+}
 
 const remember = ({ ttl }: Decider, { event }: Heard, { key, outcome }: { key: Key; outcome: Outcome }): Item => ({
   ...key,

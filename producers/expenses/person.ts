@@ -1,4 +1,5 @@
 import type { MemberJoinedPersonal } from '../../schemas/generated/expenses.ts'
+import { HTTPS_URL } from '../../projections/https-url.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import type { Call } from '../http/route.ts'
 
@@ -6,7 +7,7 @@ import type { Call } from '../http/route.ts'
 export const personProperties = {
   name: { type: 'string', minLength: 1, maxLength: 200 },
   username: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'Of Telegram, without the @.' },
-  avatarUrl: { type: 'string', minLength: 1, maxLength: 1_000 },
+  avatarUrl: { type: 'string', minLength: 1, maxLength: 1_000, pattern: HTTPS_URL, description: 'An https URL.' },
 } as const
 
 export type SaidPerson = { readonly name?: string; readonly username?: string; readonly avatarUrl?: string }

@@ -6,7 +6,7 @@ import { unheard, type Receipt } from '../commands.ts'
 import { derivedId } from '../ids.ts'
 import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
-import { eventReference, requestOf, wantsAsync } from './headers.ts'
+import { eventReference, hashedKey, requestOf, wantsAsync } from './headers.ts'
 import { Problem } from './problem.ts'
 import type { Call, Command, Decision } from './route.ts'
 import type { EdgeDeps } from './server.ts'
@@ -56,7 +56,7 @@ const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta'][
   const { caller: { user }, now } = call
   // The same request said twice is the same fact: one id.
   const eventId = repeatable ? derivedId(user, repeatable.key, repeatable.hash) : deps.ids.uuidv7()
-  return { ...envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable }), occurredAt }
+  return { ...envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable && { ...repeatable, key: hashedKey(user, repeatable.key) } }), occurredAt }
 }
 
 const appended = async ({ request, reply, domain, deps, call }: Run, event: Event, waitMs: number): Promise<Receipt> => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { EventMeta } from '../../schemas/event.ts'
+import { HASHED_KEY, type EventMeta } from '../../schemas/event.ts'
 import type { Position } from '../../processors/engine/log.ts'
 import { mistake, type Problem } from './problem.ts'
 
@@ -22,6 +22,9 @@ export const requestOf = ({ headers, method, url, body }: Asked): EventMeta['req
   }
   return { key, hash: hash('sha256', `${method} ${url}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
 }
+
+/** The log and the tables store this instead of an Idempotency-Key, which may be any text that a person typed. */
+export const hashedKey = (user: string, key: string): string => `${HASHED_KEY}${hash('sha256', `${user}\n${key}`, 'hex')}`
 
 const sorted = (value: unknown): unknown => {
   if (value === null || typeof value !== 'object') return value

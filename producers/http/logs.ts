@@ -1,11 +1,18 @@
 import { stdTimeFunctions, type LoggerOptions } from 'pino'
 
-/** Lines of JSON for machines: ids, codes, sizes. Never bodies, never headers, never a token. */
+/** Lines of JSON for machines: ids, codes, sizes. Never bodies, headers, query strings or tokens. */
 export const logOptions = (level: string): LoggerOptions => ({
   level,
   base: null,
   timestamp: stdTimeFunctions.isoTime,
-  formatters: { level: (label) => ({ level: label }) },
+  formatters: { level: (label) => ({ level: label }), log: (fields) => cleaned(fields, 0) as Record<string, unknown> },
+  hooks: {
+    logMethod(args, method) {
+      const quoted = args.length === 1 ? errorIn(args[0])?.message : undefined
+      const all: readonly unknown[] = quoted === undefined ? args : [...args, quoted]
+      method.apply(this, all.map((arg) => (typeof arg === 'string' ? withoutSecrets(arg) : arg)) as typeof args)
+    },
+  },
   serializers: {
     req: (request: unknown) => pick(request, ['id', 'method']),
     res: (reply: unknown) => pick(reply, ['statusCode']),
@@ -20,19 +27,38 @@ const pick = (from: unknown, names: readonly string[]): Record<string, unknown> 
   typeof from === 'object' && from !== null ? Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name))) : {}
 
 const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
+/** Of a path or a URL: a client may put a token or a name into its query. */
+const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 
-/** Whatever an error quotes, a token is not shown. */
-const withoutTokens = (text: string | undefined): string | undefined => text?.replace(TOKENS, '[hidden]')
+/** No line shows a token or a query string, whoever logs it: this program, its web framework or a plugin of that. */
+const withoutSecrets = (text: string): string => text.replace(TOKENS, '[hidden]').replace(QUERIES, '?[hidden]')
+
+/** The error whose message becomes the line's own where none is given. */
+const errorIn = (first: unknown): Error | undefined => {
+  if (first instanceof Error) return first
+  const err: unknown = typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined
+  return err instanceof Error ? err : undefined
+}
+
+const cleaned = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return withoutSecrets(value)
+  if (value === null || typeof value !== 'object' || value instanceof Error || depth >= DEPTH) return value
+  if (Array.isArray(value)) return value.map((each) => cleaned(each, depth + 1))
+  return isPlain(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cleaned(each, depth + 1)])) : value
+}
+
+/** Requests and answers of the framework have serializers of their own. */
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null
 
 const DEPTH = 4
 
 const described = (error: unknown, depth = 0): unknown => {
-  if (!(error instanceof Error)) return { message: withoutTokens(String(error)) }
+  if (!(error instanceof Error)) return { message: withoutSecrets(String(error)) }
   return {
     type: error.name,
     code: 'code' in error ? error.code : undefined,
-    message: withoutTokens(error.message),
-    stack: withoutTokens(error.stack),
+    message: withoutSecrets(error.message),
+    stack: error.stack && withoutSecrets(error.stack),
     ...(error.cause === undefined || depth >= DEPTH ? {} : { cause: described(error.cause, depth + 1) }),
   }
 }

@@ -1,3 +1,4 @@
+import { isHttpsUrl } from '../../projections/https-url.ts'
 import type { Profile } from '../http/scheme.ts'
 import { part, textIn } from '../part.ts'
 
@@ -26,7 +27,7 @@ export const telegramUser = (value: unknown): TelegramUser | undefined => {
     profile: {
       name: name === '' ? user : name,
       username: USERNAME.test(username) ? username : null,
-      avatarUrl: picture.length <= MOST_URL && URL.canParse(picture) ? picture : null,
+      avatarUrl: picture.length <= MOST_URL && isHttpsUrl(picture) ? picture : null,
     },
   }
 }

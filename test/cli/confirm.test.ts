@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
-import { confirm } from '../../cli/confirm.ts'
+import { describe, expect, test } from 'vitest'
+import { confirm, confirmIrreversible } from '../../cli/confirm.ts'
 
 const asking = () => {
   const stopping = new AbortController()
@@ -30,6 +30,22 @@ test('Ctrl-C, and a signal from elsewhere, interrupt the question', async () => 
   await expect(other.answer).rejects.toMatchObject({ name: 'AbortError' })
 })
 
-test('where nobody can be asked, what was said is meant', async () => {
+test('without a terminal the command itself is the confirmation', async () => {
   expect(await confirm('Sure?', { signal: new AbortController().signal, input: new PassThrough() })).toBe(true)
+})
+
+describe('a command that cannot be undone', () => {
+  const signal = new AbortController().signal
+
+  test('needs --yes without a terminal', async () => {
+    await expect(confirmIrreversible('Sure?', { yes: undefined, signal, input: new PassThrough() })).rejects.toMatchObject({ code: 'confirmation-needed' })
+    expect(await confirmIrreversible('Sure?', { yes: true, signal, input: new PassThrough() })).toBe(true)
+  })
+
+  test('asks on a terminal', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true })
+    const answer = confirmIrreversible('Sure?', { yes: undefined, signal, input, output: new PassThrough() })
+    input.write('n\n')
+    expect(await answer).toBe(false)
+  })
 })

@@ -46,5 +46,31 @@ describe('what commands say', () => {
     expect(terminal().output.red('x')).toBe('x')
   })
 
+  test('control characters in data are escaped, in JSON as JSON escapes them', () => {
+    const stored = 'a\u001b]0;title\u0007\u009b2J\u007f\r\u202eb'
+    const { texts, output } = terminal({ isTTY: true })
+    output.line(stored)
+    output.note(stored)
+    output.line(JSON.stringify({ stored }))
+    const escaped = 'a\\u001b]0;title\\u0007\\u009b2J\\u007f\\u000d\\u202eb'
+    expect(texts.out.split('\n')[0]).toBe(escaped)
+    expect(texts.err).toBe(`${escaped}\n`)
+    expect(JSON.parse(texts.out.split('\n')[1] ?? '')).toEqual({ stored })
+  })
+
+  test('our own colours stay where there are colours, and only they', () => {
+    const { texts, output } = terminal({ color: true })
+    output.line(`${output.red('red')}\u001b[5mblink`)
+    expect(texts.out).toBe('\u001b[31mred\u001b[0m\\u001b[5mblink\n')
+  })
+
+  test('a file format is written as it was stored, and escaped on a terminal only', () => {
+    const texts = { file: '', screen: '' }
+    const to = (name: 'file' | 'screen') => createOutput({ out: { write: (text) => (texts[name] += text), isTTY: name === 'screen' }, err: { write: () => undefined }, color: false, now: () => 0 })
+    to('file').exact('a\u001b[2Jb')
+    to('screen').exact('a\u001b[2Jb')
+    expect(texts).toEqual({ file: 'a\u001b[2Jb\n', screen: 'a\\u001b[2Jb\n' })
+  })
+
   test('columns are as wide as their widest cell', () => expect(columns([['a', 'bb', 'c'], ['aaa', 'b', '']])).toBe('a    bb  c\naaa  b'))
 })

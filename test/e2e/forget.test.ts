@@ -49,7 +49,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
-    expect(await tell(['forget', 'ann'], env)).toContain('forgotten before')
+    expect(await tell(['forget', 'ann', '--yes'], env)).toContain('forgotten before')
     const back = await newToken(env, 'ann')
     expect((await client(server.url, back).post('/v1/meals', { ...meal(0), mealSummary: 'Somebody new', notes: 'x' })).status).toBe(201)
     const { body } = await client(server.url, back).get('/v1/meals?day=2026-11-16')
@@ -65,7 +65,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     await eat(server.url, await tokenFor(env, 'ann'), 5)
     await server.stop()
     expect(holding(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
-    expect(await tell(['forget', '--subject', 'ann'], env)).toContain('ann is forgotten')
+    expect(await tell(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
@@ -76,13 +76,13 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     const token = await tokenFor(env, 'ann')
     await eat(server.url, token, 30)
     for (const afterMs of [150, 250, 300, 350, 450, 600]) {
-      const forgetting = run(['forget', '--subject', 'ann'], env)
+      const forgetting = run(['forget', '--subject', 'ann', '--yes'], env)
       await delay(afterMs)
       server.kill('SIGKILL')
       await Promise.all([server.ended, forgetting])
       server = await startServer(env)
     }
-    expect(await run(['forget', '--subject', 'ann'], env)).toMatchObject({ code: 0 })
+    expect(await run(['forget', '--subject', 'ann', '--yes'], env)).toMatchObject({ code: 0 })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await client(server.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
@@ -93,7 +93,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     expect(await run(['forget'], env)).toMatchObject({ code: 2 })
     expect(await run(['forget', 'ann', '--subject', 'bob'], env)).toMatchObject({ code: 2 })
-    expect(await run(['forget', '--subject', 'ann'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('no-data-folder') as string })
+    expect(await run(['forget', '--subject', 'ann', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('no-data-folder') as string })
   })
 
   test('a key store that is gone is told by every command, once each, and all is well when it is back', async () => {
@@ -103,7 +103,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     await server.stop()
     const [keys, away] = [join(env.TRIBUTARY_DATA, 'keys'), join(env.TRIBUTARY_DATA, 'away')]
     renameSync(keys, away)
-    for (const args of [['start'], ['verify'], ['forget', '--subject', 'ann'], ['status']]) {
+    for (const args of [['start'], ['verify'], ['forget', '--subject', 'ann', '--yes'], ['status']]) {
       expect(await run(args, env)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^tributary: key-store-gone: [^\n]*Restore it[^\n]*\n$/) as string })
     }
     renameSync(away, keys)
@@ -123,7 +123,7 @@ describeOnServices('tributary forget on Kafka and DynamoDB', (services) => {
     const before = await everyRow(dynamodb.endpoint)
     expect(before).toContain(WORDS[0])
     expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-    expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--json'], env))).toMatchObject({ was: 'known', items: 13, left: [] })
+    expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env))).toMatchObject({ was: 'known', items: 13, left: [] })
     const after = await everyRow(dynamodb.endpoint)
     for (const word of WORDS) expect(after).not.toContain(word)
     expect(after).toContain('Bread of Bob')

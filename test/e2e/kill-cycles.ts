@@ -180,7 +180,7 @@ const killServer = async (world: World, command?: Started): Promise<void> => {
 const commandOf = ({ random, rows }: World, doing: Exclude<Doing, 'load'>): readonly string[] => {
   const other = () => String(random.pick(rows.filter(({ state }) => state === 'following')).generation)
   if (doing === 'flip') return ['flip', 'meals', '--to', other()]
-  if (doing === 'drop') return ['generations', 'meals', '--drop', other()]
+  if (doing === 'drop') return ['generations', 'meals', '--drop', other(), '--yes']
   const items = rows.find(({ state }) => state === 'serving')?.items ?? 0
   // Some slow enough to be met while they fold.
   const slowly = random.chance(0.6) ? ['--max-writes-per-second', String(Math.max(500, Math.ceil(items / 2)))] : []
@@ -231,7 +231,7 @@ const tidy = async (world: World): Promise<void> => {
   for (const { generation, state } of world.rows) {
     if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue
     if (state === 'serving') continue
-    await tell(['generations', 'meals', '--drop', String(generation)], world.env)
+    await tell(['generations', 'meals', '--drop', String(generation), '--yes'], world.env)
     world.rows = await rowsOf(world)
   }
 }

@@ -37,7 +37,7 @@ describe('series', { timeout: 180_000 }, () => {
     expect(await levels(ann)).toBe(1)
     const verified = JSON.parse((await run(['verify', 'scales-series', '--json'], env)).stdout) as object
     expect(verified).toMatchObject({ differences: [], points: { points: 1, differences: [] } })
-    expect(await run(['generations', 'scales-series', '--drop', '1'], env)).toMatchObject({ code: 0 })
+    expect(await run(['generations', 'scales-series', '--drop', '1', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await server.stop()).toBe(0)
   })
 

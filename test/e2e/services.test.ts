@@ -59,7 +59,7 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
       expect.objectContaining({ kind: 'meal', changed: 1, fields: { userDate: 1 } }),
       expect.objectContaining({ kind: 'day summary', added: 1, removed: 0, changed: 1 }),
     ]))
-    await tell(['generations', 'meals', '--drop', String(report.generation)], env)
+    await tell(['generations', 'meals', '--drop', String(report.generation), '--yes'], env)
 
     const { generation } = JSON.parse(await tell(['rebuild', 'meals', '--yes', '--json'], env)) as { generation: number }
     await until(async () => ((await (await fetch(`${server.admin}/v1/tables`)).json()) as { meals: { generation: number } }).meals.generation === generation, () => server.stderr())

@@ -1,4 +1,5 @@
 import type { Importer, Origin, Read, Said } from '../../importing.ts'
+import { isHttpsUrl } from '../../https-url.ts'
 import { isInstant } from '../../instant.ts'
 import { field, instantOf, isObject, textField, type Row } from '../../rows.ts'
 import type { SplitType } from '../../../schemas/generated/expenses.ts'
@@ -40,7 +41,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     if (key === undefined || userId === undefined || !isId(userId)) return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
     const joined = { key, person: userId, occurredAt: saidAt(row, ['joinedAt'], at) }
     const wallet = textField(row, 'wallet')
-    const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: textField(row, 'avatarUrl') ?? null }
+    const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: pictureIn(row) }
     return noted([
       { ...joined, type: 'MemberJoined', data: { userId }, personal },
       ...(wallet ? [{ ...joined, type: 'WalletSet', data: { userId }, personal: { wallet } }] : []),
@@ -55,6 +56,12 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
   },
   expense: (row, origin) => expenseRow(row, origin),
   settlement: (row, origin) => settlementRow(row, origin),
+}
+
+/** Old tables have paths of their own storage too. A URL of another scheme than https is left out. */
+const pictureIn = (row: Row): string | null => {
+  const text = textField(row, 'avatarUrl')
+  return text !== undefined && (isHttpsUrl(text) || /^[^:\s]+$/.test(text)) ? text : null
 }
 
 const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events', events, ...(note !== undefined && { note }) })

@@ -48,7 +48,7 @@ const junk = fc.oneof(
 )
 
 const GOOD: readonly (readonly [Sent['method'] & string, string, Readonly<Record<string, unknown>>])[] = [
-  ['POST', '/api/groups', { title: 'X', currency: 'EUR', chatId: '-100', name: 'Ann', username: 'ann', avatarUrl: 'a.jpg' }],
+  ['POST', '/api/groups', { title: 'X', currency: 'EUR', chatId: '-100', name: 'Ann', username: 'ann', avatarUrl: 'https://t.example/a.jpg' }],
   ['PATCH', '/api/groups/GROUP', { title: 'X' }],
   ['POST', '/api/groups/GROUP/join', { name: 'Ann', username: 'ann' }],
   ['PUT', '/api/groups/GROUP/wallet', { wallet: 'EQabc' }],

@@ -6,12 +6,12 @@ describe('a group', () => {
   test('E25: is made with its first member, in TON unless told', async () => {
     const edge = await openExpenses()
     const ann = await as(edge, '123')
-    const made = await ann.say('POST', '/api/groups', { title: 'Roommates', chatId: '-1001234567890', name: 'Ann', username: 'ann', avatarUrl: 'avatars/123.jpg' })
+    const made = await ann.say('POST', '/api/groups', { title: 'Roommates', chatId: '-1001234567890', name: 'Ann', username: 'ann', avatarUrl: 'https://t.example/123.jpg' })
     expect(made).toMatchObject({
       status: 201,
       body: {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/), chatId: '-1001234567890', title: 'Roommates', currency: 'TON', createdAt: '2026-11-16T12:00:00.000Z', memberCount: 1, simplify: true,
-        members: [{ id: '123', telegramId: 123, name: 'Ann', username: 'ann', avatarUrl: 'avatars/123.jpg', wallet: null, joinedAt: '2026-11-16T12:00:00.000Z' }],
+        members: [{ id: '123', telegramId: 123, name: 'Ann', username: 'ann', avatarUrl: 'https://t.example/123.jpg', wallet: null, joinedAt: '2026-11-16T12:00:00.000Z' }],
       },
     })
     expect(made.text).not.toContain('_heard')

@@ -17,7 +17,7 @@ const openExample = async () => {
   const people = [['123456789', 'Alice Smith', 'alice'], ['987654321', 'Bob Jones', 'bob'], ['456789123', 'Carol White', 'carol'], ['789123456', 'Dave Brown', 'dave']] as const
   const [alice, bob, ...others] = await Promise.all(people.map(([id]) => as(edge, id)))
   if (alice === undefined || bob === undefined) throw new Error('nobody came')
-  const { body: { id: groupId } } = await alice.say('POST', '/api/groups', { title: 'Roommates', currency: 'TON', chatId: '-1001234567890', name: 'Alice Smith', username: 'alice', avatarUrl: 'avatars/123456789.jpg' })
+  const { body: { id: groupId } } = await alice.say('POST', '/api/groups', { title: 'Roommates', currency: 'TON', chatId: '-1001234567890', name: 'Alice Smith', username: 'alice', avatarUrl: 'https://t.example/123456789.jpg' })
   const group = `/api/groups/${groupId}`
   for (const [at, one] of [bob, ...others].entries()) await one.say('POST', `${group}/join`, { name: people[at + 1]?.[1], username: people[at + 1]?.[2] })
   await alice.say('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' })
@@ -38,7 +38,7 @@ describe('the table reads as the source document has it', () => {
     const { groupId, item } = await openExample()
     expect(item('USER#123456789')).toMatchObject({
       GSI1PK: 'USER#123456789', GSI1SK: `GROUP#${groupId}`, id: '123456789', telegramId: 123456789, name: 'Alice Smith', username: 'alice',
-      wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL', avatarUrl: 'avatars/123456789.jpg', joinedAt: AT,
+      wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL', avatarUrl: 'https://t.example/123456789.jpg', joinedAt: AT,
     })
   })
 

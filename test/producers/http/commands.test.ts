@@ -28,6 +28,14 @@ describe('Idempotency-Key', () => {
     expect(await send(edge.app, { method: 'POST', url: '/v1/meals', token, raw, headers: { 'idempotency-key': 'k1' } })).toMatchObject({ status: 201, body: first.body })
   })
 
+  test('the key itself is stored nowhere, and no refusal shows its stored form', async () => {
+    const { post, edge } = await open()
+    await post(BREAKFAST, { 'idempotency-key': 'PLANTED-KEY' })
+    const refused = await post({ ...BREAKFAST, calories: 1 }, { 'idempotency-key': 'PLANTED-KEY' })
+    expect(refused.body).toMatchObject({ detail: 'This Idempotency-Key came before with another body. Use a new key for a new request.' })
+    expect(JSON.stringify([edge.events, [...edge.items.values()]])).not.toContain('PLANTED')
+  })
+
   test('the same key with another body is 422, and changes nothing', async () => {
     const { post } = await open()
     await post(BREAKFAST, { 'idempotency-key': 'k1' })

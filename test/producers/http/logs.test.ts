@@ -1,8 +1,10 @@
 import { pino } from 'pino'
+import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
 import { logOptions } from '../../../producers/http/logs.ts'
 import { mintToken } from '../../../producers/pat.ts'
 import { Fault } from '../../../schemas/fault.ts'
+import { createFeed } from '../../../processors/adapters/lmdb/feed.ts'
 import { openMemoryEdge, send, BREAKFAST } from '../memory-edge.ts'
 
 const capture = () => {
@@ -10,7 +12,7 @@ const capture = () => {
   return { lines, logger: pino(logOptions('trace'), { write: (line: string) => void lines.push(line) }) }
 }
 
-test('no token, body or word of a user is ever logged', async () => {
+test('no token, body or personal text is ever logged', async () => {
   const { lines, logger } = capture()
   const edge = await openMemoryEdge({ logger, limits: { usageSample: 1 } })
   const token = await edge.token('ann')
@@ -55,4 +57,25 @@ test('a line break in what is logged stays inside its line', () => {
   logger.warn({ err: new Error('one\n{"level":"fatal"}') }, 'a\nb')
   expect(lines).toHaveLength(1)
   expect(lines[0]?.trimEnd()).not.toContain('\n')
+})
+
+test('no line has a query string, whoever logs it', async () => {
+  const { lines, logger } = capture()
+  logger.info({ path: '/v1/live?loc=PLANTED&token=x' }, 'closed incoming websocket connection for path with no websocket handler')
+  logger.info('Route GET:/v1/live?loc=PLANTED not found')
+  logger.warn({ err: new Error('GET /v1/meals?day=PLANTED failed'), deep: { urls: ['https://t.example/?name=PLANTED'] } })
+  expect(lines.join('')).not.toContain('PLANTED')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ path: '/v1/live?[hidden]' })
+})
+
+test('an upgrade to a route that has no WebSocket logs no query string', async () => {
+  const { lines, logger } = capture()
+  const none = () => Promise.resolve()
+  const live = { sleep: none, connections: { opened: none, closed: none }, origins: [], changes: createFeed() }
+  const edge = await openMemoryEdge({ logger, live })
+  const address = await edge.app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = new WebSocket(`${address.replace('http', 'ws')}/v1/meals?day=PLANTED`)
+  await new Promise((done) => socket.once('close', done).once('error', () => undefined))
+  await edge.app.close()
+  expect(lines.join('')).not.toContain('PLANTED')
 })
