@@ -42,6 +42,10 @@ export interface Parts {
 
 /** How long a command waits for its outcome. */
 const WAIT_MS = 5_000
+/** How long a request may take to read what it needs. */
+const READ_MS = 5_000
+/** A store's own fault names the cause better than the deadline of the request, so it comes a little earlier. */
+const STORE_PATIENCE_MS = READ_MS - 250
 const RATE_WINDOW_MS = 60_000
 /** Further behind, a processor is not ready: what it shows is old. */
 const READY_LAG_EVENTS = 10_000
@@ -79,7 +83,7 @@ const edgesOf = ({ pipelines, clock, config }: Runtime, logger: Logger): readonl
   const outside: Outside = { config, failed: (error) => logger.warn({ err: error }, 'who was asked outside did not answer') }
   return [...pipelines.values()]
     .flatMap((pipeline) => domainEdge(pipeline, { outside, now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
-    .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), clock.now))
+    .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), { now: clock.now, patienceMs: STORE_PATIENCE_MS }))
 }
 
 interface Public {
@@ -99,6 +103,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
       quota: config.quota,
       usageSample: config.usageSample,
       waitMs: WAIT_MS,
+      readMs: READ_MS,
     },
     version: version(),
     logger,
@@ -124,7 +129,7 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, i
   }
 }
 
-const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now), changes: store.changes })
+const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
 /** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
 const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {

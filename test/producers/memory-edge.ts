@@ -102,7 +102,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   }
 }
 
-export const OPEN_LIMITS: Limits = { rate: null, quota: { reads: null, writes: null }, usageSample: null, waitMs: 50 }
+export const OPEN_LIMITS: Limits = { rate: null, quota: { reads: null, writes: null }, usageSample: null, waitMs: 50, readMs: 5_000 }
 
 export interface MemoryEdge extends ReturnType<typeof createMemoryPipeline> {
   readonly app: FastifyInstance
