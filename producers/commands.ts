@@ -53,8 +53,8 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
     const records = events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) }))
     if (deadline === undefined) return log.append(records)
     // The log fails a little earlier than the deadline: only the log can tell whether it wrote nothing.
-    const patienceMs = deadline.left() - APPEND_MARGIN_MS
-    if (patienceMs <= 0) throw tooSlow()
+    const patienceMs = deadline.left() * LOG_SHARE
+    if (patienceMs === 0) throw tooSlow()
     return deadline.within(log.append(records, patienceMs), unknown)
   }
   return {
@@ -71,7 +71,7 @@ export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands
   }
 }
 
-const APPEND_MARGIN_MS = 250
+const LOG_SHARE = 0.95
 
 /** A deadline passed before anything was appended. */
 export const tooSlow = (): Fault => new Fault('too-slow', 'The answer took too long. Send the request again later.', { retriable: true })

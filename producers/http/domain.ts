@@ -80,7 +80,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   if (domain.live !== undefined && deps.live !== undefined) {
     const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
     const callAgain = async (request: FastifyRequest): Promise<Call> => ({ ...callOf(request, deps), caller: await admittedBy(request, clock.now()), now: clock.now() })
-    addLive(scope, domain.live, { deps: { ...deps.live, serving, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
+    addLive(scope, domain.live, { deps: { ...deps.live, serving, limits, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
   }
 }
 
