@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
@@ -40,6 +41,15 @@ const openBar = async (services: Services) => {
 
 type Bar = Awaited<ReturnType<typeof openBar>>
 
+/** The bot was added to a chat that nobody knows yet, so there is something to append. */
+const newChat = () => ({
+  update_id: 1,
+  my_chat_member: {
+    date: Math.floor(Date.now() / 1000), chat: { id: -randomInt(1, 2 ** 40), type: 'group', title: 'Tatry' }, from: { id: 1, is_bot: false, first_name: 'Zofie' },
+    old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' },
+  },
+})
+
 /** One request of every kind. */
 const requests = ({ server: { url }, eater, owner }: Bar) => {
   const send = (method: string, path: string, { token, body, headers = {} }: { token?: string; body?: unknown; headers?: Record<string, string> }) =>
@@ -49,7 +59,7 @@ const requests = ({ server: { url }, eater, owner }: Bar) => {
     after: () => send('GET', '/v1/meals?day=2026-11-16', { token: eater, headers: { 'tributary-after': '0:0:x' } }),
     command: () => send('POST', '/v1/meals', { token: eater, body: meal(1), headers: { 'idempotency-key': crypto.randomUUID() } }),
     batch: () => send('POST', `/v1/devices/${DEVICE}/readings`, { token: owner, body: { v: 1, boot: crypto.randomUUID(), events: [{ seq: 1, type: 'reading', data: { level_pct: 50, weight_lbs: 90 } }] } }),
-    webhook: () => send('POST', '/webhooks/telegram', { body: { update_id: 1, my_chat_member: { date: Math.floor(Date.now() / 1000), chat: { id: -55, type: 'group', title: 'Tatry' }, from: { id: 1, is_bot: false, first_name: 'Zofie' }, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } }, headers: { 'x-telegram-bot-api-secret-token': SECRET } }),
+    webhook: () => send('POST', '/webhooks/telegram', { body: newChat(), headers: { 'x-telegram-bot-api-secret-token': SECRET } }),
   }
 }
 
