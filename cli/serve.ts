@@ -59,7 +59,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   const failed = (error: unknown): void => logger.warn({ err: error }, 'the state of the pipeline could not be read for an answer of the admin port')
   const admin = createAdmin({
     failed,
-    readiness: async () => (state === 'serving' ? readinessOf(runtime, processor) : { ready: false, text: state }),
+    readiness: async () => (state === 'serving' ? readinessOf(runtime, { processor, failed }) : { ready: false, text: state }),
     metrics: async () => runtime.metrics.text(await measuredInTime(runtime, failed)),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
@@ -144,7 +144,7 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, i
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
 /** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
-const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {
+const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }: { processor: boolean; failed: (error: unknown) => void }): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
@@ -153,7 +153,10 @@ const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): P
     return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
-  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: failureText(error) }])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => {
+    failed(error)
+    return [{ ready: false, text: failureText(error) }]
+  })
   const found = await Promise.race([checks, late])
   tooLong.abort()
   return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
