@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
-import { messageOf } from '../schemas/fault.ts'
+import { isFault } from '../schemas/fault.ts'
+import { deadlineAfter } from '../producers/deadline.ts'
+import { tooSlow } from '../producers/commands.ts'
 
 export interface Readiness {
   /** Whether requests can be served here. */
@@ -13,29 +15,50 @@ export interface AdminParts {
   readonly metrics: () => Promise<string>
   /** Which table serves, by domain. */
   readonly tables: () => Promise<unknown>
+  /** An answer failed. The answer contains no detail of the error: only the log has it. */
+  readonly failed: (error: unknown) => void
 }
+
+const DEADLINE_MS = 5_000
 
 /** For operators and their tools, never for the public: liveness, readiness, metrics, tables. */
 export const createAdmin = (parts: AdminParts): Server =>
   createServer((request, response) => {
     const answer = request.method === 'GET' || request.method === 'HEAD' ? ANSWERS[request.url ?? ''] : undefined
     if (answer === undefined) return send(response, 404, ['There are /livez, /readyz, /metrics and /v1/tables here.\n'])
-    answer(parts, response).catch((error: unknown) => send(response, 500, [`${messageOf(error)}\n`]))
+    deadlineAfter(DEADLINE_MS).within(answer(parts), tooSlow).then(({ status = 200, content }) => send(response, status, content), (error: unknown) => {
+      parts.failed(error)
+      send(response, isFault(error) ? 503 : 500, [`${failureText(error)}\n`])
+    })
   })
 
-const ANSWERS: Readonly<Record<string, (parts: AdminParts, response: ServerResponse) => Promise<void>>> = {
-  '/livez': (_, response) => Promise.resolve(send(response, 200, ['alive\n'])),
-  '/readyz': async ({ readiness }, response) => {
+type Content = readonly [text: string, type?: string]
+
+const ANSWERS: Readonly<Record<string, (parts: AdminParts) => Promise<{ readonly status?: number; readonly content: Content }>>> = {
+  '/livez': () => Promise.resolve({ content: ['alive\n'] }),
+  '/readyz': async ({ readiness }) => {
     const { ready, text } = await readiness()
-    send(response, ready ? 200 : 503, [`${text}\n`])
+    return { status: ready ? 200 : 503, content: [`${text}\n`] }
   },
-  '/metrics': async ({ metrics }, response) => send(response, 200, [await metrics(), 'text/plain; version=0.0.4; charset=utf-8']),
-  '/v1/tables': async ({ tables }, response) => send(response, 200, [`${JSON.stringify(await tables())}\n`, 'application/json']),
+  '/metrics': async ({ metrics }) => ({ content: [await metrics(), 'text/plain; version=0.0.4; charset=utf-8'] }),
+  '/v1/tables': async ({ tables }) => ({ content: [`${JSON.stringify(await tables())}\n`, 'application/json'] }),
+}
+
+/** What an answer contains of an error: the code of a fault, never its text, which may quote a client library. */
+export const failureText = (error: unknown): string =>
+  isFault(error) ? `${error.code}: ${WHAT_FAILED[error.code.split('-')[0] ?? ''] ?? 'it failed'}; see the log and docs/errors.md` : 'internal: it failed; see the log'
+
+const WHAT_FAILED: Readonly<Record<string, string>> = {
+  log: 'the log cannot be read',
+  topic: 'the log cannot be read',
+  store: 'the store cannot be read',
+  series: 'the series cannot be read',
+  too: 'the log or the store does not answer in time',
 }
 
 const TEXT = 'text/plain; charset=utf-8'
 
-const send = (response: ServerResponse, status: number, [text, type = TEXT]: readonly [text: string, type?: string]): void => {
+const send = (response: ServerResponse, status: number, [text, type = TEXT]: Content): void => {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
   response.end(text)
 }

@@ -65,7 +65,8 @@ export const createMetrics = (now: () => number): Metrics => {
     },
     devices,
     text(standings) {
-      for (const gauge of [followed, rebuilt, rebuildRate]) gauge.reset()
+      // A domain that could not be measured has none of these, rather than its last values.
+      for (const gauge of [followed, lagEvents, lagSeconds, rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {
         followed.set({ domain, generation }, standing.followed === false ? 0 : 1)
         lagEvents.set({ domain, generation }, standing.lagEvents)

@@ -26,13 +26,13 @@ export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores,
 }
 
 /** The edge of a domain whose series are another domain: each request asks once which generation of them serves. */
-export const withSeries = (edge: DomainEdge, pipeline: Pipeline | undefined, now: () => number): DomainEdge => {
+export const withSeries = (edge: DomainEdge, pipeline: Pipeline | undefined, { now, patienceMs }: { readonly now: () => number; readonly patienceMs: number }): DomainEdge => {
   if (pipeline === undefined) return edge
   let answering: Followed | undefined
   let asked: SeriesHeard | undefined
   const series = (): SeriesHeard | undefined => {
     const serving = pipeline.serving()
-    if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now), points: serving.series.reader, reached: serving.outcomes.reached }
+    if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now, patienceMs), points: serving.series.reader, reached: serving.outcomes.reached }
     answering = serving
     return asked
   }

@@ -9,8 +9,9 @@ import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { counted } from '../schemas/counted.ts'
-import { messageOf } from '../schemas/fault.ts'
-import { createAdmin } from './admin.ts'
+import { tooSlow } from '../producers/commands.ts'
+import { deadlineAfter } from '../producers/deadline.ts'
+import { createAdmin, failureText } from './admin.ts'
 import type { Readiness } from './admin.ts'
 import { openDevices } from './devices.ts'
 import { cannotListen } from './listen.ts'
@@ -19,6 +20,7 @@ import { edgeOf, seriesDomainOf, type Outside } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
+import type { Measured } from './metrics.ts'
 import { withSeries } from './series.ts'
 import { isServingFollowed, lagsOf, standingOf, statusOf, unfollowed } from './standing.ts'
 import { version } from './version.ts'
@@ -42,16 +44,23 @@ export interface Parts {
 
 /** How long a command waits for its outcome. */
 const WAIT_MS = 5_000
+/** How long a request may take to read what it needs. */
+const READ_MS = 5_000
+/** A store's own fault names the cause better than the deadline of the request, so it comes a little earlier. */
+const STORE_PATIENCE_MS = READ_MS - 250
 const RATE_WINDOW_MS = 60_000
 /** Further behind, a processor is not ready: what it shows is old. */
 const READY_LAG_EVENTS = 10_000
 const READY_CHECK_MS = 2_000
+const MEASURE_MS = 3_000
 
 export const openEdge = async (runtime: Runtime, { edge, processor, live, logger }: Parts): Promise<Serving> => {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
+  const failed = (error: unknown): void => logger.warn({ err: error }, 'the state of the pipeline could not be read for an answer of the admin port')
   const admin = createAdmin({
-    readiness: async () => (state === 'serving' ? readinessOf(runtime, processor) : { ready: false, text: state }),
-    metrics: async () => runtime.metrics.text(await Promise.all([...runtime.pipelines.values()].map((pipeline) => measured(runtime, pipeline)))),
+    failed,
+    readiness: async () => (state === 'serving' ? readinessOf(runtime, { processor, failed }) : { ready: false, text: state }),
+    metrics: async () => runtime.metrics.text(await measuredInTime(runtime, failed)),
     tables: async () => Object.fromEntries((await statusOf(runtime)).map(({ domain, table, generation }) => [domain, { table, generation }])),
   })
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
@@ -70,6 +79,13 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   return { http, admin: adminUrl, mqtt: devices?.told, stop }
 }
 
+/** Without the domains whose log or store does not answer in time: the other metrics do not need them. */
+const measuredInTime = async (runtime: Runtime, failed: (error: unknown) => void): Promise<readonly Measured[]> => {
+  const deadline = deadlineAfter(MEASURE_MS)
+  const found = [...runtime.pipelines.values()].map((pipeline) => deadline.within(measured(runtime, pipeline), tooSlow).catch((error: unknown) => void failed(error)))
+  return (await Promise.all(found)).filter((each) => each !== undefined)
+}
+
 const measured = async (runtime: Runtime, pipeline: Pipeline) => {
   const standing = await standingOf(runtime, pipeline)
   return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
@@ -79,7 +95,7 @@ const edgesOf = ({ pipelines, clock, config }: Runtime, logger: Logger): readonl
   const outside: Outside = { config, failed: (error) => logger.warn({ err: error }, 'who was asked outside did not answer') }
   return [...pipelines.values()]
     .flatMap((pipeline) => domainEdge(pipeline, { outside, now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
-    .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), clock.now))
+    .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), { now: clock.now, patienceMs: STORE_PATIENCE_MS }))
 }
 
 interface Public {
@@ -99,6 +115,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
       quota: config.quota,
       usageSample: config.usageSample,
       waitMs: WAIT_MS,
+      readMs: READ_MS,
     },
     version: version(),
     logger,
@@ -124,10 +141,10 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, i
   }
 }
 
-const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now), changes: store.changes })
+const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
 /** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
-const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {
+const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }: { processor: boolean; failed: (error: unknown) => void }): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
@@ -136,7 +153,10 @@ const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): P
     return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
-  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => [{ ready: false, text: messageOf(error) }])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => {
+    failed(error)
+    return [{ ready: false, text: failureText(error) }]
+  })
   const found = await Promise.race([checks, late])
   tooLong.abort()
   return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY

@@ -1,8 +1,9 @@
 import type { Event } from '../schemas/event.ts'
-import { isFault } from '../schemas/fault.ts'
+import { Fault, isFault } from '../schemas/fault.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Outcome } from '../projections/projection.ts'
 import type { Log, Position } from '../processors/engine/log.ts'
+import type { Deadline } from './deadline.ts'
 
 /** Where an event lies and what became of it; `pending` when nobody waited long enough to hear. */
 export interface Receipt {
@@ -11,7 +12,7 @@ export interface Receipt {
   readonly outcome: Outcome | 'pending'
 }
 
-export interface ExecuteOptions {
+export interface ExecuteOptions extends AppendOptions {
   readonly wait: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
@@ -19,11 +20,19 @@ export interface ExecuteOptions {
   readonly outcomes?: Outcomes
 }
 
+export interface AppendOptions {
+  /**
+   * The call settles by then. Faults: `too-slow` (the log has nothing, and gets nothing later), `append-unknown` (it may have the events).
+   * If the deadline passes after the append, the outcome is `pending`. Default: none.
+   */
+  readonly deadline?: Deadline
+}
+
 /** Appends an event and, if asked to, waits until the fold has decided on it. */
 export interface Commands {
   execute(event: Event, options: ExecuteOptions): Promise<Receipt>
   /** All of them in one append, in order; nobody waits for their fold. */
-  append(events: readonly Event[]): Promise<readonly Position[]>
+  append(events: readonly Event[], options?: AppendOptions): Promise<readonly Position[]>
 }
 
 /** How outcomes are heard: in one process by notification, across processes by checkpoint and marker. */
@@ -38,23 +47,36 @@ export interface CommandParts {
 }
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
-  const append: Commands['append'] = async (events) => {
+  const append: Commands['append'] = async (events, { deadline } = {}) => {
     const keys = codec.keysFor?.(events)
-    if (keys !== undefined) await keys
-    return log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })))
+    if (keys !== undefined) await (deadline === undefined ? keys : deadline.within(keys, tooSlow))
+    const records = events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) }))
+    if (deadline === undefined) return log.append(records)
+    // The log fails a little earlier than the deadline: only the log can tell whether it wrote nothing.
+    const patienceMs = deadline.left() * LOG_SHARE
+    if (patienceMs === 0) throw tooSlow()
+    return deadline.within(log.append(records, patienceMs), unknown)
   }
   return {
     append,
-    async execute(event, { wait, timeoutMs, signal, outcomes: own = outcomes }) {
+    async execute(event, { wait, timeoutMs, signal, outcomes: own = outcomes, deadline }) {
       const { eventId, key } = event.meta
-      const [position] = await append([event])
+      const [position] = await append([event], { ...(deadline && { deadline }) })
       if (!position) throw new TypeError(`The log named no position for event ${eventId}`)
       if (!wait || signal?.aborted) return { position, eventId, outcome: 'pending' }
-      const outcome = await own.after({ partition: position.partition, offset: position.offset, key }, timeoutMs).catch(unheard)
+      const heard = own.after({ partition: position.partition, offset: position.offset, key }, Math.min(timeoutMs, deadline?.left() ?? timeoutMs))
+      const outcome = await (deadline === undefined ? heard : deadline.within(heard, tooSlow)).catch(unheard)
       return { position, eventId, outcome }
     },
   }
 }
+
+const LOG_SHARE = 0.95
+
+/** A deadline passed before anything was appended. */
+export const tooSlow = (): Fault => new Fault('too-slow', 'The answer took too long. Send the request again later.', { retriable: true })
+
+const unknown = (): Fault => new Fault('append-unknown', 'The log did not report in time whether it has the event. Send the same request again with the same Idempotency-Key.')
 
 /** The event is in the log: a store that does not answer now keeps nobody from hearing that. */
 export const unheard = (error: unknown): 'pending' => {

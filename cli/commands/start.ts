@@ -52,7 +52,8 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     logger.info('stopping: no new requests, finishing what is under way')
     await within(STOP_MS, serving.stop().then(() => runtime.close()))
   } catch (error) {
-    await within(STOP_MS, runtime.close()).catch((late: unknown) => logger.warn(String(late)))
+    // A stop that took too long has used up its time: it does not get the same time again.
+    if (!isFault(error, 'stop-too-slow')) await within(STOP_MS, runtime.close()).catch((late: unknown) => logger.warn(String(late)))
     throw error
   }
   logger.info('stopped')

@@ -63,8 +63,11 @@ export interface Subscription {
 
 export interface Log {
   readonly topic: string
-  /** Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`. */
-  append(records: readonly NewRecord[]): Promise<readonly Position[]>
+  /**
+   * Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`.
+   * `patienceMs` bounds the attempts: after that time the call fails with one of the first two. Default: the log's own limit.
+   */
+  append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Records of a partition from `from` (inclusive) to `to` (exclusive; default the end as of now). Fault `log-trimmed` when `from` is below the low watermark. */
   read(partition: number, from: number, to?: number): AsyncIterable<readonly LogRecord[]>

@@ -72,6 +72,7 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   const heardFrom = new Map<number, number>()
   const waiters = new Set<Waiter>()
   let ticking = false
+  let looking = false
 
   const next = (partition: number) => ends.get(partition) ?? -1
   const isPassed = ({ partition, offset }: Position) => offset < next(partition)
@@ -84,21 +85,26 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
     if (to > next(partition)) ends.set(partition, to)
     for (const waiter of waiters) if (isPassed(waiter)) release(waiter, true)
   }
+  /** Reads the checkpoints, at most once at a time. */
   const look = async () => {
+    if (looking) return
+    looking = true
     for (const [partition, to] of await store().checkpoints().catch(() => new Map<number, number>())) {
       if (to <= next(partition)) continue
       unheard(partition, to)
       pass(partition, to)
     }
+    looking = false
   }
   /** One clock for all who wait: a timer for each would cost more than most waits last. */
   const tick = async () => {
     ticking = true
     // What was passed before this process began, or before a flip, nobody will tell here again.
-    await look()
+    // Nobody awaits the reads: a store that does not answer must not keep a waiter past its time.
+    void look()
     while (waiters.size > 0) {
       await clock.sleep(pollMs ?? TICK_MS)
-      if (pollMs !== undefined) await look()
+      if (pollMs !== undefined) void look()
       for (const waiter of waiters) if (waiter.until <= clock.now()) release(waiter, false)
     }
     ticking = false

@@ -56,8 +56,11 @@ export interface Store {
   copy?(folder: string): Promise<void>
   /** What changes in it, for those who watch; only of a table whose spec says that somebody does. */
   readonly changes?: ChangeFeed
-  /** Questions, as of a clock. */
-  reader(now: () => number): Reader
+  /**
+   * Answers questions as of a clock. `patienceMs`: a read that takes longer, attempts included, fails with `store-unavailable`.
+   * Default: the store's own attempts.
+   */
+  reader(now: () => number, patienceMs?: number): Reader
   close(): Promise<void>
 }
 

@@ -1,16 +1,20 @@
 import { isFault } from '../../schemas/fault.ts'
+import { tooSlow } from '../commands.ts'
 import type { Run } from './command.ts'
 import { eventReference } from './headers.ts'
-import type { Batch } from './route.ts'
+import type { Batch, Collected } from './route.ts'
 
 /** Collect, append all at once, answer. */
-export const runBatch = async ({ request, reply, route, call, domain, deps, source }: Run<Batch>): Promise<unknown> => {
-  await route.admit?.(call)
-  const { events, doubts, answer } = await route.collect(call, { source, correlationId: request.id })
+export const runBatch = async ({ request, reply, route, call, domain, deps, source, reading, deadline }: Run<Batch>): Promise<unknown> => {
+  const collected = async (): Promise<Collected> => {
+    await route.admit?.(call)
+    return route.collect(call, { source, correlationId: request.id })
+  }
+  const { events, doubts, answer } = await reading.within(collected(), tooSlow)
   const last = events.at(-1)
   if (last === undefined) throw new TypeError(`${route.url} collected no event`)
   const { type, meta: { eventId } } = last
-  const positions = await domain.commands.append(events).catch((error: unknown) => {
+  const positions = await domain.commands.append(events, { deadline }).catch((error: unknown) => {
     if (isFault(error, 'append-unknown')) reply.header('tributary-event', `unknown:${eventId}`)
     throw error
   })

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../schemas/event.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Outcome } from '../../projections/projection.ts'
-import { unheard, type Receipt } from '../commands.ts'
+import { tooSlow, unheard, type Receipt } from '../commands.ts'
+import type { Deadline } from '../deadline.ts'
 import { derivedId } from '../ids.ts'
 import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
@@ -19,15 +20,19 @@ export interface Run<R = Command> {
   readonly domain: DomainEdge
   readonly deps: EdgeDeps
   readonly source: string
+  /** For what is read before the append. */
+  readonly reading: Deadline
+  /** For the answer. */
+  readonly deadline: Deadline
 }
 
 /** Decide, append, hear the outcome, answer. */
 export const runCommand = async (run: Run): Promise<unknown> => {
-  const { request, reply, route, deps } = run
+  const { request, reply, route, deps, reading, deadline } = run
   const repeatable = requestOf(request)
   const call = repeatable ? { ...run.call, newId: () => derivedId(run.call.caller.user, repeatable.key) } : run.call
-  const first = await route.admit?.(call)
-  const decision = await route.decide(call)
+  // A late decision ends here: the append below never follows an answer.
+  const { first, decision } = await reading.within(decided(route, call), tooSlow)
   if (first !== undefined) await sayFirst({ ...run, call }, first)
   const meta = metaOf(run, repeatable, decision)
   const { type, data, personal } = decision.draft
@@ -37,18 +42,23 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   const state = receipt.outcome === 'pending' ? 'pending' : await settled({ ...run, call }, receipt.outcome)
   if (state === 'pending' || state === 'parked' || state === 'behind') return accepted(reply, reference, { state, decision })
   const shown = state === 'applied' ? decision : { draft: decision.draft, ...(decision.id === undefined ? {} : { id: decision.id }) }
-  const result = await route.answer(call, shown).catch(unheard)
+  const result = await deadline.within(route.answer(call, shown), tooSlow).catch(unheard)
   if (result === undefined || result === 'pending') return accepted(reply, reference, { state: 'pending', decision })
   reply.code(route.status)
   return result
 }
 
+const decided = async (route: Command, call: Call): Promise<{ readonly first: Decision | undefined; readonly decision: Decision }> => {
+  const first = await route.admit?.(call)
+  return { first, decision: await route.decide(call) }
+}
+
 /** Without it the command's own event would mean nothing, so nothing else is said before it is there to see. */
 const sayFirst = async (run: Run, { draft, key }: Decision): Promise<void> => {
-  const { request, route, call, deps, source } = run
+  const { request, route, call, deps, source, deadline } = run
   const meta = envelope({ eventId: deps.ids.uuidv7(), user: call.caller.user, key, now: call.now, source, correlationId: request.id })
   const { outcome } = await appended(run, { ...draft, meta }, deps.limits.waitMs)
-  if (outcome !== 'pending' && outcome.kind !== 'parked' && (await route.admit?.(call)) === undefined) return
+  if (outcome !== 'pending' && outcome.kind !== 'parked' && (await deadline.within(Promise.resolve(route.admit?.(call)), tooSlow).catch(unheard)) === undefined) return
   throw new Problem(503, 'not-yet-visible', 'What this command rests on is in the log and not visible yet: send it again.', { retryAfter: 1 })
 }
 
@@ -59,9 +69,9 @@ const metaOf = ({ request, call, deps, source }: Run, repeatable: Event['meta'][
   return { ...envelope({ eventId, user, key, now, source, correlationId: request.id, request: repeatable && { ...repeatable, key: hashedKey(user, repeatable.key) } }), occurredAt }
 }
 
-const appended = async ({ request, reply, domain, deps, call }: Run, event: Event, waitMs: number): Promise<Receipt> => {
+const appended = async ({ request, reply, domain, deps, call, deadline }: Run, event: Event, waitMs: number): Promise<Receipt> => {
   try {
-    const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs, outcomes: call.caller.outcomes })
+    const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs, outcomes: call.caller.outcomes, deadline })
     request.appended = { id: event.meta.eventId, type: event.type }
     deps.report?.appended(event.meta.source, event.type)
     return receipt
@@ -71,11 +81,13 @@ const appended = async ({ request, reply, domain, deps, call }: Run, event: Even
   }
 }
 
-const settled = async ({ route, call }: Run, outcome: Outcome): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
+const settled = async ({ route, call, deadline }: Run, outcome: Outcome): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
   if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'
   if (outcome.kind !== 'refused') return outcome.kind
   const { code, detail } = outcome.refusal
-  throw new Problem(refusedWith(code), code, detail, { members: (await route.refused?.(call, code)) ?? {} })
+  // The refusal is known. If the store does not show what is there now, the answer leaves that out.
+  const members = route.refused && (await deadline.within(route.refused(call, code), tooSlow).catch(unheard))
+  throw new Problem(refusedWith(code), code, detail, { members: members === undefined || members === 'pending' ? {} : members })
 }
 
 /** What is not there, and what is not for everybody, answers as the edge itself does when it sees it earlier. */

@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Commands } from '../commands.ts'
+import { tooSlow, type Commands } from '../commands.ts'
+import { deadlineAfter } from '../deadline.ts'
 import type { Json } from './asyncapi.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
 import { runBatch } from './batch.ts'
@@ -8,7 +9,7 @@ import { runCommand } from './command.ts'
 import { afterOf, badReference } from './headers.ts'
 import { Problem, problemSchema } from './problem.ts'
 import { securityOf } from './docs.ts'
-import type { Call, Question, Route } from './route.ts'
+import type { Call, Document, Question, Route } from './route.ts'
 import type { Scheme } from './scheme.ts'
 import type { Scope } from '../pat.ts'
 import type { LiveSpec } from '../live/spec.ts'
@@ -66,12 +67,12 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
       request.caller = caller
       done()
     }
-    admittedBy(request, request.receivedAt).then(admit, done)
+    deadlineAfter(limits.readMs).within(admittedBy(request, request.receivedAt), tooSlow).then(admit, done)
   })
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else waitUntilReached(request, { waitMs: limits.waitMs, end: domain.end }).then(() => done(), done)
+    else deadlineAfter(limits.waitMs + limits.readMs).within(waitUntilReached(request, { waitMs: limits.waitMs, end: domain.end }), tooSlow).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -79,7 +80,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   if (domain.live !== undefined && deps.live !== undefined) {
     const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
     const callAgain = async (request: FastifyRequest): Promise<Call> => ({ ...callOf(request, deps), caller: await admittedBy(request, clock.now()), now: clock.now() })
-    addLive(scope, domain.live, { deps: { ...deps.live, serving, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
+    addLive(scope, domain.live, { deps: { ...deps.live, serving, limits, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
   }
 }
 
@@ -136,18 +137,23 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
     handler: (request, reply) => {
       const call = callOf(request, deps)
-      if (route.method === 'GET') return answerQuestion(route, call, reply)
-      const run = { request, reply, call, domain, deps, source: SOURCE }
+      const { readMs, waitMs } = deps.limits
+      const reading = deadlineAfter(readMs)
+      if (route.method === 'GET') return reading.within(answerOf(route, call), tooSlow).then((answer) => sendAnswer(reply, answer))
+      const run = { request, reply, call, domain, deps, source: SOURCE, reading, deadline: deadlineAfter(readMs + waitMs) }
       return 'collect' in route ? runBatch({ ...run, route }) : runCommand({ ...run, route })
     },
   })
 }
 
-const answerQuestion = async (route: Question, call: Call, reply: FastifyReply): Promise<unknown> => {
+const answerOf = async (route: Question, call: Call): Promise<{ readonly document: Document } | { readonly json: unknown }> => {
   if (route.admit !== undefined) await route.admit(call)
   const document = await route.document?.(call)
-  return document === undefined ? route.answer(call) : reply.headers(document.headers).type(document.type).send(document.text)
+  return document === undefined ? { json: await route.answer(call) } : { document }
 }
+
+const sendAnswer = (reply: FastifyReply, answer: Awaited<ReturnType<typeof answerOf>>): unknown =>
+  'json' in answer ? answer.json : reply.headers(answer.document.headers).type(answer.document.type).send(answer.document.text)
 
 const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
 

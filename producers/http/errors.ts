@@ -3,7 +3,7 @@ import { isFault, type Fault } from '../../schemas/fault.ts'
 import { Problem, problemBody } from './problem.ts'
 import { violationsProblem, type Violation } from './validation.ts'
 
-/** Every error ends here, as problem+json. What nobody foresaw is logged and answered without its details. */
+/** Answers every error as problem+json. A failure of ours is logged with the request's id; the answer has the id and no detail of the failure. */
 export const answerError = (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const problem = problemOf(error, request)
   // What we refuse ourselves is foreseen: its code says all.
@@ -19,7 +19,7 @@ export const sendProblem = (reply: FastifyReply, problem: Problem): FastifyReply
     .headers(problem.headers)
     .type('application/problem+json')
     .serializer(JSON.stringify)
-    .send({ ...problemBody(problem), ...(event === undefined ? {} : { event }) })
+    .send({ ...problemBody(problem), ...(event === undefined ? {} : { event }), ...(problem.status >= 500 && { request: reply.request.id }) })
 }
 
 const problemOf = (error: FastifyError | Error, request: FastifyRequest): Problem => {
@@ -31,8 +31,11 @@ const problemOf = (error: FastifyError | Error, request: FastifyRequest): Proble
   if ('statusCode' in error && typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
     return new Problem(error.statusCode, 'bad-request', 'The request could not be read: check its line, headers and body.')
   }
-  return new Problem(500, 'internal', 'Something failed here that is not your mistake; it has been logged. Send it again later.', { cause: error })
+  return internal(error)
 }
+
+const internal = (cause: unknown): Problem =>
+  new Problem(500, 'internal', 'The server failed to handle the request and has logged the failure. Send the request again later, or report it with the id in `request`.', { cause })
 
 const invalid = (error: FastifyError, request: FastifyRequest): Problem => {
   const place = error.validationContext ?? 'body'
@@ -45,7 +48,6 @@ const FRAMEWORK: Readonly<Record<string, readonly [status: number, code: string,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'unsupported-media-type', 'Send the body as Content-Type: application/json.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'bad-content-length', 'The body is not as long as Content-Length says.'],
   FST_ERR_BAD_URL: [400, 'bad-url', 'The path is not a valid URL: check its percent-encoding.'],
-  FST_ERR_HANDLER_TIMEOUT: [503, 'too-slow', 'The answer took too long: send it again later.'],
 }
 
 const RETRY_SECONDS = 1
@@ -53,17 +55,18 @@ const RETRY_SECONDS = 1
 const faultProblem = (fault: Fault, method: string): Problem => {
   const status = FAULTS[fault.code]
   const extras = { cause: fault }
+  // Only these texts are ours alone. The text of any other fault may quote a client library.
   if (status !== undefined && status < 500) return new Problem(status, fault.code, fault.message, extras)
   if (fault.code === 'append-unknown') {
-    const detail = 'It is not known whether the log took the event. Send the same request with the same Idempotency-Key again: that is safe.'
+    const detail = 'The log did not report whether it has the event. Send the same request with the same Idempotency-Key again: that is safe.'
     return new Problem(503, fault.code, detail, { ...extras, retryAfter: RETRY_SECONDS })
   }
   if (status !== undefined || fault.retriable) {
     const isQuestion = method === 'GET' || method === 'HEAD'
-    const detail = isQuestion ? 'The store that knows does not answer now. Ask again later.' : 'Nothing was written, because the log or the store does not answer now. Send it again later.'
+    const detail = isQuestion ? 'The store does not answer now. Send the request again later.' : 'The log or the store does not answer now, so nothing was written. Send the request again later.'
     return new Problem(503, fault.code, detail, { ...extras, retryAfter: RETRY_SECONDS })
   }
-  return new Problem(500, 'internal', 'Something failed here that is not your mistake; it has been logged. Send it again later.', extras)
+  return internal(fault)
 }
 
 const FAULTS: Readonly<Record<string, number>> = {
@@ -75,4 +78,5 @@ const FAULTS: Readonly<Record<string, number>> = {
   'append-unknown': 503,
   'store-throttled': 503,
   'store-unavailable': 503,
+  'too-slow': 503,
 }

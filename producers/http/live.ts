@@ -3,7 +3,8 @@ import type { WebSocket } from 'ws'
 import { createHub, type HubParts } from '../live/hub.ts'
 import { cursorOf, type LiveSpec } from '../live/spec.ts'
 import { createViewer, type Sink, type Viewer } from '../live/viewer.ts'
-import { messageOf } from '../../schemas/fault.ts'
+import { tooSlow } from '../commands.ts'
+import { deadlineAfter } from '../deadline.ts'
 import { Problem } from './problem.ts'
 import type { Call } from './route.ts'
 
@@ -21,6 +22,8 @@ export interface LiveParts extends Pick<HubParts, 'sleep'> {
 }
 
 interface LiveDeps extends LiveParts, Pick<HubParts, 'serving'> {
+  /** How long it may take to admit a viewer, and then to send what there is. */
+  readonly limits: { readonly readMs: number; readonly waitMs: number }
   readonly now: () => number
   readonly newId: () => string
 }
@@ -59,7 +62,7 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf, 
     schema: { summary: spec.summary, tags: ['live'], security: [{ token: [] }], querystring: spec.query },
     preHandler: async (request) => {
       demandOrigin(request, deps.origins)
-      topics.set(request, await spec.admit(callOf(request)))
+      topics.set(request, await deadlineAfter(deps.limits.readMs).within(spec.admit(callOf(request)), tooSlow))
     },
     handler: () => {
       throw new Problem(426, 'upgrade-required', 'This is a WebSocket: connect with one.', { headers: { upgrade: 'websocket' } })
@@ -105,12 +108,16 @@ const attend = async (socket: WebSocket, { topic, user, since, admit }: Attended
   const stopChecking = checkWhetherAdmitted(socket, admit)
   const lifetime = setTimeout(() => socket.close(EXPIRED, 'two hours are over: connect again with your cursor'), LIFETIME_MS)
   try {
-    await deps.connections.opened({ id, topic, user, at, until: at + LIFETIME_MS })
-    await welcome(hub, viewer, { since, socket })
+    const begin = async (): Promise<void> => {
+      await deps.connections.opened({ id, topic, user, at, until: at + LIFETIME_MS })
+      await welcome(hub, viewer, { since, socket })
+    }
+    await deadlineAfter(deps.limits.readMs + deps.limits.waitMs).within(begin(), tooSlow)
     await gone
   } catch (error) {
     failed(error)
-    socket.close(1011, messageOf(error).slice(0, 100))
+    // The text of the error is for the log: it may quote a client library.
+    socket.close(1011, 'the server cannot read its store now: connect again later')
   } finally {
     stopAsking()
     stopChecking()

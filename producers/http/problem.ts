@@ -96,6 +96,7 @@ export const problemSchema = {
       },
     },
     event: { type: 'string' },
+    request: { type: 'string', description: 'Id of the request in the server log; in answers from 500 on.' },
     revision: { type: 'integer', description: 'The one that is there now, where another was meant.' },
   },
 } as const

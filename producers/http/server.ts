@@ -22,6 +22,11 @@ export interface Limits {
   readonly usageSample: number | null
   /** How long a command waits for its outcome, and a question for the event it must show. */
   readonly waitMs: number
+  /**
+   * How long a request may take to read what it needs: once to admit the caller, once for everything else.
+   * A command has `readMs + waitMs` from the arrival of its body to its answer, of which at most `readMs` are spent before the append.
+   */
+  readonly readMs: number
 }
 
 /** What the edge tells whoever keeps metrics. */

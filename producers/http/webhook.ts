@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Event } from '../../schemas/event.ts'
 import type { Reader } from '../../projections/table.ts'
+import { tooSlow } from '../commands.ts'
+import { deadlineAfter } from '../deadline.ts'
 import type { DomainEdge } from './domain.ts'
 import { Problem } from './problem.ts'
 import type { EdgeDeps } from './server.ts'
@@ -50,9 +52,11 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
 
 /** Answered after the log has it, in one append. */
 const take = async (hook: Webhook, said: Pick<Heard, 'body' | 'correlationId'>, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): Promise<object> => {
-  const { reader } = await domain.questions()
-  const events = await hook.hear({ ...said, reader, now: deps.clock.now() })
-  if (events.length > 0) await domain.commands.append(events)
+  const { readMs, waitMs } = deps.limits
+  const deadline = deadlineAfter(readMs + waitMs)
+  const hear = async (): Promise<readonly Event[]> => hook.hear({ ...said, reader: (await domain.questions()).reader, now: deps.clock.now() })
+  const events = await deadlineAfter(readMs).within(hear(), tooSlow)
+  if (events.length > 0) await domain.commands.append(events, { deadline })
   for (const { meta, type } of events) deps.report?.appended(meta.source, type)
   deps.report?.heard(hook.source, events.length > 0 ? 'taken' : 'ignored')
   return {}

@@ -1,7 +1,8 @@
 import type { Client, ConnectPacket } from 'aedes'
 import { messageOf, type Fault } from '../../schemas/fault.ts'
 import { isId } from '../../projections/scales/keys.ts'
-import type { Commands } from '../commands.ts'
+import { tooSlow, type Commands } from '../commands.ts'
+import { deadlineAfter } from '../deadline.ts'
 import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from '../http/auth.ts'
 import { Problem } from '../http/problem.ts'
 import { createUsage } from '../http/usage.ts'
@@ -24,10 +25,14 @@ export interface LoginParts {
   readonly questions: () => Promise<Answering>
   readonly clock: { now(): number }
   readonly logger: Says
+  /** How long a login may take to read what it needs. Default: 5 s. */
+  readonly readMs?: number
 }
 
+const READ_MS = 5_000
+
 /** Who may come in: the device itself, by its name, its token and a last will of its own. */
-export const createLogin = ({ domain, access, commands, questions, clock, logger }: LoginParts, refuse: Refuse) => {
+export const createLogin = ({ domain, access, commands, questions, clock, logger, readMs = READ_MS }: LoginParts, refuse: Refuse) => {
   const authenticate = createAuthentication({ domain, access, questions, quota: { reads: null, writes: null } })
   const usage = createUsage({ access, commands, sample: null, source: 'mqtt', failed: (error) => logger.warn({}, `usage was not recorded: ${messageOf(error)}`) })
   const packets = new WeakMap<Client, ConnectPacket>()
@@ -49,10 +54,11 @@ export const createLogin = ({ domain, access, commands, questions, clock, logger
       return !guessing.tooFast(client)
     },
     async enter(client: Client, username: string | undefined, password: Buffer | undefined): Promise<void> {
+      const deadline = deadlineAfter(readMs)
       const device = username ?? ''
       if (!isId(device) || client.id !== device) throw refuse(client, 'client-id', 'the client id and the user name must both be the device id.')
       const token = password?.toString('utf8') ?? ''
-      const { reader } = await admitted(device, token).catch((error: unknown) => {
+      const { reader } = await deadline.within(admitted(device, token), tooSlow).catch((error: unknown) => {
         if (error instanceof Problem) {
           guessing.failed(client)
           refuse(client, 'token', error.message)
@@ -61,7 +67,7 @@ export const createLogin = ({ domain, access, commands, questions, clock, logger
       })
       const will = packets.get(client)?.will
       const topic = will && topicOf(will.topic)
-      const holder = will && (await readHolder(reader, device))
+      const holder = will && (await deadline.within(readHolder(reader, device), tooSlow))
       if (will && (topic?.device !== device || topic.kind !== 'status' || (holder !== undefined && holder.loc !== topic.loc))) {
         throw refuse(client, 'will', `the last will must be to scale-sense/<its location>/${device}/status.`)
       }

@@ -55,7 +55,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
-  const state = { folding: true, folded: 0, fault: undefined as Fault | undefined }
+  const state = { folding: true, folded: 0, fault: undefined as Fault | undefined, hangs: { log: false, outcomes: false } }
 
   const fold = (offset: number) => {
     const event = events[offset]
@@ -80,6 +80,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
     while (state.folded < events.length) fold(state.folded++)
   }
   const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
+    if (state.hangs.log) await new Promise(() => {})
     if (state.fault) throw state.fault
     return records.map(({ value }) => {
       const offset = events.push(codec.decode(value)) - 1
@@ -87,7 +88,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
       return { partition: 0, offset }
     })
   }
-  const after = async ({ offset }: Position) => outcomes.get(offset) ?? 'pending'
+  const after = async ({ offset }: Position) => (state.hangs.outcomes ? new Promise<never>(() => {}) : (outcomes.get(offset) ?? 'pending'))
   const commands = createCommands({ log: { append }, codec, outcomes: { after } })
   return {
     items, reader, events, outcomes, commands, after,
@@ -99,10 +100,12 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
       catchUp()
     },
     fail: (fault: Fault | undefined) => void (state.fault = fault),
+    /** The log, or the outcomes, accept requests from now on and never answer. */
+    hang: (part: 'log' | 'outcomes') => void (state.hangs[part] = true),
   }
 }
 
-export const OPEN_LIMITS: Limits = { rate: null, quota: { reads: null, writes: null }, usageSample: null, waitMs: 50 }
+export const OPEN_LIMITS: Limits = { rate: null, quota: { reads: null, writes: null }, usageSample: null, waitMs: 50, readMs: 5_000 }
 
 export interface MemoryEdge extends ReturnType<typeof createMemoryPipeline> {
   readonly app: FastifyInstance

@@ -19,8 +19,8 @@ export interface AttemptsConfig {
   readonly failed?: ((what: string, why: Failure) => void) | undefined
 }
 
-/** `maybeApplied`: an earlier attempt got no answer, so this one may meet its own effect. */
-export type Attempt<T> = (maybeApplied: boolean) => Promise<T | Partial>
+/** `maybeApplied`: an earlier attempt got no answer, so this one may meet its own effect. `signal` aborts when the patience ends. */
+export type Attempt<T> = (maybeApplied: boolean, signal?: AbortSignal) => Promise<T | Partial>
 export type Attempts = <T>(what: string, attempt: Attempt<T>) => Promise<T>
 
 /** The one retry loop: exponential backoff with full jitter, then a retriable fault. Progress starts the count anew. */
@@ -44,6 +44,28 @@ export const createAttempts =
       failed?.(what, why)
       if (why === 'refused' || count >= tries) throw faultOf(what, why, cause)
       await clock.sleep(Math.ceil(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** count)))
+    }
+  }
+
+/** The same attempts, ended after `patienceMs` in all: then a pending request is aborted, and the fault is `store-unavailable`. */
+export const withPatience =
+  (attempts: Attempts, { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number }): Attempts =>
+  async <T>(what: string, attempt: Attempt<T>): Promise<T> => {
+    const [over, done] = [new AbortController(), new AbortController()]
+    const tooLate = (): Fault => faultOf(what, 'unavailable', new Error(`no answer within ${patienceMs} ms`))
+    const late = new Promise<never>((_, reject) => void clock.sleep(patienceMs, done.signal).then(() => {
+      if (done.signal.aborted) return
+      over.abort()
+      reject(tooLate())
+    }))
+    const bounded: Attempt<T> = async (maybeApplied) => {
+      if (over.signal.aborted) throw tooLate()
+      return attempt(maybeApplied, over.signal)
+    }
+    try {
+      return await Promise.race([attempts(what, bounded), late])
+    } finally {
+      done.abort()
     }
   }
 

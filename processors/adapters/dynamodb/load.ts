@@ -3,7 +3,7 @@ import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import { NOTHING_DONE, PARTLY_DONE } from './attempts.ts'
 import { toStored, type Attributes } from './codec.ts'
 import { all } from './gate.ts'
-import type { Table } from './table.ts'
+import { abortedBy, type Table } from './table.ts'
 
 const MAX_GETS = 100
 
@@ -19,8 +19,8 @@ export const load = async (table: Table, keys: readonly Key[]): Promise<readonly
 
 const loadBatch = ({ name, client, gate, attempts, tally }: Table, keys: readonly Key[], found: Map<string, Stored>): Promise<void> => {
   let left: KeysAndAttributes['Keys'] = keys.map(({ PK, SK }) => ({ PK: { S: PK }, SK: { S: SK } }))
-  return attempts(`a read of ${name}`, async () => {
-    const answer = await gate(() => client.batchGetItem({ RequestItems: { [name]: { Keys: left, ConsistentRead: true } } }))
+  return attempts(`a read of ${name}`, async (_, signal) => {
+    const answer = await gate(() => client.batchGetItem({ RequestItems: { [name]: { Keys: left, ConsistentRead: true } } }, abortedBy(signal)))
     const items = answer.Responses?.[name] ?? []
     for (const attributes of items) {
       const item = toStored(attributes)

@@ -4,7 +4,7 @@ import type { IndexSpec, Page, Query } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { toItem, type Attributes } from './codec.ts'
 import { cursorAfter, keyFromCursor } from './cursor.ts'
-import { isReserved, type Table } from './table.ts'
+import { abortedBy, isReserved, type Table } from './table.ts'
 
 /** Once items turned out expired, ask for more at a time than the page still needs. */
 const REFILL = 100
@@ -30,7 +30,7 @@ export const query = async (table: Table, asked: Query, now: () => number): Prom
   return { items, cursor: cursorAfter(asked, Object.fromEntries(names.map((name) => [name, last[name] ?? { S: '' }]))) }
 }
 
-const ask = ({ name, client, gate, attempts }: Table, input: QueryCommandInput) => attempts(`a query of ${name}`, () => gate(() => client.query(input)))
+const ask = ({ name, client, gate, attempts }: Table, input: QueryCommandInput) => attempts(`a query of ${name}`, (_, signal) => gate(() => client.query(input, abortedBy(signal))))
 
 const indexOf = ({ name, spec }: Table, { index }: Query): IndexSpec | undefined => {
   if (index === undefined) return undefined

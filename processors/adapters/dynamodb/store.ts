@@ -6,7 +6,7 @@ import { tableName, type Reader, type TableSpec } from '../../../projections/tab
 import type { Clock } from '../../engine/clock.ts'
 import { systemClock } from '../system-clock.ts'
 import type { Store, Stores } from '../../engine/store.ts'
-import { createAttempts, type Failure } from './attempts.ts'
+import { createAttempts, withPatience, type Failure } from './attempts.ts'
 import { bulk } from './bulk.ts'
 import { listCheckpoints, saveCheckpoint } from './checkpoints.ts'
 import { commitSpan } from './commit.ts'
@@ -18,7 +18,7 @@ import { isReserved, type Table } from './table.ts'
 import { createTables } from './tables.ts'
 import { createStreamFeed } from './streams.ts'
 import { createTally } from './tally.ts'
-import { readTogether, type Load } from './together.ts'
+import { readTogether } from './together.ts'
 import type { Units } from './units.ts'
 
 export interface DynamoOptions extends Connection {
@@ -65,7 +65,7 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
       await tables.ensure(spec, name)
       const tally = createTally(spec, (units) => metrics?.units?.(name, units))
       const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
-      const store = createStore(table, Math.max(1, Math.floor(maxConcurrency / 2)))
+      const store = createStore(table, { width: Math.max(1, Math.floor(maxConcurrency / 2)), clock })
       if (spec.watched !== true) return store
       return { ...store, changes: createStreamFeed({ streams: await streams(), arn: () => tables.streamArn(name), attempts, clock, table: name }) }
     },
@@ -80,8 +80,7 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
   }
 }
 
-const createStore = (table: Table, width: number): DynamoStore => {
-  const together = readTogether((keys) => load(table, keys))
+const createStore = (table: Table, { width, clock }: { readonly width: number; readonly clock: Clock }): DynamoStore => {
   return {
     load: (keys) => load(table, keys),
     async commit(spans, checkpoint) {
@@ -97,13 +96,14 @@ const createStore = (table: Table, width: number): DynamoStore => {
         if (items.length > 0) yield items
       }
     },
-    reader: (now) => createReader(table, { now, together }),
+    reader: (now, patienceMs) => createReader(patienceMs === undefined ? table : { ...table, attempts: withPatience(table.attempts, { clock, patienceMs }) }, now),
     units: () => table.tally.units(),
     async close() {},
   }
 }
 
-const createReader = (table: Table, { now, together }: { readonly now: () => number; readonly together: Load }): Reader => {
+const createReader = (table: Table, now: () => number): Reader => {
+  const together = readTogether((keys) => load(table, keys))
   const getMany = async (keys: readonly Key[]) => {
     const items = await together(keys)
     return items.map((item) => (item === undefined || isReserved(item.PK) || isExpired(item, table.spec.ttl, now()) ? undefined : item))

@@ -17,6 +17,9 @@ export interface Table {
   readonly newToken: () => string
 }
 
+/** Options of a request that the signal ends. */
+export const abortedBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } => (signal === undefined ? {} : { abortSignal: signal })
+
 /** Checkpoints lie in the table under a key of their own, and are nobody's items. */
 export const CHECKPOINTS = 'CHECKPOINT#'
 

@@ -8,7 +8,8 @@ import type { Settings } from './options.ts'
 import { createWriter, type OpenProducer, type Writer } from './writer.ts'
 
 export interface Appender {
-  append(records: readonly NewRecord[]): Promise<readonly Position[]>
+  /** Settles within `patienceMs`. Default: `timing.append`. */
+  append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>
   close(): Promise<void>
 }
 
@@ -42,7 +43,7 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     lanes.set(partition, { lane, writer })
     return lane
   }
-  const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
+  const append = async (records: readonly NewRecord[], patienceMs = timing.append): Promise<readonly Position[]> => {
     if (closed) throw unavailable(`Nothing is appended to ${topic}`, new Error('the log is closed'))
     const parts = records.map((record, index) => partOf(record, index, partitionOf(record.key)))
     const largest = Math.max(0, ...parts.map(({ bytes }) => bytes))
@@ -50,13 +51,12 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
     if (queued > 0 && queued + bytes > maxQueuedBytes) throw overloaded(topic, maxQueuedBytes)
     queued += bytes
-    const call: Call = { topic, deadline: clock.now() + timing.append, positions: new Array<Position>(records.length), failures: [] }
-    try {
-      await Promise.all([...byPartition(parts)].flatMap(([partition, own]) =>
-        lots(own, maxBytes).map((lot) => new Promise<void>((done) => laneOf(partition).push(parcel({ call, partition, lot, done }))))))
-    } finally {
-      queued -= bytes
-    }
+    const call: Call = { topic, deadline: clock.now() + patienceMs, positions: new Array<Position>(records.length), failures: [] }
+    const parcels = [...byPartition(parts)].flatMap(([partition, own]) => lots(own, maxBytes).map((lot) => ({ partition, ...parcelOf({ call, partition, lot }) })))
+    for (const { partition, parcel } of parcels) laneOf(partition).push(parcel)
+    // A lane ends its request first, however long the brokers take. The caller is answered at the deadline.
+    if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled))))) for (const { expire } of parcels) expire()
+    queued -= bytes
     return settle(call)
   }
   const close = async (): Promise<void> => {
@@ -104,23 +104,41 @@ function lots(parts: readonly Part[], maxBytes: number): Part[][] {
 
 interface Call { topic: string; deadline: number; positions: Position[]; failures: Error[] }
 
-function parcel({ call, partition, lot, done }: { call: Call; partition: number; lot: readonly Part[]; done(): void }): Parcel {
-  let failed = false
-  return {
+interface OwnParcel {
+  readonly parcel: Parcel
+  readonly settled: Promise<void>
+  /** The deadline has passed. A parcel that no request contained yet is never written; the outcome of any other is unknown. */
+  expire(): void
+}
+
+function parcelOf({ call, partition, lot }: { call: Call; partition: number; lot: readonly Part[] }): OwnParcel {
+  let state: 'waiting' | 'sent' | 'written' | 'failed' = 'waiting'
+  let done: () => void = () => {}
+  const settled = new Promise<void>((resolve) => { done = resolve })
+  const fail = (error: Error): void => {
+    if (state === 'written' || state === 'failed') return
+    state = 'failed'
+    call.failures.push(error)
+    done()
+  }
+  const parcel: Parcel = {
     messages: lot.map(({ message }) => message),
     bytes: lot.reduce((sum, { bytes }) => sum + bytes, 0),
     deadline: call.deadline,
-    abandoned: () => call.failures.length > 0 && !failed,
+    abandoned: () => state === 'failed' || (call.failures.length > 0 && state === 'waiting'),
+    sent(is) {
+      if (state === 'waiting' || state === 'sent') state = is ? 'sent' : 'waiting'
+    },
     written(offset) {
+      if (state === 'failed') return
+      state = 'written'
       lot.forEach(({ index }, nth) => { call.positions[index] = { partition, offset: offset + nth } })
       done()
     },
-    failed(error) {
-      failed = true
-      call.failures.push(error)
-      done()
-    },
+    failed: fail,
   }
+  const expire = (): void => fail(state === 'sent' ? appendUnknown(call.topic) : unavailable(`Nothing was written to ${call.topic}`))
+  return { parcel, settled, expire }
 }
 
 /** All or an error; where a part was written, or perhaps, that is what the caller hears. */

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Kafka, logLevel, type ISocketFactoryArgs, type LogEntry, type SASLOptions } from 'kafkajs'
 import type { KafkaLogger, SaslOptions, Settings } from './options.ts'
+import { guardRunner } from './runner-guard.ts'
 
 /** Told of every Produce request that is handed to a socket: only what never got so far is known not to be written. */
 export type OnProduce = () => void
@@ -13,6 +14,7 @@ const PATIENT = [11, 14]
 
 /** A client of its own for each use: clients share state between consumers of a group. */
 export function createClient(settings: Settings, onProduce: OnProduce = () => {}): Kafka {
+  guardRunner()
   const { brokers, clientId, ssl, sasl, timing, logger, peers } = settings
   return new Kafka({
     brokers: [...brokers], clientId, ...(ssl ? { ssl } : {}), ...(sasl ? { sasl: login(sasl) } : {}),

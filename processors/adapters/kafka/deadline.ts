@@ -1,6 +1,6 @@
 import type { Clock } from '../../engine/clock.ts'
 
-/** Waits for the work, but not longer; says whether it was done in time. */
+/** Waits for the work, at most `ms`. Resolves to true if the work ended in time. */
 export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController()
   try {

@@ -10,8 +10,10 @@ export interface Parcel {
   readonly messages: readonly Message[]
   readonly bytes: number
   readonly deadline: number
-  /** True once another part of the same append has failed: what follows it must not be written. */
+  /** True once its append has failed: a parcel that no request contained yet must not be written any more. */
   abandoned(): boolean
+  /** True: a request that contains it goes to the client now. False: that request is known to have written nothing. */
+  sent(is: boolean): void
   written(offset: number): void
   failed(error: Error): void
 }
@@ -56,7 +58,7 @@ function take(waiting: Parcel[], { maxBytes, clock, closing }: LanePlan): Parcel
     const parcel = waiting.shift()
     if (!parcel) break
     if (parcel.abandoned() || closing.aborted || clock.now() >= parcel.deadline) {
-      parcel.failed(unavailable('The record waited too long to be written', new Error('the records before it were not written either')))
+      parcel.failed(waitedTooLong())
       continue
     }
     parcels.push(parcel)
@@ -66,20 +68,31 @@ function take(waiting: Parcel[], { maxBytes, clock, closing }: LanePlan): Parcel
   return parcels
 }
 
-/** Tries until the deadline of the first, and never sends other records after an unknown outcome without a new producer. */
-async function deliver(parcels: readonly Parcel[], plan: LanePlan): Promise<void> {
+/**
+ * Tries until the earliest deadline of the parcels, and never sends other records after an unknown outcome without a new producer.
+ * A parcel whose append fails before the first request contains it is left out.
+ */
+async function deliver(all: readonly Parcel[], plan: LanePlan): Promise<void> {
   const { topic, writer, clock, timing, maxBytes, closing } = plan
-  const messages = parcels.flatMap((parcel) => parcel.messages)
+  let parcels = all
   const deadline = Math.min(...parcels.map((parcel) => parcel.deadline))
   const fail = (error: Error): void => parcels.forEach((parcel) => parcel.failed(error))
   let uncertain: unknown
   for (let attempt = 0; ; attempt++) {
-    const outcome = await writer.write(messages)
+    if (uncertain === undefined) parcels = parcels.filter(stillWanted)
+    if (parcels.length === 0) return
+    const outcome = await writer.write(parcels.flatMap((parcel) => parcel.messages), () => release(parcels))
+    if (outcome.kind === 'held-back') {
+      if (uncertain === undefined) continue
+      writer.replace()
+      return fail(appendUnknown(topic, uncertain))
+    }
     if (outcome.kind === 'written') return acknowledge(parcels, outcome.offset)
     if (outcome.kind === 'unknown') uncertain = outcome.error
     // The first try of a lot that a broken producer refuses wrote nothing; what was sent before may have been written.
     if (outcome.kind === 'stuck' && uncertain !== undefined) { writer.replace(); return fail(appendUnknown(topic, uncertain)) }
     if (uncertain === undefined) {
+      for (const parcel of parcels) parcel.sent(false)
       if (outcome.kind === 'too-large') return parcels.length === 1 ? fail(tooLarge(topic, parcels[0]?.bytes ?? 0, maxBytes)) : deliverSingly(parcels, plan)
       if (isFault(outcome.error) && !outcome.error.retriable) return fail(outcome.error)
       if (outcome.kind === 'stuck' || attempt > 0) writer.replace()
@@ -92,6 +105,22 @@ async function deliver(parcels: readonly Parcel[], plan: LanePlan): Promise<void
     if (outcome.kind !== 'stuck') await clock.sleep(Math.min(backoff(timing, attempt), 1_000, Math.max(1, deadline - clock.now())), closing)
   }
 }
+
+/** Just before a request goes to the client. False if a parcel of it must not be written any more: the request has to be made anew. */
+function release(parcels: readonly Parcel[]): boolean {
+  if (parcels.some((parcel) => parcel.abandoned())) return false
+  for (const parcel of parcels) parcel.sent(true)
+  return true
+}
+
+/** Fails an abandoned parcel that no request contained. */
+function stillWanted(parcel: Parcel): boolean {
+  if (!parcel.abandoned()) return true
+  parcel.failed(waitedTooLong())
+  return false
+}
+
+const waitedTooLong = (): Error => unavailable('The record waited too long to be written', new Error('the records before it were not written either'))
 
 async function deliverSingly(parcels: readonly Parcel[], plan: LanePlan): Promise<void> {
   for (const parcel of parcels) await deliver([parcel], plan)

@@ -3,14 +3,16 @@ import { createClient } from './client.ts'
 import { hasType } from './faults.ts'
 import type { Settings } from './options.ts'
 
-/** What one try to write came to. `stuck`: this producer's sequence is broken, nothing was written by this try. */
+/** The result of one attempt. `stuck`: this producer's sequence is broken, the attempt wrote nothing. `held-back`: `release` returned false. */
 export type Attempt =
   | { readonly kind: 'written'; readonly offset: number }
+  | { readonly kind: 'held-back' }
   | { readonly kind: 'not-written' | 'unknown' | 'stuck' | 'too-large'; readonly error: unknown }
 
 /** The part of a producer that is used, so that tests can put a broken one in its place. */
 export interface ProducerPort {
-  send(messages: Message[]): Promise<RecordMetadata[]>
+  /** Calls `release` right before the client gets the request. If it returns false, the client gets nothing and the result is undefined. */
+  send(messages: Message[], release: () => boolean): Promise<RecordMetadata[] | undefined>
   /** How many requests to write have been handed to the network. */
   requests(): number
   close(): Promise<void>
@@ -18,7 +20,8 @@ export interface ProducerPort {
 export type OpenProducer = (partition: number) => Promise<ProducerPort>
 
 export interface Writer {
-  write(messages: Message[]): Promise<Attempt>
+  /** `release` is called right before the client gets the request, and can hold it back. */
+  write(messages: Message[], release: () => boolean): Promise<Attempt>
   /** The next write uses a new producer; needed whenever it is not known what the old one wrote. */
   replace(): void
   close(): Promise<void>
@@ -39,7 +42,7 @@ export function createWriter(partition: number, open: OpenProducer): Writer {
     void producer?.then((held) => held.close()).catch(() => {})
     producer = undefined
   }
-  const write = async (messages: Message[]): Promise<Attempt> => {
+  const write: Writer['write'] = async (messages, release) => {
     let held: ProducerPort
     try {
       held = await (producer ??= open(partition))
@@ -49,7 +52,9 @@ export function createWriter(partition: number, open: OpenProducer): Writer {
     }
     const before = held.requests()
     try {
-      const offset = offsetOf(await held.send(messages), partition, floor)
+      const answers = await held.send(messages, release)
+      if (answers === undefined) return { kind: 'held-back' }
+      const offset = offsetOf(answers, partition, floor)
       floor = offset + messages.length
       return { kind: 'written', offset }
     } catch (error) {
@@ -102,8 +107,9 @@ export const openProducer = (settings: Settings, topic: string, verify: () => Pr
     throw error
   }
   return {
-    async send(messages) {
+    async send(messages, release) {
       await verifyNowAndThen()
+      if (!release()) return undefined
       return producer.send({ topic, acks: -1, timeout: timing.request, messages })
     },
     requests: () => requests,

@@ -42,6 +42,16 @@ test('waiting has a bound: then the outcome is pending', async () => {
   expect(await answer).toBe('pending')
 })
 
+test.each([undefined, 25])('waiting has the same bound while the store does not answer (polled every %s ms)', async (pollMs) => {
+  const [store, clock] = [memoryStore(), virtualClock()]
+  const hanging = { ...store, checkpoints: () => new Promise<never>(() => {}) }
+  const outcomes = createOutcomes({ domain: ledger, store: () => hanging, clock, ...(pollMs === undefined ? {} : { pollMs }) })
+  let answer: unknown
+  void outcomes.after(sent(3), 1_000).then((outcome) => (answer = outcome))
+  await clock.pass(1_100)
+  expect(answer).toBe('pending')
+})
+
 test('in another process the checkpoint is watched, and the marker tells', async () => {
   const { outcomes, store, clock } = given(25)
   const applied = outcomes.after(sent(3), 10_000)

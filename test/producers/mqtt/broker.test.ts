@@ -22,6 +22,17 @@ test('S-a: a reading of a device is an event of the location that holds it, with
   expect(event).toMatchObject({ type: 'ReadingReported', meta: { key: 'loc-001', actorId: DEVICE, source: 'mqtt' }, data: { device_id: DEVICE, epoch: 1, boot: 'b1', seq: 7, weight_lbs: 107 } })
 })
 
+test('a login that the store does not answer in time is refused as "server unavailable", not as a wrong token', async () => {
+  const bar = openBar()
+  const password = bar.token(DEVICE)
+  Object.assign(bar.reader, { get: () => new Promise(() => {}), getMany: () => new Promise(() => {}), query: () => new Promise(() => {}) })
+  const broker = await serve(bar, { readMs: 200 })
+  const client = deviceAt(broker.address, DEVICE, { password })
+  const error = await connected(client).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code: 3 })
+  expect(bar.counts['refused:token']).toBeUndefined()
+})
+
 test('PUBACK comes only after the log has the events', async () => {
   const { bar, client } = await openScale()
   bar.hold()

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import { pino } from 'pino'
+import { logOptions } from '../../../producers/http/logs.ts'
 import { scales } from '../../../processors/scales/domain.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import type { ChangeFeed } from '../../../projections/changes.ts'
@@ -62,6 +64,23 @@ test('who is a member no more and whose token was revoked are not told any more,
   await minute(owner.socket)
   expect(await Promise.all([member.closed, screen.closed])).toEqual([4003, 4003])
   expect(owner.socket.readyState).toBe(1)
+  await edge.app.close()
+})
+
+test('a viewer whom the store does not answer in time is told to connect again, without the error of a client library', async () => {
+  const connections = { opened: () => new Promise<void>(() => {}), closed: async () => {} }
+  const lines: string[] = []
+  const edge = await openMemoryEdge({
+    domain: scales, edge: scalesEdge, limits: { readMs: 300, waitMs: 100 }, live: { sleep: (ms, signal) => sleep(ms, undefined, { ref: false, ...(signal && { signal }) }), connections, origins: [], changes },
+    logger: pino(logOptions('warn'), { write: (line: string) => void lines.push(line) }),
+  })
+  const address = (await edge.app.listen({ port: 0, host: '127.0.0.1' })).replace('http:', 'ws:')
+  const ann = await as(edge, 'ann')
+  await ann.say('PUT', `${LOC}/members/bob`)
+  const socket = new WebSocket(`${address}/v1/live?loc=loc-001`, { headers: { authorization: `Bearer ${ann.token}` } })
+  const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
+  expect([code, reason.toString()]).toEqual([1011, 'the server cannot read its store now: connect again later'])
+  expect(lines.join('')).toContain('too-slow')
   await edge.app.close()
 })
 

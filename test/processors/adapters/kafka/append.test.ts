@@ -8,10 +8,23 @@ import { record } from '../../../contracts/log.ts'
 
 type Answer = (messages: Message[], offset: number) => Promise<RecordMetadata[]>
 
-/** Time passes only by being slept through. */
+/** Time passes only if nothing else can run: then the earliest sleeper wakes. */
 function virtualClock() {
   let now = 1_000
-  return { now: () => now, sleep: async (ms: number) => { now += ms } }
+  const sleepers = new Set<{ readonly until: number; wake(): void }>()
+  const pass = (): void => {
+    const next = [...sleepers].sort((one, other) => one.until - other.until)[0]
+    if (next === undefined) return
+    now = Math.max(now, next.until)
+    next.wake()
+  }
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => new Promise((resolve) => {
+    const sleeper = { until: now + ms, wake: () => { sleepers.delete(sleeper); resolve() } }
+    sleepers.add(sleeper)
+    signal?.addEventListener('abort', sleeper.wake)
+    setImmediate(pass)
+  })
+  return { now: () => now, sleep }
 }
 
 const acknowledged = (partition: number, offset: number): RecordMetadata[] =>
@@ -19,7 +32,7 @@ const acknowledged = (partition: number, offset: number): RecordMetadata[] =>
 const protocolError = (type: string): Error => Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: false })
 
 /** A partition that keeps what is written, behind producers that answer as told: the nth send by the nth answer, then all well. */
-function setup({ answers = [], options = {}, partitions = 1, opening }: { answers?: Answer[]; options?: Partial<KafkaOptions>; partitions?: number; opening?: () => Promise<void> }) {
+function setup({ answers = [], options = {}, partitions = 1, opening, verifying }: { answers?: Answer[]; options?: Partial<KafkaOptions>; partitions?: number; opening?: () => Promise<void>; verifying?: () => Promise<void> }) {
   const written = Array.from({ length: partitions }, (): string[] => [])
   const sends: { producer: number; values: string[] }[] = []
   let producers = 0
@@ -30,7 +43,9 @@ function setup({ answers = [], options = {}, partitions = 1, opening }: { answer
     return {
       requests: () => requests,
       close: async () => {},
-      async send(messages) {
+      async send(messages, release) {
+        await verifying?.()
+        if (!release()) return undefined
         requests++
         const values = messages.map(({ value }) => String(value))
         sends.push({ producer, values })
@@ -46,6 +61,13 @@ function setup({ answers = [], options = {}, partitions = 1, opening }: { answer
   const settings = settingsOf({ brokers: ['nowhere:1'], clock: virtualClock(), ...options })
   const appender = createAppender({ topic: 'events', settings, partitionOf: (key) => Number(key) % partitions, openProducer, maxRecordBytes: 10_000 })
   return { appender, written, sends, producers: () => producers }
+}
+
+/** `passed` resolves once `open` was called. */
+function waiting() {
+  let open: () => void = () => {}
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { open: () => open(), passed: () => opened }
 }
 
 const faultOf = async (appender: Appender, ...records: ReturnType<typeof record>[]): Promise<string> =>
@@ -125,6 +147,36 @@ describe('appending to Kafka', () => {
     down = false
     expect(await faultOf(appender, record('0', 'b'))).toBe('no fault')
     expect(written[0]).toEqual(['b'])
+  })
+
+  test.each(['opening', 'verifying'] as const)('an append that is still %s a producer at its deadline fails as not written, and is not written later', async (stage) => {
+    const gate = waiting()
+    const { appender, written } = setup({ [stage]: gate.passed, options: { timing: { append: 2_000 } } })
+    expect(await faultOf(appender, record('0', 'late'))).toBe('log-unavailable (retriable)')
+    gate.open()
+    expect(await faultOf(appender, record('0', 'next'))).toBe('no fault')
+    expect(written[0]).toEqual(['next'])
+  })
+
+  test('an append whose request is not answered at its deadline is unknown, and the records behind it are not written', async () => {
+    const gate = waiting()
+    const hanging: Answer = async () => { await gate.passed(); throw new Error('request timed out') }
+    const { appender, written } = setup({ answers: [hanging], options: { timing: { append: 2_000 } } })
+    const first = faultOf(appender, record('0', 'sent'))
+    await new Promise((turn) => setImmediate(turn))
+    const behind = faultOf(appender, record('0', 'behind'))
+    expect(await Promise.all([first, behind])).toEqual(['append-unknown', 'log-unavailable (retriable)'])
+    gate.open()
+    expect(await faultOf(appender, record('0', 'next'))).toBe('no fault')
+    expect(written[0]).toEqual(['next'])
+  })
+
+  test('the caller of an append can set a shorter deadline', async () => {
+    const clock = virtualClock()
+    const { appender } = setup({ opening: waiting().passed, options: { clock } })
+    const from = clock.now()
+    expect(await appender.append([record('0', 'a')], 100).catch((error: unknown) => isFault(error) && error.code)).toBe('log-unavailable')
+    expect(clock.now() - from).toBe(100)
   })
 
   test('a record too large is refused before anything of its request is written', async () => {
