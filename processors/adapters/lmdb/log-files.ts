@@ -23,16 +23,18 @@ export interface TopicEntry {
   readonly id: string
 }
 
-const FORMAT = 1
+/** 2: blocks and segments may have version 2. Earlier releases read up to 1. */
+const FORMAT = 2
 
 export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
   const root = openEnvironment({ path, readOnly })
   try {
     const meta = openDatabase<unknown>(root, 'meta', { useRecords: false, mapsAsObjects: true })
-    if (!readOnly && meta.get('format') === undefined) {
+    const found = meta.get('format')
+    if (!readOnly && (found === undefined || (typeof found === 'number' && found < FORMAT))) {
       root.transactionSync(() => {
         void meta.put('format', FORMAT)
-        void meta.put('cluster', randomUUID())
+        if (found === undefined) void meta.put('cluster', randomUUID())
       })
     }
     const format = meta.get('format')
@@ -84,7 +86,7 @@ export const segmentsOf = ({ segments }: LogFiles, topic: number): number[] =>
 
 export const segmentAt = (files: LogFiles, topic: number, first: number): Segment | undefined => {
   const bytes = files.segments.getBinary(blockKey(topic, first))
-  return bytes && openSegment(asBuffer(bytes), where(files, topic, first))
+  return bytes && openSegment(asBuffer(bytes), first, where(files, topic, first))
 }
 
 const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`
