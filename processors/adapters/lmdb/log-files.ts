@@ -4,6 +4,7 @@ import { Fault } from '../../../schemas/fault.ts'
 import { openBlock, type Block } from './block.ts'
 import { asFault, openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
 import { openSegment, type Segment } from './segment.ts'
+import { openWriterGuard, type WriterGuard } from './writer-guard.ts'
 
 /** The one environment of all topics. */
 export interface LogFiles {
@@ -16,6 +17,8 @@ export interface LogFiles {
   readonly segments: Database<Buffer, Uint8Array>
   /** `format`, `cluster`, `topic:<name>` → TopicEntry, `group:<topic number>:<group>` → offset */
   readonly meta: Database<unknown, LmdbKey>
+  /** Undefined if the log is open for reading only. */
+  readonly guard: WriterGuard | undefined
 }
 
 export interface TopicEntry {
@@ -41,7 +44,7 @@ export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
     if (typeof format !== 'number' || format > FORMAT) {
       throw new Fault('data-newer-version', `The log at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
     }
-    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta }
+    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta, guard: readOnly ? undefined : openWriterGuard(root) }
   } catch (error) {
     void root.close()
     throw asFault(error, 'data-unreadable', `The log at ${path} cannot be opened. Check its permissions and the disk`)
