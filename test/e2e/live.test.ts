@@ -52,7 +52,7 @@ describe('a bar watched, embedded', () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const first = await startServer(env)
     const { token } = await openBar(env, first)
-    const viewers = []
+    const viewers: Awaited<ReturnType<typeof connect>>[] = []
     for (let viewer = 0; viewer < 50; viewer += 1) viewers.push(await connect(first, { token }))
     for (const viewer of viewers) viewer.close()
     await until(async () => viewers.every(({ state }) => state.closed > 0), () => 'not every viewer is disconnected')
