@@ -62,7 +62,7 @@ export const withRuntime = async <T>(context: Context, use: (runtime: Runtime) =
   const failed = (_domain: string, error: unknown): void => {
     context.output.progress(error instanceof Fault ? `${error.code}: ${error.message}` : String(error))
   }
-  const runtime = await openRuntime({ config, watching: { failed } })
+  const runtime = await openRuntime({ config, watching: { failed }, note: (line) => context.output.note(line) })
   try {
     return await use(runtime)
   } finally {

@@ -40,6 +40,8 @@ export interface RuntimeOptions {
   readonly config: Config
   readonly watching?: Partial<Watching>
   readonly domains?: readonly Domain[]
+  /** Receives a line for each change to the data folder: narrower permissions, a newer format. */
+  readonly note?: (line: string) => void
 }
 
 /** How often to look for what other processes did, where there may be any. */
@@ -49,7 +51,7 @@ export const isEmbedded = ({ kafka, dynamodb }: Config): boolean => kafka === un
 
 export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => {
   const { config } = options
-  const held = isEmbedded(config) ? await holdFolder(config.data) : undefined
+  const held = isEmbedded(config) ? await holdFolder(config.data, options.note) : undefined
   try {
     return await openHeld(options, held)
   } catch (error) {

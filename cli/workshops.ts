@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { takeFileLock } from '../processors/adapters/duckdb/lock.ts'
 import type { LmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { Lock } from '../processors/engine/claim.ts'
 import { totalOf } from '../processors/engine/positions.ts'
@@ -11,7 +12,7 @@ import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import { buildShared, workersFor } from './build-workers.ts'
 import { dropSeries, workshopSeries } from './series.ts'
-import { lockSocket, shortSocket, unlockSocket } from './lock.ts'
+import { callIn } from './unix-socket.ts'
 
 /** Generations of embedded tables are built where they lie. */
 export const embeddedWorkshop = (data: string, domain: Domain, { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores }): Workshop => ({
@@ -59,12 +60,18 @@ export const servicesWorkshop = (data: string, domain: Domain, { stores, series 
   }
 }
 
+/** Undefined if another process builds the generation in this folder. */
 const lockIn = (data: string, { name }: Domain) => async (generation: number): Promise<Lock | undefined> => {
-  mkdirSync(data, { recursive: true })
-  const path = shortSocket(join(data, `build-${name}-g${generation}.sock`))
-  const server = await lockSocket(path)
-  if (server === undefined) return undefined
-  // Who calls only wants to know whether somebody is there.
-  server.on('connection', (socket) => socket.destroy())
-  return { release: () => unlockSocket(server, path) }
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const build = `build-${name}-g${generation}`
+  const lock = await takeFileLock(join(data, 'locks', build))
+  if (lock === undefined) return undefined
+  // A process of an earlier release listens on this socket while it builds.
+  const former = await callIn(data, `${build}.sock`)
+  if (former !== undefined) {
+    former.destroy()
+    lock.release()
+    return undefined
+  }
+  return { release: () => Promise.resolve(lock.release()) }
 }

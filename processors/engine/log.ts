@@ -64,7 +64,7 @@ export interface Subscription {
 export interface Log {
   readonly topic: string
   /**
-   * Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`.
+   * Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`, `log-second-writer`.
    * `patienceMs` bounds the attempts: after that time the call fails with one of the first two. Default: the log's own limit.
    */
   append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>

@@ -75,6 +75,7 @@ const FAULTS: Readonly<Record<string, number>> = {
   'log-unavailable': 503,
   'log-full': 503,
   'log-overloaded': 503,
+  'log-second-writer': 503,
   'append-unknown': 503,
   'store-throttled': 503,
   'store-unavailable': 503,

@@ -48,6 +48,20 @@ const openBar = async (env: Env, { url }: Server) => {
 }
 
 describe('a bar watched, embedded', () => {
+  test('fifty viewers connect and disconnect, the server stops, and it starts again', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const first = await startServer(env)
+    const { token } = await openBar(env, first)
+    const viewers: Awaited<ReturnType<typeof connect>>[] = []
+    for (let viewer = 0; viewer < 50; viewer += 1) viewers.push(await connect(first, { token }))
+    for (const viewer of viewers) viewer.close()
+    await until(async () => viewers.every(({ state }) => state.closed > 0), () => 'not every viewer is disconnected')
+    await first.stop()
+    const second = await startServer(env)
+    expect((await connect(second, { token })).heard[0]).toMatchObject({ type: 'snapshot' })
+    await second.stop()
+  })
+
   test('S15 S52 S53 S54: a snapshot, then what changes, in order; come back with a cursor; a flip begins anew; strangers see nothing', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)

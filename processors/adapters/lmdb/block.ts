@@ -3,13 +3,17 @@ import { Fault } from '../../../schemas/fault.ts'
 import type { LogRecord } from '../../engine/log.ts'
 
 /**
- * A block is one LMDB value with up to 256 records of consecutive offsets; its LMDB key holds the first.
- *   version u8 · sealed u8 · count u16 · crc32 u32 of the rest · records
+ * A block is one LMDB value with up to 256 records of consecutive offsets. Its LMDB key contains the first offset.
+ *   version u8 · sealed u8 · count u16 · crc32 u32 · records
  *   record: timestamp u48 · varint(key bytes * 2 + 1 if not all ASCII) · key · varint(value bytes) · value
+ * The checksum of version 2 covers the first offset, the header and the records. Version 1 was written by earlier releases: its checksum covers only the
+ * records, so the reader checks that the header fits them.
  */
 export const BLOCK_RECORDS = 256
-const VERSION = 1
+const VERSION = 2
+const FORMER = 1
 const HEADER = 8
+const SUMMED = 4
 
 export interface Encoded {
   readonly bytes: Buffer
@@ -56,14 +60,25 @@ export const encodeRecords = (records: readonly Incoming[]): Encoded => {
   return { bytes, ends }
 }
 
-/** `sealed` blocks are final; others are merged into one as they accumulate. */
-export const encodeBlock = (bodies: readonly Uint8Array[], { count, sealed }: { count: number; sealed: boolean }): Buffer => {
+/** Sealed blocks are final. The others are merged into a sealed one as they accumulate. */
+export const encodeBlock = (bodies: readonly Uint8Array[], { first, count, sealed }: { first: number; count: number; sealed: boolean }): Buffer => {
   const block = Buffer.concat([Buffer.allocUnsafe(HEADER), ...bodies])
   block[0] = VERSION
   block[1] = sealed ? 1 : 0
   block.writeUInt16BE(count, 2)
-  block.writeUInt32BE(crc32(block.subarray(HEADER)), 4)
+  block.writeUInt32BE(checksum(block, first), 4)
   return block
+}
+
+const checksum = (block: Buffer, first: number): number =>
+  crc32(block.subarray(HEADER), crc32(block.subarray(0, SUMMED), crc32(offsetBytes(first))))
+
+/** A block or segment is bound to its place: its first offset is part of its checksum. */
+export const offsetBytes = (offset: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeUIntBE(0, 0, 2)
+  bytes.writeUIntBE(offset, 2, 6)
+  return bytes
 }
 
 export interface Block {
@@ -74,13 +89,29 @@ export interface Block {
 }
 
 const corrupt = (where: string, what: string): Fault =>
-  new Fault('log-corrupt', `The block ${where} is damaged: ${what}. Stop, check the disk, and restore the folder from a backup.`)
+  new Fault('log-corrupt', `The block ${where} is damaged: ${what}. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`)
 
 export const openBlock = (bytes: Buffer, first: number, where: string): Block => {
-  if (bytes.length < HEADER || bytes[0] !== VERSION) throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
-  const sum = crc32(bytes.subarray(HEADER))
+  const version = bytes[0]
+  if (bytes.length < HEADER || (version !== VERSION && version !== FORMER)) throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
+  const sum = version === VERSION ? checksum(bytes, first) : crc32(bytes.subarray(HEADER))
   if (sum !== bytes.readUInt32BE(4)) throw corrupt(where, 'its checksum does not fit its bytes')
-  return { first, count: bytes.readUInt16BE(2), sealed: bytes[1] === 1, bytes }
+  const block = { first, count: bytes.readUInt16BE(2), sealed: bytes[1] === 1, bytes }
+  if (version === FORMER && ((bytes[1] ?? 0) > 1 || !isFilled(block))) throw corrupt(where, 'its header does not fit its records')
+  return block
+}
+
+/** Returns true if the records that the header counts fill the block exactly. */
+const isFilled = ({ count, bytes }: Block): boolean => {
+  let at = HEADER
+  for (let record = 0; record < count; record++) {
+    if (at >= bytes.length) return false
+    const key = readVarint(bytes, at + 6)
+    const lengthAt = at + 6 + varintSize(key) + (key >>> 1)
+    const length = readVarint(bytes, lengthAt)
+    at = lengthAt + varintSize(length) + length
+  }
+  return at === bytes.length
 }
 
 export const bodyOf = ({ bytes }: Block): Buffer => bytes.subarray(HEADER)
@@ -131,7 +162,7 @@ export const decodeBlock = ({ first, count, bytes }: Block, wanted: Wanted, into
 const readVarint = (bytes: Buffer, at: number): number => {
   let value = 0
   for (let shift = 0; ; shift += 7) {
-    const byte = bytes[at++] as number
+    const byte = bytes[at++] ?? 0
     value |= (byte & 0x7f) << shift
     if (byte < 0x80) return value
   }

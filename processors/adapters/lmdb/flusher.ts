@@ -6,6 +6,7 @@ import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { createLatest, flushedOf, type Flushed } from './latest.ts'
 import { endOf, type LogFiles } from './log-files.ts'
 import { loadTail, putRecords, type Tail } from './topic.ts'
+import { secondWriter } from './writer-guard.ts'
 
 interface Waiting {
   readonly topic: number
@@ -25,6 +26,8 @@ export interface FlusherParts {
   readonly reopen: () => Promise<void>
   /** Called when records of a topic are on disk. */
   readonly grown: (topic: number) => void
+  /** Called when another process has appended to the log: from then on this one writes nothing. */
+  readonly overtaken: (fault: Fault) => void
 }
 
 /** One transaction and one sync for all who wait. Nobody hears of success before the sync; after a failure each hears whether it is there. */
@@ -39,7 +42,7 @@ export const createFlusher = (parts: FlusherParts) => {
     const offsets = new Map(groups)
     for (const { topic } of waiting) before.set(topic, tails.high(topic))
     const places = placesOf(waiting, tails.high)
-    const written = await write(parts.files(), { waiting, offsets, tailOf: tails.of })
+    const written = await write(parts.files(), { waiting, offsets, tails })
     tails.follow(written)
     for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
     for (const one of waiting) one.resolve(places.get(one) ?? [])
@@ -50,7 +53,7 @@ export const createFlusher = (parts: FlusherParts) => {
     try {
       await flush(waiting, before)
     } catch (error) {
-      tails.clear()
+      tails.clear(error)
       await tell(waiting, { error, before, parts })
     } finally {
       queue.release(waiting)
@@ -117,13 +120,23 @@ const createQueue = () => {
 const createTails = (files: () => LogFiles) => {
   const tails = new Map<number, Tail>()
   const latest = createLatest()
+  /** The transactions of the log when the first of these tails was loaded, and this writer's since. */
+  let count: number | null | undefined
+  let refused: Fault | undefined
+  const counted = (): number | null => (count === undefined ? (count = files().guard?.count() ?? null) : count)
   const of = (topic: number): Tail => {
+    counted()
     const tail = tails.get(topic) ?? loadTail(files(), topic)
     tails.set(topic, tail)
     return tail
   }
   return {
     of,
+    /** The count with which the next transaction may commit. Throws for good once another process has appended. */
+    count: (): number | null => {
+      if (refused !== undefined) throw refused
+      return counted()
+    },
     high: (topic: number): number => {
       const { first, keys } = of(topic)
       return first + keys.length
@@ -131,10 +144,13 @@ const createTails = (files: () => LogFiles) => {
     latest: latest.from,
     follow: (written: Written): void => {
       for (const [topic, tail] of written.tails) tails.set(topic, tail)
+      count = (counted() ?? 0) + 1
       latest.set(written.flushed)
     },
-    clear: (): void => {
+    clear: (error: unknown): void => {
+      if (isFault(error, 'log-second-writer')) refused ??= error
       tails.clear()
+      count = undefined
       latest.set(new Map())
     },
   }
@@ -152,7 +168,7 @@ const placesOf = (waiting: readonly Waiting[], high: (topic: number) => number):
 interface Flush {
   readonly waiting: readonly Waiting[]
   readonly offsets: ReadonlyMap<string, number>
-  readonly tailOf: (topic: number) => Tail
+  readonly tails: Pick<ReturnType<typeof createTails>, 'of' | 'high' | 'count'>
 }
 
 interface Written {
@@ -160,7 +176,8 @@ interface Written {
   readonly flushed: Flushed
 }
 
-const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Promise<Written> => {
+const write = async (files: LogFiles, { waiting, offsets, tails: known }: Flush): Promise<Written> => {
+  const count = known.count()
   refuseFull(files.path, waiting)
   const byTopic = new Map<number, Incoming[]>()
   for (const { topic, records } of waiting) {
@@ -170,15 +187,19 @@ const write = async (files: LogFiles, { waiting, offsets, tailOf }: Flush): Prom
   }
   const tails = new Map<number, Tail>()
   const flushed = new Map<number, readonly LogRecord[]>()
-  await files.root.batch(() => {
+  // The guard counts the transactions of this release only. So that an append by an earlier release is found too, the ends are compared.
+  files.root.resetReadTxn()
+  for (const topic of byTopic.keys()) if (endOf(files, topic) !== known.high(topic)) throw secondWriter(files.path)
+  const isAlone = await files.guard?.commit(count, () => {
     for (const [topic, records] of byTopic) {
-      const tail = tailOf(topic)
+      const tail = known.of(topic)
       const encoded = encodeRecords(records)
       flushed.set(topic, flushedOf(records, encoded, tail.first + tail.keys.length))
       tails.set(topic, putRecords(files, topic, { tail, records, encoded }))
     }
     for (const [group, offset] of offsets) void files.meta.put(group, offset)
   })
+  if (isAlone !== true) throw secondWriter(files.path)
   return { tails, flushed }
 }
 
@@ -191,6 +212,7 @@ interface Failure {
 
 /** Whether a flush that failed is on disk after all is read from the disk, never guessed. */
 const tell = async (waiting: readonly Waiting[], { error, before, parts }: Failure): Promise<void> => {
+  if (isFault(error, 'log-second-writer')) parts.overtaken(error)
   // Our own faults come before the write; all others out of it.
   if (isFault(error)) return waiting.forEach(({ reject }) => reject(error))
   const cause = await causeOf(error)

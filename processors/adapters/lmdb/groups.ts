@@ -54,6 +54,14 @@ export const createGroups = (followed: Followed) => {
     subscribe,
     /** New records are on disk. */
     wake: () => groups.forEach(([first]) => first?.wake()),
+    /** Reports the fault to every member, and ends what they follow. */
+    fail: (fault: Fault) => {
+      for (const { subscriber, stopping, wake } of [...groups.values()].flat()) {
+        subscriber.failed(fault)
+        stopping.abort()
+        wake()
+      }
+    },
     hasMembers: (group: string): boolean => (groups.get(group)?.length ?? 0) > 0,
     stop: async () => {
       await Promise.all([...groups.values()].flat().map(({ stopping, wake, done }) => {

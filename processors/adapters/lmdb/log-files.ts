@@ -4,6 +4,7 @@ import { Fault } from '../../../schemas/fault.ts'
 import { openBlock, type Block } from './block.ts'
 import { asFault, openBinary, openDatabase, openEnvironment, type LmdbKey } from './environment.ts'
 import { openSegment, type Segment } from './segment.ts'
+import { openWriterGuard, type WriterGuard } from './writer-guard.ts'
 
 /** The one environment of all topics. */
 export interface LogFiles {
@@ -16,6 +17,8 @@ export interface LogFiles {
   readonly segments: Database<Buffer, Uint8Array>
   /** `format`, `cluster`, `topic:<name>` → TopicEntry, `group:<topic number>:<group>` → offset */
   readonly meta: Database<unknown, LmdbKey>
+  /** Undefined if the log is open for reading only. */
+  readonly guard: WriterGuard | undefined
 }
 
 export interface TopicEntry {
@@ -23,23 +26,25 @@ export interface TopicEntry {
   readonly id: string
 }
 
-const FORMAT = 1
+/** 2: blocks and segments may have version 2. Earlier releases read up to 1. */
+const FORMAT = 2
 
 export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
   const root = openEnvironment({ path, readOnly })
   try {
     const meta = openDatabase<unknown>(root, 'meta', { useRecords: false, mapsAsObjects: true })
-    if (!readOnly && meta.get('format') === undefined) {
+    const found = meta.get('format')
+    if (!readOnly && (found === undefined || (typeof found === 'number' && found < FORMAT))) {
       root.transactionSync(() => {
         void meta.put('format', FORMAT)
-        void meta.put('cluster', randomUUID())
+        if (found === undefined) void meta.put('cluster', randomUUID())
       })
     }
     const format = meta.get('format')
     if (typeof format !== 'number' || format > FORMAT) {
       throw new Fault('data-newer-version', `The log at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
     }
-    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta }
+    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta, guard: readOnly ? undefined : openWriterGuard(root) }
   } catch (error) {
     void root.close()
     throw asFault(error, 'data-unreadable', `The log at ${path} cannot be opened. Check its permissions and the disk`)
@@ -84,7 +89,7 @@ export const segmentsOf = ({ segments }: LogFiles, topic: number): number[] =>
 
 export const segmentAt = (files: LogFiles, topic: number, first: number): Segment | undefined => {
   const bytes = files.segments.getBinary(blockKey(topic, first))
-  return bytes && openSegment(asBuffer(bytes), where(files, topic, first))
+  return bytes && openSegment(asBuffer(bytes), first, where(files, topic, first))
 }
 
 const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`

@@ -42,6 +42,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       open()
     },
     grown: number => topics.forEach(topic => topic.number === number && topic.groups.wake()),
+    overtaken: fault => topics.forEach(({ groups }) => groups.fail(fault)),
   })
   return {
     open: async (topic, kept) => {

@@ -1,14 +1,19 @@
 import { crc32 } from 'node:zlib'
 import { Fault } from '../../../schemas/fault.ts'
+import { BLOCK_RECORDS, offsetBytes } from './block.ts'
 
 /**
- * The key index of a run of sealed blocks, one LMDB value: which of its blocks hold records of a key, by the key's hash. A segment is written
+ * The key index of a run of sealed blocks, one LMDB value: which of its blocks contain records of a key, by the key's hash. A segment is written
  * once, with the block that completes it. A tree of keys would change a page for every key of every flush.
- *   version u8 · blocks u8 · entries u32 · end u48 · crc32 u32 of the rest · first offsets u48… · hashes u32…, ascending · block numbers u8…
+ *   version u8 · blocks u8 · entries u32 · end u48 · crc32 u32 · first offsets u48… · hashes u32…, ascending · block numbers u8…
+ * The checksum of version 2 covers the segment's first offset, the header and the rest. Version 1 was written by earlier releases: its checksum covers
+ * only the rest, so the reader checks that the header fits it.
  */
 export const SEGMENT_BLOCKS = 64
-const VERSION = 1
+const VERSION = 2
+const FORMER = 1
 const HEADER = 16
+const SUMMED = 12
 
 /** The segment that is not full yet; it lies in memory only and is read from its blocks again after a start. */
 export interface OpenSegment {
@@ -32,7 +37,7 @@ export const withBlock = ({ first, blocks, entries }: OpenSegment, block: number
   entries: [...entries, ...Array.from(new Set(keys), key => [hashOf(key), blocks.length] as const)],
 })
 
-export const encodeSegment = ({ blocks, entries }: OpenSegment, end: number): Buffer => {
+export const encodeSegment = ({ first, blocks, entries }: OpenSegment, end: number): Buffer => {
   const sorted = entries.toSorted(([a], [b]) => a - b)
   const bytes = Buffer.alloc(HEADER + blocks.length * 6 + sorted.length * 5)
   bytes[0] = VERSION
@@ -40,12 +45,15 @@ export const encodeSegment = ({ blocks, entries }: OpenSegment, end: number): Bu
   bytes.writeUInt32BE(sorted.length, 2)
   bytes.writeUIntBE(end, 6, 6)
   let at = HEADER
-  for (const first of blocks) at = bytes.writeUIntBE(first, at, 6)
+  for (const block of blocks) at = bytes.writeUIntBE(block, at, 6)
   for (const [hash] of sorted) at = bytes.writeUInt32BE(hash, at)
   for (const [, block] of sorted) at = bytes.writeUInt8(block, at)
-  bytes.writeUInt32BE(crc32(bytes.subarray(HEADER)), 12)
+  bytes.writeUInt32BE(checksum(bytes, first), SUMMED)
   return bytes
 }
+
+const checksum = (bytes: Buffer, first: number): number =>
+  crc32(bytes.subarray(HEADER), crc32(bytes.subarray(0, SUMMED), crc32(offsetBytes(first))))
 
 export interface Segment {
   /** The offset after its last record. */
@@ -54,9 +62,9 @@ export interface Segment {
   blocksOf(key: string): readonly number[]
 }
 
-export const openSegment = (bytes: Buffer, where: string): Segment => {
-  if (bytes[0] !== VERSION || crc32(bytes.subarray(HEADER)) !== bytes.readUInt32BE(12)) {
-    throw new Fault('log-corrupt', `The key index ${where} is damaged. Stop, check the disk, and restore the folder from a backup.`)
+export const openSegment = (bytes: Buffer, first: number, where: string): Segment => {
+  if (!isSound(bytes, first)) {
+    throw new Fault('log-corrupt', `The key index ${where} is damaged. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`)
   }
   const blocks = bytes[1] ?? 0
   const count = bytes.readUInt32BE(2)
@@ -81,4 +89,15 @@ export const openSegment = (bytes: Buffer, where: string): Segment => {
       return [...found].sort((a, b) => a - b)
     },
   }
+}
+
+const isSound = (bytes: Buffer, first: number): boolean => {
+  const version = bytes[0]
+  if (bytes.length < HEADER || (version !== VERSION && version !== FORMER)) return false
+  const blocks = bytes[1] ?? 0
+  if (bytes.length !== HEADER + blocks * 6 + bytes.readUInt32BE(2) * 5) return false
+  if (version === VERSION) return checksum(bytes, first) === bytes.readUInt32BE(SUMMED)
+  const lastBlock = blocks === 0 ? Infinity : bytes.readUIntBE(HEADER + (blocks - 1) * 6, 6)
+  const end = bytes.readUIntBE(6, 6)
+  return crc32(bytes.subarray(HEADER)) === bytes.readUInt32BE(SUMMED) && end > lastBlock && end <= lastBlock + BLOCK_RECORDS
 }

@@ -88,7 +88,7 @@ export const putRecords = (files: LogFiles, topic: number, { tail, records, enco
     const start = open.first + open.keys.length
     taken += count
     if (keys.length < BLOCK_RECORDS && grown.bytes < SEAL_BYTES) {
-      void files.blocks.put(blockKey(topic, start), encodeBlock([part], { count, sealed: false }))
+      void files.blocks.put(blockKey(topic, start), encodeBlock([part], { first: start, count, sealed: false }))
       return { ...grown, blocks: [...open.blocks, start] }
     }
     open = seal(files, topic, grown)
@@ -112,7 +112,7 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
 const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks, segment }: Tail): Tail => {
   const end = first + keys.length
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))
-  void files.blocks.put(blockKey(topic, first), encodeBlock(bodies, { count: keys.length, sealed: true }))
+  void files.blocks.put(blockKey(topic, first), encodeBlock(bodies, { first, count: keys.length, sealed: true }))
   const grown = withBlock(segment, first, keys)
   if (grown.blocks.length < SEGMENT_BLOCKS) return emptyTail(end, grown)
   void files.segments.put(blockKey(topic, grown.first), encodeSegment(grown, end))

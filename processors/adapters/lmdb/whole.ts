@@ -1,37 +1,84 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { Fault } from '../../../schemas/fault.ts'
+import { findBadPage, treeAt, type Tree } from './pages.ts'
 
 /**
- * LMDB maps its file and trusts it: pages that are not there any more end the process by a signal, without a word. So before a file is mapped, its
- * two meta pages are asked how far its pages go. The layout is that of lmdb-js 3 (data version 2); of another one nothing is concluded.
+ * Rejects a file of which LMDB needs a page that lies beyond its end. LMDB maps the file into memory, and access to a page that does not exist ends the
+ * process with a signal. LMDB does not write pages that a transaction allocated and freed, so a healthy file can be shorter than its last page number.
+ * Therefore a short file is rejected only if a page is missing that the newest meta page leads to. Fault: `data-damaged`.
+ *
+ * The layout is that of lmdb-js 3 (data version 2). A file of another version is not checked.
  */
 export const requireWhole = (file: string): void => {
   if (!existsSync(file)) return
   const handle = openSync(file, 'r')
   try {
-    const { size } = fstatSync(handle)
-    // Made and not yet written: LMDB begins it.
-    if (size === 0) return
-    const page = Buffer.alloc(META_BYTES)
-    const metas = [0, PAGE_BYTES].map((at) => (readSync(handle, page, 0, META_BYTES, at) === META_BYTES ? metaIn(page) : undefined))
-    if (metas.every((meta) => meta === undefined)) throw new Fault('data-damaged', `${file} does not begin as an LMDB file does: it was cut off or overwritten. ${REMEDY}`)
-    const needed = Math.max(...metas.map((meta) => (meta === undefined ? 0 : (meta.lastPage + 1) * meta.pageBytes)))
-    if (size < needed) throw new Fault('data-damaged', `${file} has ${size} bytes, but its pages go to ${needed}: its end is missing. ${REMEDY}`)
+    // LMDB initializes a file that was created and not yet written.
+    if (fstatSync(handle).size === 0) return
+    // Another process may write the file. A verdict holds only if no transaction ended meanwhile: the next but one may reuse pages of the checked one.
+    for (let before = readMeta(handle, file); ;) {
+      const problem = problemOf(handle, before)
+      const after = readMeta(handle, file)
+      if (problem === undefined) return
+      if (before.transaction === after.transaction) throw damaged(file, problem)
+      before = after
+    }
   } finally {
     closeSync(handle)
   }
 }
 
-const REMEDY = 'Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), it is enough to remove its folder: the next start folds it afresh.'
+const damaged = (file: string, problem: string): Fault =>
+  new Fault('data-damaged', `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead: the next start folds it again.`)
 
-const PAGE_BYTES = 4096
+/** Reads from the file, not from the map, until `length` bytes or the end of the file. */
+const readAt = (handle: number, position: number, length: number): Buffer => {
+  const bytes = Buffer.alloc(length)
+  return bytes.subarray(0, readSync(handle, bytes, 0, length, position))
+}
+
+/** A snapshot of the environment: the content of a meta page. */
+interface Meta {
+  readonly version: number
+  readonly pageBytes: number
+  readonly lastPage: number
+  readonly transaction: bigint
+  /** The tree of free pages, and the main tree, which contains the named databases. */
+  readonly trees: readonly Tree[]
+}
+
+const problemOf = (handle: number, { version, pageBytes, lastPage, trees }: Meta): string | undefined => {
+  if (version !== VERSION) return undefined
+  const { size } = fstatSync(handle)
+  if (size >= (lastPage + 1) * pageBytes) return undefined
+  const bad = findBadPage({ pages: Math.floor(size / pageBytes), readPage: (page) => readAt(handle, page * pageBytes, pageBytes) }, trees)
+  if (bad === undefined) return undefined
+  return `has ${size} bytes, and page ${bad.page} of ${pageBytes} bytes is ${bad.problem}: ${bad.problem === 'missing' ? 'the end of the file was cut off' : 'the file was changed by something else than LMDB'}`
+}
+
 const META_BYTES = 168
-const AT = { magic: 24, version: 28, pageBytes: 48, lastPage: 144 }
+const AT = { magic: 24, version: 28, pageBytes: 48, freeTree: 48, mainTree: 96, lastPage: 144, transaction: 152 }
 const MAGIC = 0xbeefc0de
 const VERSION = 2
+const SMALLEST_PAGE = 4096
 
-const metaIn = (page: Buffer): { readonly pageBytes: number; readonly lastPage: number } | undefined => {
-  if (page.readUInt32LE(AT.magic) !== MAGIC) return undefined
-  if (page.readUInt32LE(AT.version) !== VERSION) return { pageBytes: 0, lastPage: 0 }
-  return { pageBytes: page.readUInt32LE(AT.pageBytes), lastPage: Number(page.readBigUInt64LE(AT.lastPage)) }
+/** The newer of the two meta pages. LMDB opens no file in which one of them is invalid. */
+const readMeta = (handle: number, file: string): Meta => {
+  const first = metaIn(readAt(handle, 0, META_BYTES))
+  if (first !== undefined && first.version !== VERSION) return first
+  const second = metaIn(readAt(handle, first?.pageBytes ?? SMALLEST_PAGE, META_BYTES))
+  if (first === undefined || second === undefined) throw damaged(file, 'does not begin as an LMDB file does: it was cut off or overwritten')
+  return first.transaction >= second.transaction ? first : second
+}
+
+const metaIn = (page: Buffer): Meta | undefined => {
+  if (page.length < META_BYTES || page.readUInt32LE(AT.magic) !== MAGIC) return undefined
+  return {
+    version: page.readUInt32LE(AT.version),
+    pageBytes: page.readUInt32LE(AT.pageBytes),
+    lastPage: Number(page.readBigUInt64LE(AT.lastPage)),
+    transaction: page.readBigUInt64LE(AT.transaction),
+    // The flags of the tree of free pages are those of the environment.
+    trees: [{ ...treeAt(page, AT.freeTree), hasTrees: false }, { ...treeAt(page, AT.mainTree), hasTrees: true }],
+  }
 }

@@ -1,9 +1,10 @@
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BLOCK_RECORDS, decodeBlock, encodeBlock, encodeRecords, openBlock } from '../../../../processors/adapters/lmdb/block.ts'
 import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
 import { blockKey, openLogFiles, segmentsOf } from '../../../../processors/adapters/lmdb/log-files.ts'
-import { SEGMENT_BLOCKS } from '../../../../processors/adapters/lmdb/segment.ts'
+import { SEGMENT_BLOCKS, emptySegment, encodeSegment, openSegment, withBlock } from '../../../../processors/adapters/lmdb/segment.ts'
 import type { Log, LogRecord } from '../../../../processors/engine/log.ts'
 import { all, numbered, record } from '../../../contracts/log.ts'
 import { later, scratch } from './scratch.ts'
@@ -33,7 +34,7 @@ test('records come out of a block as they went in', () => {
     value: fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(127, 128, 16_383, 16_384, 20_000).map(size => new Uint8Array(size).fill(7))),
   })
   fc.assert(fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 40 }), fc.nat(), (records, first) => {
-    const block = openBlock(encodeBlock([encodeRecords(records).bytes], { count: records.length, sealed: true }), first, 'here')
+    const block = openBlock(encodeBlock([encodeRecords(records).bytes], { first, count: records.length, sealed: true }), first, 'here')
     const decoded: LogRecord[] = []
     decodeBlock(block, { from: first, to: Infinity }, decoded)
     const said = ({ timestamp, key, value }: Pick<LogRecord, 'timestamp' | 'key' | 'value'>): string => `${timestamp} ${key} ${Buffer.from(value).toString('hex')}`
@@ -136,6 +137,96 @@ test('a damaged block is refused by name, and what lies after it stays readable'
   const log = await openLog(folder)
   expect(await all(log.read(0, 256))).toHaveLength(16_744)
   await expect(all(log.read(0, 200, 300))).rejects.toMatchObject({ code: 'log-corrupt', message: expect.stringContaining('offset 0 ') as unknown })
+})
+
+const someRecords = (count: number) => Array.from({ length: count }, (_, index) => ({ timestamp: 1_700_000_000_000 + index, key: `key-${index % 5}`, value: Buffer.from('x'.repeat(index * 7)) }))
+
+/** As earlier releases wrote it: the checksum covers only what follows the header. */
+const asFormer = (bytes: Buffer, header: number): Buffer => {
+  const former = Buffer.from(bytes)
+  former[0] = 1
+  former.writeUInt32BE(crc32(former.subarray(header)), header - 4)
+  return former
+}
+
+/** Every copy of the bytes with one flipped bit. */
+const flips = function* (bytes: Buffer, end = bytes.length): Generator<{ readonly bit: number; readonly flipped: Buffer }> {
+  for (let bit = 0; bit < end * 8; bit += 1) {
+    const flipped = Buffer.from(bytes)
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    yield { bit, flipped }
+  }
+}
+
+const corrupt = expect.objectContaining({ code: 'log-corrupt' }) as Error
+const someSegment = () => encodeSegment([512, 768, 1_000].reduce((open, first) => withBlock(open, first, ['a', 'b', `only in ${first}`]), emptySegment(512)), 1_256)
+
+test('one flipped bit anywhere in a block or a segment is found, in the header too, and so is a block in the wrong place', () => {
+  const block = encodeBlock([encodeRecords(someRecords(20)).bytes], { first: 512, count: 20, sealed: true })
+  for (const { bit, flipped } of flips(block)) expect(() => openBlock(flipped, 512, 'here'), `bit ${bit} of the block`).toThrow(corrupt)
+  for (const first of [0, 511, 513, 2 ** 40 + 512]) expect(() => openBlock(block, first, 'here')).toThrow(corrupt)
+  const segment = someSegment()
+  expect(openSegment(segment, 512, 'here').blocksOf('only in 768')).toEqual([768])
+  for (const { bit, flipped } of flips(segment)) expect(() => openSegment(flipped, 512, 'here'), `bit ${bit} of the segment`).toThrow(corrupt)
+  expect(() => openSegment(segment, 768, 'here')).toThrow(corrupt)
+  for (const short of [0, 1, 8, 15, segment.length - 1]) {
+    expect(() => openSegment(segment.subarray(0, short), 512, 'here')).toThrow(corrupt)
+    expect(() => openBlock(block.subarray(0, short), 512, 'here')).toThrow(corrupt)
+  }
+})
+
+test('blocks and segments of earlier releases are read, and a count that does not fit their bytes is found', () => {
+  const block = asFormer(encodeBlock([encodeRecords(someRecords(20)).bytes], { first: 512, count: 20, sealed: false }), 8)
+  const decoded: LogRecord[] = []
+  decodeBlock(openBlock(block, 512, 'here'), { from: 512, to: Infinity }, decoded)
+  expect(decoded).toHaveLength(20)
+  const sealedBit = 8
+  for (const { bit, flipped } of flips(block)) if (bit !== sealedBit) expect(() => openBlock(flipped, 512, 'here'), `bit ${bit} of the block`).toThrow(corrupt)
+  const segment = asFormer(someSegment(), 16)
+  expect(openSegment(segment, 512, 'here')).toMatchObject({ end: 1_256 })
+  for (const { bit, flipped } of flips(segment, 6)) expect(() => openSegment(flipped, 512, 'here'), `bit ${bit} of the segment`).toThrow(corrupt)
+})
+
+test('a log of an earlier release is opened and continued, and its format is raised', async () => {
+  const folder = await scratch()
+  const first = lmdbLogs({ folder })
+  await (await first.open('events')).append(numbered('k', SEGMENT_BLOCKS * BLOCK_RECORDS + 300))
+  await first.close()
+  const former = openLogFiles(folder, false)
+  for (const [files, header] of [[former.blocks, 8], [former.segments, 16]] as const) {
+    for (const { key, value } of [...files.getRange({})]) files.putSync(Buffer.from(key), asFormer(Buffer.from(value), header))
+  }
+  former.meta.putSync('format', 1)
+  await former.root.close()
+  const log = await openLog(folder)
+  await log.append([record('k', 'new')])
+  expect(await all(log.read(0, 0))).toHaveLength(SEGMENT_BLOCKS * BLOCK_RECORDS + 301)
+  expect(await all(log.readKey('k'))).toHaveLength(SEGMENT_BLOCKS * BLOCK_RECORDS + 301)
+  const files = openLogFiles(folder, true)
+  expect(files.meta.get('format')).toBe(2)
+  await files.root.close()
+})
+
+test('a flipped bit in a header of the log is reported by start, append and read, and nothing is lost', async () => {
+  const folder = await scratch()
+  const first = lmdbLogs({ folder })
+  await (await first.open('events')).append(numbered('k', 3))
+  await first.close()
+  const flip = async (): Promise<void> => {
+    const files = openLogFiles(folder, false)
+    const bytes = Buffer.from(files.blocks.getBinary(blockKey(1, 0)) ?? Buffer.alloc(0))
+    bytes[1] = (bytes[1] ?? 0) ^ 1
+    files.blocks.putSync(blockKey(1, 0), bytes)
+    await files.root.close()
+  }
+  await flip()
+  const damaged = lmdbLogs({ folder })
+  await expect((await damaged.open('events')).append([record('k', 'x')])).rejects.toMatchObject({ code: 'log-corrupt' })
+  await damaged.close()
+  await flip()
+  const log = await openLog(folder)
+  expect(await all(log.read(0, 0))).toHaveLength(3)
+  expect(await log.append([record('k', 'x')])).toEqual([{ partition: 0, offset: 3 }])
 })
 
 test('a missing block is refused, never skipped', async () => {

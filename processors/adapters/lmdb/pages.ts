@@ -1,0 +1,102 @@
+/** The pages of an LMDB file of data version 2 on a 64-bit machine, as `mdb.c` of the lmdb package defines them (MDB_page, MDB_node, MDB_db, MDB_ovpage). */
+const PAGE = { number: 0, flags: 18, nodesEnd: 20, header: 24 }
+const NODE = { flags: 4, keyBytes: 6, header: 8 }
+const OVERFLOW = { number: 0, pages: 16, bytes: 24 }
+const TREE = { flags: 4, depth: 6, overflowPages: 24, root: 40, bytes: 48 }
+const BRANCH_PAGE = 0x01
+const LEAF_PAGE = 0x02
+/** A leaf without nodes, whose keys all have the same length. */
+const PACKED_PAGE = 0x20
+const NODE_OVERFLOWS = 0x01
+const NODE_IS_TREE = 0x02
+const TREE_HAS_DUPLICATES = 0x04
+const NO_ROOT = 0xffff_ffff_ffff_ffffn
+
+/** A tree of pages: a named database, the main tree or the tree of free pages. */
+export interface Tree {
+  readonly root: bigint
+  /** Levels, leaves included. */
+  readonly depth: number
+  /** Pages of values that are too large for a leaf. */
+  readonly overflowPages: number
+  /** Some of its values are trees: the main tree, and databases with several values per key. */
+  readonly hasTrees: boolean
+}
+
+export const treeAt = (bytes: Buffer, at: number): Tree => ({
+  root: bytes.readBigUInt64LE(at + TREE.root),
+  depth: bytes.readUInt16LE(at + TREE.depth),
+  overflowPages: Number(bytes.readBigUInt64LE(at + TREE.overflowPages)),
+  hasTrees: (bytes.readUInt16LE(at + TREE.flags) & TREE_HAS_DUPLICATES) !== 0,
+})
+
+export interface PageFile {
+  /** The number of complete pages. */
+  readonly pages: number
+  readPage(page: number): Buffer
+}
+
+export interface BadPage {
+  readonly page: number
+  readonly problem: 'missing' | 'overwritten'
+}
+
+/** Returns a page that the trees lead to and that the file does not contain, or that is not a page of a tree. Undefined if there is none. */
+export const findBadPage = (file: PageFile, trees: readonly Tree[]): BadPage | undefined => {
+  for (const tree of trees) {
+    const bad = badPageOf(file, tree)
+    if (bad !== undefined) return bad
+  }
+  return undefined
+}
+
+const badPageOf = (file: PageFile, tree: Tree): BadPage | undefined => {
+  const pending = tree.root === NO_ROOT ? [] : [{ page: Number(tree.root), level: tree.depth }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { page, level } = next
+    if (page >= file.pages) return { page, problem: 'missing' }
+    // A leaf leads to other pages only by large values and by trees.
+    if (level <= 1 && tree.overflowPages === 0 && !tree.hasTrees) continue
+    const bytes = file.readPage(page)
+    const nodes = nodesOf(bytes, page, level > 1 ? BRANCH_PAGE : LEAF_PAGE)
+    if (nodes === undefined) return { page, problem: 'overwritten' }
+    for (const node of nodes) {
+      if (level > 1) {
+        pending.push({ page: childOf(bytes, node), level: level - 1 })
+        continue
+      }
+      const bad = badPageUnder(file, bytes, page, node)
+      if (bad !== undefined) return bad
+    }
+  }
+  return undefined
+}
+
+/** Where the nodes of a page begin. Undefined if the bytes are not such a page. */
+const nodesOf = (bytes: Buffer, page: number, kind: number): readonly number[] | undefined => {
+  const flags = bytes.readUInt16LE(PAGE.flags)
+  if (Number(bytes.readBigUInt64LE(PAGE.number)) !== page || (flags & kind) === 0) return undefined
+  if ((flags & PACKED_PAGE) !== 0) return []
+  const count = bytes.readUInt16LE(PAGE.nodesEnd) >> 1
+  if (PAGE.header + count * 2 > bytes.length) return undefined
+  const nodes = Array.from({ length: count }, (_, index) => PAGE.header + bytes.readUInt16LE(PAGE.header + index * 2))
+  return nodes.every((node) => dataOf(bytes, node) <= bytes.length) ? nodes : undefined
+}
+
+/** Where the value of a node begins. Infinity if the node itself does not fit into the page. */
+const dataOf = (bytes: Buffer, node: number): number =>
+  node + NODE.header > bytes.length ? Infinity : node + NODE.header + bytes.readUInt16LE(node + NODE.keyBytes)
+
+const childOf = (bytes: Buffer, node: number): number => bytes.readUIntLE(node, 6)
+
+/** Checks the pages that a leaf's value has outside the leaf. */
+const badPageUnder = (file: PageFile, bytes: Buffer, leaf: number, node: number): BadPage | undefined => {
+  const flags = bytes.readUInt16LE(node + NODE.flags)
+  const at = dataOf(bytes, node)
+  const isLarge = (flags & NODE_OVERFLOWS) !== 0
+  if (!isLarge && (flags & NODE_IS_TREE) === 0) return undefined
+  if (at + (isLarge ? OVERFLOW.bytes : TREE.bytes) > bytes.length) return { page: leaf, problem: 'overwritten' }
+  if (!isLarge) return badPageOf(file, treeAt(bytes, at))
+  const last = Number(bytes.readBigUInt64LE(at + OVERFLOW.number)) + Number(bytes.readBigUInt64LE(at + OVERFLOW.pages)) - 1
+  return last >= file.pages ? { page: last, problem: 'missing' } : undefined
+}

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { callHolder, holdFolder, prepareFolder } from '../../cli/folder.ts'
+import { listenIn } from '../../cli/unix-socket.ts'
+import { takeFileLock } from '../../processors/adapters/duckdb/lock.ts'
+
+const code = (of: string) => expect.objectContaining({ code: of })
+const fromSource = join(import.meta.dirname, '../processors/adapters/lmdb/from-source.mjs')
+
+const freshFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-lock-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Holder {
+  /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */
+  hold(): Promise<string>
+  kill(): Promise<void>
+}
+
+/** A process with a temporary folder of its own. */
+const startHolder = (folder: string): Holder => {
+  const child = spawn(process.execPath, ['--import', fromSource, join(import.meta.dirname, 'holder.ts'), folder], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: freshFolder() },
+  })
+  const exited = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface({ input: child.stdout })
+  return {
+    hold: async () => {
+      const answer = once(lines, 'line')
+      child.stdin.write('hold\n')
+      return ((await answer) as [string])[0]
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+describe('the folder lock', { timeout: 60_000 }, () => {
+  test('has one owner for a path of more than 200 characters, also among processes with temporary folders of their own', async () => {
+    const folder = join(freshFolder(), 'x'.repeat(120), 'y'.repeat(120))
+    const [first, second] = [startHolder(folder), startHolder(folder)]
+    expect(await first.hold()).toBe('held')
+    expect(await second.hold()).toBe('data-folder-in-use')
+    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    const socket = await callHolder(folder)
+    expect(socket).toBeDefined()
+    socket?.destroy()
+    await first.kill()
+    expect(await callHolder(folder)).toBeUndefined()
+    const held = await holdFolder(folder)
+    await held.release()
+  })
+
+  test('counts the bytes of a path, not its characters', async () => {
+    const folder = join(freshFolder(), 'ž'.repeat(60))
+    const held = await holdFolder(folder)
+    const socket = await callHolder(folder)
+    expect(socket).toBeDefined()
+    socket?.destroy()
+    await held.release()
+  })
+
+  test('has one owner when several processes try at once after the owner was killed', async () => {
+    const folder = freshFolder()
+    let waiting = Array.from({ length: 6 }, () => startHolder(folder))
+    while (waiting.length >= 3) {
+      const outcomes = await Promise.all(waiting.map((holder) => holder.hold()))
+      expect(outcomes.filter((outcome) => outcome !== 'data-folder-in-use')).toEqual(['held'])
+      await waiting[outcomes.indexOf('held')]?.kill()
+      waiting = waiting.filter((_, index) => outcomes[index] !== 'held')
+    }
+  })
+
+  test('is not taken from an owner that lost its socket', async () => {
+    const folder = freshFolder()
+    const owner = startHolder(folder)
+    expect(await owner.hold()).toBe('held')
+    rmSync(join(folder, 'tributary.sock'))
+    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    await expect(callHolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    await owner.kill()
+    expect(await callHolder(folder)).toBeUndefined()
+  })
+
+  test('an owner that does not listen yet is waited for, not taken for nobody', async () => {
+    const folder = freshFolder()
+    prepareFolder(folder)
+    const lock = await takeFileLock(join(folder, 'locks', 'folder'))
+    const calling = callHolder(folder)
+    const { close } = await listenIn(folder, 'tributary.sock')
+    const socket = await calling
+    expect(socket).toBeDefined()
+    socket?.destroy()
+    await close()
+    lock?.release()
+    expect(await callHolder(folder)).toBeUndefined()
+  })
+
+  test('one process takes a lock once, under whatever path, and again after it released it', async () => {
+    const folder = freshFolder()
+    const path = join(folder, 'locks', 'folder')
+    const taken = (await Promise.all(Array.from({ length: 5 }, () => takeFileLock(path)))).filter((lock) => lock !== undefined)
+    expect(taken).toHaveLength(1)
+    expect(await takeFileLock(join(folder, '.', 'locks', '..', 'locks', 'folder'))).toBeUndefined()
+    taken[0]?.release()
+    const again = await takeFileLock(path)
+    expect(again).toBeDefined()
+    // The release of an earlier owner is not the release of this one.
+    taken[0]?.release()
+    expect(await takeFileLock(path)).toBeUndefined()
+    again?.release()
+  })
+
+  test('a damaged lock file is reported, not taken for a free one', async () => {
+    const folder = freshFolder()
+    mkdirSync(join(folder, 'locks'))
+    writeFileSync(join(folder, 'locks', 'folder'), 'half')
+    await expect(takeFileLock(join(folder, 'locks', 'folder'))).rejects.toThrow(code('data-folder-unusable'))
+  })
+})
+
+describe('the permissions of the folder', () => {
+  test('are narrowed to its owner, also of a folder that existed, and this is reported once', async () => {
+    const folder = join(freshFolder(), 'data')
+    mkdirSync(folder)
+    chmodSync(folder, 0o755)
+    const notes: string[] = []
+    for (let start = 0; start < 2; start += 1) {
+      const held = await holdFolder(folder, (line) => notes.push(line))
+      expect(statSync(folder).mode & 0o777).toBe(0o700)
+      expect(statSync(join(folder, 'tributary.sock')).mode & 0o777).toBe(0o600)
+      await held.release()
+    }
+    expect(notes).toEqual([expect.stringContaining('mode 755')])
+  })
+
+  test('a folder of an earlier format is upgraded in place, and this is reported once', async () => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')
+    const notes: string[] = []
+    for (let start = 0; start < 2; start += 1) await (await holdFolder(folder, (line) => notes.push(line))).release()
+    expect(notes).toEqual([expect.stringContaining('from format 1 to 2')])
+    expect(readFileSync(join(folder, 'tributary.json'), 'utf8')).toBe('{"format":2}\n')
+  })
+})
