@@ -19,7 +19,7 @@ const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch
 /** Undefined while the token works. */
 export const endOf = ({ createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem, { claim, meta, owner, member, gone }: TokenLinks): TokenEnd | undefined => {
   const epoch = claim?.epoch ?? 0
-  const isHeld = epoch === claim_epoch && claim?.loc_id != null && meta?.status !== 'released'
+  const isHeld = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
   // The claim to which the token belongs has not begun: an operator provisions the device before a location claims it.
   const isEarly = epoch < claim_epoch && createdBy === null
   if (!isHeld && !isEarly) return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
