@@ -12,7 +12,7 @@ import type { Listen } from './variables.ts'
 /** The domain whose devices speak MQTT. */
 const DOMAIN = 'scales'
 
-/** How often the token of a silent connection is read again. DynamoDB charges for each read. */
+/** Within this time after its token ended, a silent connection is closed. DynamoDB charges for each read, so it checks less often. */
 const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
 
 export interface Devices {

@@ -17,7 +17,7 @@ export interface BrokerParts extends LoginParts {
   readonly rate?: LaneParts['rate']
   readonly report?: DeviceReport
   readonly bounds?: SessionBounds
-  /** How often the token of a silent connection is read again. */
+  /** Within this time after its token ended, a silent connection is closed. */
   readonly checkMs: number
 }
 
@@ -27,6 +27,8 @@ export interface Broker {
   stop(): Promise<void>
 }
 
+/** How many times in `checkMs` the broker looks for connections whose token was not read lately. */
+const CHECKS = 6
 /** The largest message with its topic. */
 const MOST_PACKET = 66 * 1024
 const MOST_CONNECTIONS = 10_000
@@ -64,12 +66,12 @@ export const openBroker = async (parts: BrokerParts, { host, port }: { host: str
     authorizeSubscribe: subscribing(refuse),
   })
   watch(broker, { parts, clients, isNews })
-  const checks = createChecks({ clients, login, refuse, now: clock.now, everyMs: checkMs })
+  const checks = createChecks({ clients, login, refuse, now: clock.now, maxAgeMs: checkMs - checkMs / CHECKS })
   const timer = setInterval(() => {
     sessions.expire()
     report?.kept(sessions.kept())
     void checks.run()
-  }, checkMs)
+  }, checkMs / CHECKS)
   const { server, sockets } = createListener(broker, parts)
   const closeBroker = () => new Promise<void>((done) => broker.close(done))
   await listening(server, host, port).catch(async (error: unknown) => {

@@ -7,14 +7,15 @@ export interface CheckParts {
   readonly login: Pick<Login, 'confirm' | 'confirmedAt'>
   readonly refuse: Refuse
   readonly now: () => number
-  readonly everyMs: number
+  /** A token that was read no longer ago than this is not read again. */
+  readonly maxAgeMs: number
 }
 
 /** Tokens that are read at the same time. */
 const TOGETHER = 50
 
 /** Reads the tokens of silent connections again, and closes the connections whose token has ended. */
-export const createChecks = ({ clients, login, refuse, now, everyMs }: CheckParts) => {
+export const createChecks = ({ clients, login, refuse, now, maxAgeMs }: CheckParts) => {
   let running: Promise<void> | undefined
 
   const check = async (client: Client): Promise<void> => {
@@ -28,7 +29,7 @@ export const createChecks = ({ clients, login, refuse, now, everyMs }: CheckPart
     }
   }
   const run = async (): Promise<void> => {
-    const due = [...clients.values()].filter(({ id }) => now() - login.confirmedAt(id) >= everyMs)
+    const due = [...clients.values()].filter(({ id }) => now() - login.confirmedAt(id) >= maxAgeMs)
     for (let at = 0; at < due.length; at += TOGETHER) await Promise.all(due.slice(at, at + TOGETHER).map(check))
   }
   return {

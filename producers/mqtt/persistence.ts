@@ -84,7 +84,7 @@ const subscriptionsIn = (sessions: Sessions) => ({
 
 const queuesIn = (sessions: Sessions) => {
   const enqueue = async (subscriptions: readonly { readonly clientId: string }[], packet: Passed): Promise<void> => {
-    for (const { clientId } of subscriptions) sessions.enqueue(sessions.open(clientId), copyOf(packet))
+    for (const { clientId } of subscriptions) sessions.enqueue(sessions.open(clientId), { ...copyOf(packet), retain: false })
   }
   return {
     outgoingEnqueue: (subscription: { readonly clientId: string }, packet: Passed) => enqueue([subscription], packet),
