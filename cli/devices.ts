@@ -12,6 +12,9 @@ import type { Listen } from './variables.ts'
 /** The domain whose devices speak MQTT. */
 const DOMAIN = 'scales'
 
+/** Within this time after its token ended, a silent connection is closed. DynamoDB charges for each read, so it checks less often. */
+const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
+
 export interface Devices {
   /** Where the built-in broker listens. */
   readonly url?: string
@@ -30,7 +33,8 @@ export const openDevices = async (runtime: Pick<Runtime, 'config' | 'clock' | 'm
   const { mqtt } = runtime.config
   const edge = domains.find(({ name }) => name === DOMAIN)
   if (edge === undefined || mqtt === 'off') return undefined
-  const parts = { ...edge, domain: edge.name, clock: runtime.clock, logger, report: runtime.metrics.devices }
+  const checkMs = runtime.config.dynamodb === undefined ? EMBEDDED_CHECK_MS : SERVICES_CHECK_MS
+  const parts = { ...edge, domain: edge.name, clock: runtime.clock, logger, report: runtime.metrics.devices, checkMs }
   if ('join' in mqtt) return joined(parts, mqtt.join)
   try {
     return await listening(parts, mqtt.listen)

@@ -125,6 +125,9 @@ const devicesReport = (registry: Registry, appended: DeviceReport['appended']): 
   const refused = counter('mqtt_refused_total', 'Logins, subscriptions and messages of devices that were refused.', ['reason'])
   const quarantined = counter('device_events_quarantined_total', 'Events of devices that were not believed.', ['reason'])
   const delayed = counter('mqtt_delayed_total', 'Times a device had to wait because it sent faster than it may.', [])
+  const dropped = counter('mqtt_dropped_total', 'Messages and sessions of devices that the built-in broker dropped because a bound was reached.', ['cause'])
+  const keptMessages = new Gauge({ name: 'mqtt_kept_messages', help: 'Retained and queued messages that the built-in broker keeps for devices.', registers: [registry] })
+  const keptBytes = new Gauge({ name: 'mqtt_kept_bytes', help: 'Memory that those messages take, estimated.', registers: [registry] })
   const connections = new Gauge({ name: 'mqtt_connections', help: 'Devices connected to the built-in broker, or 1 while a broker of others is joined.', registers: [registry] })
   return {
     appended,
@@ -133,6 +136,11 @@ const devicesReport = (registry: Registry, appended: DeviceReport['appended']): 
     refused: (reason) => refused.inc({ reason }),
     delayed: () => delayed.inc(),
     connections: (count) => connections.set(count),
+    dropped: (cause) => dropped.inc({ cause }),
+    kept: ({ messages: count, bytes }) => {
+      keptMessages.set(count)
+      keptBytes.set(bytes)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PatItem } from '../projections/access/items.ts'
 import { tokenHash, usageKey, userPartition } from '../projections/access/keys.ts'
 import { accessQueries } from '../projections/access/queries.ts'
-import type { Item } from '../projections/item.ts'
+import type { Item, Key } from '../projections/item.ts'
 import type { Access, Pat } from './http/auth.ts'
 import { text, textOrNull } from './http/schemas.ts'
 import { SCOPES, type Scope } from './pat.ts'
@@ -9,11 +9,14 @@ import { SCOPES, type Scope } from './pat.ts'
 const PARTITION = userPartition('')
 const HASH = tokenHash('')
 
+/** The user whose token lies at this key. */
+export const userOfToken = ({ PK }: Key): string => PK.slice(PARTITION.length)
+
 /** Tokens and usage, as every domain's table holds them. */
 export const access: Access = {
   find: (reader, hash) => accessQueries(reader).tokenByHash(hash),
   pat: (item) => (isPat(item) ? patOf(item) : undefined),
-  userOf: ({ PK }) => PK.slice(PARTITION.length),
+  userOf: userOfToken,
   usageKey,
   used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
   sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
@@ -21,9 +24,9 @@ export const access: Access = {
 
 const isPat = (item: Item): item is PatItem => typeof item['patId'] === 'string' && typeof item['GSI1PK'] === 'string' && Array.isArray(item['scopes'])
 
-const patOf = ({ PK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => ({
+const patOf = ({ PK, SK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => ({
   id: patId,
-  user: PK.slice(PARTITION.length),
+  user: userOfToken({ PK, SK }),
   hash: GSI1PK.slice(HASH.length),
   scopes: scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
   lastUsedAt,

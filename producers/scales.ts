@@ -1,7 +1,7 @@
-import { access } from './access.ts'
 import type { DomainEdge } from './http/domain.ts'
 import { alertRoutes } from './scales/alert-routes.ts'
 import { beerRoutes } from './scales/beer-routes.ts'
+import { deviceAccess } from './scales/device-tokens.ts'
 import { deviceChannels } from './scales/channels.ts'
 import { deviceRecordRoutes } from './scales/device-record-routes.ts'
 import { deviceRoutes } from './scales/device-routes.ts'
@@ -17,7 +17,7 @@ import { tapRoutes } from './scales/tap-routes.ts'
 export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels'> = {
   name: 'scales',
   routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes, ...seriesRoutes],
-  access,
+  access: deviceAccess,
   live: barLive,
   channels: deviceChannels,
 }

@@ -3,7 +3,7 @@ import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
 import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
-import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
+import { patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
 import { alertAcknowledged, graceElapsed } from './alerts.ts'
 import { beerKegWeightMeasured, beerKegWeightsSet } from './beer-weights.ts'
@@ -18,6 +18,7 @@ import { locationSettingsChanged } from './settings.ts'
 import { silenceDue } from './silence.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
 import { deviceCalibrated, tareRecorded } from './tares.ts'
+import { tokenIssued } from './tokens.ts'
 import { readingTold, registrationTold, releaseTold, statusTold, tareTold, telemetryTold } from './telemetry.ts'
 
 /** What the telemetry hears too: nothing of it is ever refused. */
@@ -27,7 +28,7 @@ export const scales: Domain = {
   name: 'scales',
   topic: 'scales.events',
   table: scalesTable,
-  foldVersion: 1,
+  foldVersion: 2,
   personal: tokenItems,
   projections: [
     projection<ScalesEvent | CommonEvent>('scales', {
@@ -60,7 +61,7 @@ export const scales: Domain = {
       BeerRemoved: beerRemoved,
       BeerKegWeightsSet: beerKegWeightsSet,
       BeerKegWeightMeasured: beerKegWeightMeasured,
-      PatIssued: patIssued,
+      PatIssued: tokenIssued,
       PatRevoked: patRevoked,
       PatUsed: patUsed,
       ApiUsageSampled: apiUsageSampled,

@@ -1,8 +1,8 @@
 import type { LocationOpened, MemberAdded, MemberRemoved } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { MemberItem, OwnerItem } from '../../projections/scales/items.ts'
-import { isId, memberKey, ownerKey } from '../../projections/scales/keys.ts'
+import type { GoneMemberItem, MemberItem, OwnerItem } from '../../projections/scales/items.ts'
+import { goneMemberKey, isId, memberKey, ownerKey } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { refuse } from './refusal.ts'
@@ -41,6 +41,7 @@ export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
   if (!isUser(user_id) || get(memberKey(meta.key, user_id)) === undefined) return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
   const work = startWork(get)
   work.remove(memberKey(meta.key, user_id))
+  work.put({ ...goneMemberKey(meta.key, user_id), removed_at: isoOf(meta.occurredAt) } satisfies GoneMemberItem)
   work.put({ ...owner, _heard: hearing(owner._heard, event) } satisfies OwnerItem)
   return work.result()
 }

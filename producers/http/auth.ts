@@ -22,6 +22,8 @@ export interface Access {
   find(reader: Reader, hash: string): Promise<Key | undefined>
   /** The token at its base item; undefined when it is revoked. */
   pat(item: Item): Pat | undefined
+  /** Whether the token no longer works although its item is still there. Absent: a token works as long as its item is there. */
+  hasEnded?(reader: Reader, item: Item): Promise<boolean>
   userOf(key: Key): string
   usageKey(user: string, day: string): Key
   used(patId: string, day: string): Draft
@@ -94,10 +96,11 @@ export const createAuthentication = ({ domain, access, questions, quota, schemes
     if (!key) throw unknownToken()
     const [item, usage] = await items(reader, key, utcDay(now))
     const pat = item && access.pat(item)
-    if (!pat || !sameHash(pat.hash, hash)) {
+    if (!item || !pat || !sameHash(pat.hash, hash)) {
       keys.delete(hash)
       throw unknownToken()
     }
+    if (await access.hasEnded?.(reader, item)) throw endedToken()
     if (!pat.scopes.includes(scope) && !pat.scopes.includes(or)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
     enforce(quota, usage, { scope, now })
     return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, series, lastUsedAt: pat.lastUsedAt }
@@ -139,6 +142,8 @@ const demandOurs = (token: string, domain: string): void => {
 const malformed = () => unauthorized('token-malformed', 'What was sent is not a token of ours, or was cut or mistyped: check that it was copied whole.')
 
 const unknownToken = () => unauthorized('token-unknown', 'The token is not known or was revoked: make a new one.')
+
+const endedToken = () => unauthorized('token-ended', 'The token has ended: the device left the location, or the member who created the token did. Create a new one.')
 
 const unauthorized = (code: string, detail: string) => new Problem(401, code, detail, { headers: { 'www-authenticate': `Bearer error="invalid_token"` } })
 

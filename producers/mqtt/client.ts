@@ -3,7 +3,7 @@ import { messageOf } from '../../schemas/fault.ts'
 import type { Commands } from '../commands.ts'
 import type { Answering } from '../http/auth.ts'
 import type { Says } from './login.ts'
-import { createTaking, type DeviceReport, type Take } from './taking.ts'
+import { createTaking, rememberHolders, type DeviceReport, type Take } from './taking.ts'
 import { ROOT, topicOf } from './topic.ts'
 
 export interface JoinParts {
@@ -43,7 +43,7 @@ const OTHER_VERSION = [1, 132]
 /** Joins a broker of others as a subscriber. What it lets a device publish is what that device may say. */
 export const joinBroker = (parts: JoinParts, options: JoinOptions): Joined => {
   const { report, logger, questions, commands, clock } = parts
-  const take = createTaking({ commands, clock, reader: async () => (await questions()).reader, ...(report && { report }) })
+  const take = createTaking({ commands, clock, holderOf: rememberHolders(async () => (await questions()).reader, clock), ...(report && { report }) })
   const { share } = options
   const underWay = new Set<Promise<void>>()
   let stopped = false

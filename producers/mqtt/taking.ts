@@ -7,6 +7,7 @@ import { readHolder, type Holder } from '../scales/holder.ts'
 import { takeEnvelope, takeStatus, takeUnreadable, type Sender, type Taken } from '../scales/intake.ts'
 import { parsePayload } from '../scales/payload.ts'
 import { spaced } from '../scales/spacing.ts'
+import type { DropCause, Kept } from './sessions.ts'
 import type { Kind, Topic } from './topic.ts'
 
 /** What the way in tells whoever keeps metrics. */
@@ -17,6 +18,10 @@ export interface DeviceReport {
   refused(reason: string): void
   delayed(): void
   connections(count: number): void
+  /** The broker dropped a message or a session that it kept for a device. */
+  dropped(cause: DropCause): void
+  /** The messages that the broker keeps for devices. */
+  kept(kept: Kept): void
 }
 
 export interface Message extends Topic {
@@ -25,11 +30,10 @@ export interface Message extends Topic {
 
 export interface TakingParts {
   readonly commands: Pick<Commands, 'append'>
-  readonly reader: () => Promise<Reader>
+  /** The location that holds the device. Called before each append; if it throws, the messages are refused. */
+  readonly holderOf: (device: string) => Promise<Holder | undefined>
   readonly clock: { now(): number }
   readonly report?: DeviceReport
-  /** Asked before a device's messages are taken, at most once a second; throwing refuses them. */
-  readonly confirm?: (device: string) => Promise<void>
   /** Asked for each message; throwing refuses it. */
   readonly admit?: (message: Message, holder: Holder | undefined) => void
 }
@@ -38,23 +42,26 @@ export interface TakingParts {
 export type Take = (device: string, messages: readonly Message[]) => Promise<void>
 
 const SOURCE = 'mqtt'
-/** A claim that was given up meanwhile is no harm: the fold knows the epoch. */
+/** A claim that ended meanwhile does no harm: the events name its epoch, and the fold refuses another one. */
 const KNOWN_MS = 1_000
 const MOST_KNOWN = 10_000
 
-export const createTaking = ({ commands, reader, clock, report, confirm, admit }: TakingParts): Take => {
+/** Holders, each read at most once per second. */
+export const rememberHolders = (reader: () => Promise<Reader>, { now: clockNow }: TakingParts['clock']): TakingParts['holderOf'] => {
   const known = new Map<string, { readonly holder: Holder | undefined; readonly at: number }>()
-  const holderOf = async (device: string): Promise<Holder | undefined> => {
-    const now = clock.now()
+  return async (device) => {
+    const now = clockNow()
     const found = known.get(device)
     if (found !== undefined && now - found.at < KNOWN_MS) return found.holder
     const holder = await readHolder(await reader(), device)
-    await confirm?.(device)
     if (known.size >= MOST_KNOWN) known.clear()
     known.set(device, { holder, at: now })
     return holder
   }
-  return async (device, messages) => {
+}
+
+export const createTaking = ({ commands, holderOf, clock, report, admit }: TakingParts): Take =>
+  async (device, messages) => {
     const holder = await holderOf(device)
     for (const message of messages) admit?.(message, holder)
     const received = clock.now()
@@ -63,7 +70,6 @@ export const createTaking = ({ commands, reader, clock, report, confirm, admit }
     await commands.append(events)
     if (report) tell(report, { messages, events, taken })
   }
-}
 
 const RAW_BYTES = 8_000
 

@@ -2,13 +2,13 @@ import type { PatIssuedData, PatRevokedData } from '../../schemas/generated/comm
 import type { DeviceCalibratedData } from '../../schemas/generated/scales.ts'
 import { isName } from '../../projections/access/keys.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
-import { tokenSchema, tokenView } from '../access.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
 import { mintToken } from '../pat.ts'
 import { calibrationSchema, calibrationView, countSchema, countView, quarantinedSchema, quarantinedView } from './device-views.ts'
+import { deviceTokenSchema, deviceTokenView, isTokenAt } from './device-tokens.ts'
 import { heldDevice } from './devices.ts'
 import { deviceOf, instantSchema, pastOf } from './params.ts'
 import { atLocation } from './rights.ts'
@@ -73,9 +73,9 @@ const quarantine = question({
 const issueToken = command({
   method: 'POST',
   url: '/v1/locations/:loc/devices/:device/tokens',
-  summary: 'Make a token with which the device speaks for itself, over MQTT or HTTP. Its secret is shown in this answer only.',
+  summary: 'Create a token for the device, for MQTT and HTTP. The secret is in this answer only. The token ends when the device leaves the location, or its creator does.',
   status: 201,
-  result: tokenSchema,
+  result: deviceTokenSchema,
   decide: async (call) => {
     const { device } = await held(call)
     const { token, hash } = mintToken('scales', call.randomBytes)
@@ -84,26 +84,25 @@ const issueToken = command({
     return { key: device, id: patId, draft: { type: 'PatIssued', data, personal: null }, shown: { token } }
   },
   answer: async (call, { id = '', shown }) => {
-    const pat = await scalesQueries(call.caller.reader).token(deviceOf(call), id)
-    return pat && { ...tokenView(pat), ...shown }
+    const { reader } = call.caller
+    const pat = await scalesQueries(reader).token(deviceOf(call), id)
+    return pat && { ...(await deviceTokenView(reader, pat)), ...shown }
   },
 })
 
 const listTokens = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/:device/tokens',
-  summary: 'The tokens of a device, without their secrets.',
+  summary: 'The tokens of a device: who created each, when, the last day of its use, and when it ended. Revoked tokens and tokens of other locations are not listed.',
   query: paging,
-  result: listOf(tokenSchema),
+  result: listOf(deviceTokenSchema),
   answer: async (call) => {
-    const { device } = await held(call)
-    const { items, ...rest } = await scalesQueries(call.caller.reader).tokens(device, pagingOf(call.query))
-    return { items: items.filter(isDevices).map(tokenView), ...rest }
+    const { reader } = call.caller
+    const at = await held(call)
+    const { items, ...rest } = await scalesQueries(reader).tokens(at.device, pagingOf(call.query))
+    return { items: await Promise.all(items.filter((item) => isTokenAt(item, at)).map((item) => deviceTokenView(reader, item))), ...rest }
   },
 })
-
-/** Somebody may have the device's name as theirs: their own tokens are none of the location's business. */
-const isDevices = ({ scopes }: { readonly scopes: readonly string[] }): boolean => scopes.length === 1 && scopes[0] === 'device'
 
 const revokeToken = command({
   method: 'DELETE',
@@ -112,12 +111,13 @@ const revokeToken = command({
   status: 200,
   result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },
   decide: async (call) => {
-    const { device } = await held(call)
+    const at = await held(call)
+    const { device } = at
     const patId = call.params['token'] ?? ''
     const [queries, isToken] = [scalesQueries(call.caller.reader), isName(patId)]
     const pat = isToken ? await queries.token(device, patId) : undefined
     const isGone = isToken && pat === undefined && (await queries.goneToken(device, patId)) !== undefined
-    if (!isGone && (pat === undefined || !isDevices(pat))) throw new Problem(404, 'token-not-found', 'The device has no such token.')
+    if (!isGone && (pat === undefined || !isTokenAt(pat, at))) throw new Problem(404, 'token-not-found', 'The device has no such token.')
     return { key: device, id: patId, draft: { type: 'PatRevoked', data: { patId } satisfies PatRevokedData, personal: null } }
   },
   answer: async (_call, { id }) => ({ id, revoked: true }),

@@ -1,3 +1,4 @@
+import type { PatItem } from '../access/items.ts'
 import type { Key } from '../item.ts'
 import type { AlertType } from './keys.ts'
 import type { KegSpan, Place } from './spans.ts'
@@ -210,6 +211,19 @@ export type LibraryItem = Key & { readonly beer_id: string; readonly loc_id: str
 export type OwnerItem = Key & { readonly user_id: string; readonly opened_at: string; readonly _heard?: readonly string[] }
 
 export type MemberItem = Key & { readonly user_id: string; readonly added_at: string; readonly added_by: string | null }
+
+/** Remains of a membership that ended. `removed_at` is the latest removal of that user from the location. */
+export type GoneMemberItem = Key & { readonly removed_at: string }
+
+/** A token with the scope `device`. It works only while its claim lasts and its creator is a member of the location. */
+export type DeviceTokenItem = PatItem & {
+  /** The member who created it; null if the operator did. */
+  readonly createdBy: string | null
+  /** The location that held the device at that time; null if none did. */
+  readonly loc_id: string | null
+  /** The epoch of the claim to which the token belongs. */
+  readonly claim_epoch: number
+}
 
 /** Where a device's items lie. Its id is in the key alone: in an attribute it would be in `device-index` (S-d). */
 export type DevicePointerItem = Key & { readonly epoch: number; readonly released_at?: string; readonly _heard?: readonly string[] }

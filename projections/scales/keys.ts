@@ -17,6 +17,8 @@ export const tapTimelineKey = (loc: string, tap: string): Key => ({ PK: location
 export const settingsKey = (loc: string): Key => ({ PK: locationPartition(loc), SK: 'SETTINGS' })
 export const MEMBERS = 'MEMBER#'
 export const memberKey = (loc: string, user: string): Key => ({ PK: locationPartition(loc), SK: `MEMBER#${user}` })
+/** Remains of a membership that ended. */
+export const goneMemberKey = (loc: string, user: string): Key => ({ PK: locationPartition(loc), SK: `GONE#MEMBER#${user}` })
 export const ownerKey = (loc: string): Key => ({ PK: locationPartition(loc), SK: 'OWNER' })
 /** The devices of a location, to list them: where each one's items lie. */
 export const DEVICE_POINTERS = 'DEVICE#'

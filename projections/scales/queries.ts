@@ -4,12 +4,12 @@ import type { Item, Key } from '../item.ts'
 import type { Page, Query, Reader } from '../table.ts'
 import { everyItem } from '../table.ts'
 import type {
-  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GoneBeerItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem,
+  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DeviceTokenItem, DiscrepancyItem, GoneBeerItem, GoneMemberItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem,
   QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem, TimelineItem,
 } from './items.ts'
 import {
   ACTIVE, activeAlertKey, alertPartition, beerKegKey, beerKey, beerPartition, BEER_KEGS, calibrationKey, CALIBRATIONS, claimKey, deviceIn, deviceKey, deviceOf, devicePartition, devicePointerKey,
-  DEVICE_POINTERS, discrepancyKey, goneBeerKey, graceKey, HISTORY, kegKey, libraryPartition, libraryWordKey, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
+  DEVICE_POINTERS, discrepancyKey, goneBeerKey, goneMemberKey, graceKey, HISTORY, kegKey, libraryPartition, libraryWordKey, locationPartition, memberKey, MEMBERS, NAMES, ownerKey, POURS, quarantineCountKey, quarantinedOf,
   quarantinePartition, settingsKey, tapKey, TAPS, tapStateKey, tapTimelineKey, tareKey, telemetryKey, WORDS, type AlertType,
 } from './keys.ts'
 import { endingsOf, normalName } from './names.ts'
@@ -37,6 +37,15 @@ export interface Device {
   readonly calibration: CalibrationItem | undefined
 }
 
+export interface TokenLinks {
+  readonly claim: ClaimItem | undefined
+  /** The device under the token's claim. */
+  readonly meta: DeviceItem | undefined
+  readonly owner: OwnerItem | undefined
+  readonly member: MemberItem | undefined
+  readonly gone: GoneMemberItem | undefined
+}
+
 /** The access patterns of the scales table, each named as its question. */
 export const scalesQueries = (reader: Reader) => ({
   ...placeQueries(reader),
@@ -55,6 +64,12 @@ const placeQueries = (reader: Reader) => ({
   rightsOf: async (loc: string, user: string): Promise<{ readonly owner: OwnerItem | undefined; readonly member: MemberItem | undefined }> => {
     const [owner, member] = await reader.getMany([ownerKey(loc), memberKey(loc, user)])
     return { owner: owner as OwnerItem | undefined, member: member as MemberItem | undefined }
+  },
+  /** The items that decide whether a device's token still works: one consistent read each. */
+  tokenLinks: async (device: string, { loc_id, claim_epoch, createdBy }: Pick<DeviceTokenItem, 'loc_id' | 'claim_epoch' | 'createdBy'>): Promise<TokenLinks> => {
+    const rights = loc_id === null || createdBy === null ? [] : [ownerKey(loc_id), memberKey(loc_id, createdBy), goneMemberKey(loc_id, createdBy)]
+    const [claim, meta, owner, member, gone] = await reader.getMany([claimKey(device), deviceKey(device, claim_epoch), ...rights])
+    return { claim, meta, owner, member, gone } as TokenLinks
   },
   members: (loc: string, paging: Paging) => list<MemberItem>(reader, { pk: locationPartition(loc), prefix: MEMBERS, ...paging }),
   settings: async (loc: string) => settingsOf(await find<SettingsItem>(reader, settingsKey(loc))),

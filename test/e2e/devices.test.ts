@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { connected, deviceAt, envelope } from '../producers/mqtt/bar.ts'
+import { closed, connected, deviceAt, envelope } from '../producers/mqtt/bar.ts'
 import { describeWith } from '../services/available.ts'
 import { mosquittoAvailable, startMosquitto } from '../services/mosquitto.ts'
 import { client, freshFolder, startServer, tell, until, type Env, type Server } from './program.ts'
@@ -45,6 +45,29 @@ test('a reading that was acknowledged survives kill -9, and shows at its tap', {
   await until(async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'), () => second.stderr())
   expect(await (await fetch(`${second.admin}/metrics`)).text()).toContain('mqtt_connections')
   expect(await second.stop()).toBe(0)
+})
+
+test('a device that is released loses its token: its open session ends, and no other begins', { timeout: 90_000 }, async () => {
+  const env = { TRIBUTARY_DATA: freshFolder() }
+  const server = await startServer(env)
+  const { owner, password } = await openBar(env, server)
+  const device = deviceAt(server.mqtt, DEVICE, { password })
+  await connected(device)
+  await device.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  const tokens = `/v1/locations/loc-001/devices/${DEVICE}/tokens`
+  await until(async () => JSON.stringify((await owner.get(tokens)).body).includes('lastUsedAt'), () => server.stderr())
+  expect((await owner.get(tokens)).body['items']).toMatchObject([{ createdBy: 'ann', createdAt: expect.any(String), lastUsedAt: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }])
+  const gone = closed(device)
+  expect((await owner.send('DELETE', `/v1/locations/loc-001/devices/${DEVICE}`)).status).toBe(200)
+  await gone
+  await expect(connected(deviceAt(server.mqtt, DEVICE, { password }))).rejects.toThrow()
+  const speaks = client(server.url, password)
+  expect(await speaks.post(`/v1/devices/${DEVICE}/readings`, { boot: 'b1', readings: [{ seq: 2, level_pct: 40 }] })).toMatchObject({ status: 401, body: { code: 'token-ended' } })
+  expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
+  expect((await owner.get(tokens)).body['items']).toMatchObject([{ endReason: 'device-released' }])
+  const { body } = await owner.post(tokens, undefined)
+  await connected(deviceAt(server.mqtt, DEVICE, { password: String(body['token']) }))
+  expect(await server.stop()).toBe(0)
 })
 
 test('a port that was asked for and is taken is one clear line', { timeout: 90_000 }, async () => {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-const FOLDS = [['foldVersion: 1', 'foldVersion: 2']]
+const FOLDS = [[/foldVersion: (\d+)/, (_, version) => `foldVersion: ${Number(version) + 1}`]]
 
-/** What each release has otherwise; its folds are of version 2. */
+/** The changes of each release. Its folds have the next version. */
 const RELEASES = {
   'five-am': [
     ['/projections/meals/day.js', [['{ 1: { startMinutes: 4 * 60 } }', '{ 1: { startMinutes: 4 * 60 }, 2: { startMinutes: 5 * 60 } }'], ['DAY_RULE_VERSION = 1', 'DAY_RULE_VERSION = 2']]],
@@ -27,8 +27,9 @@ export const load = async (url, context, next) => {
   if (changes === undefined) return next(url, context)
   let source = await readFile(fileURLToPath(url), 'utf8')
   for (const [from, to] of changes) {
-    if (!source.includes(from)) throw new Error(`${url} no longer holds ${from}`)
+    const before = source
     source = source.replace(from, to)
+    if (source === before) throw new Error(`${url} no longer holds ${from}`)
   }
   return { format: 'module', source, shortCircuit: true }
 }

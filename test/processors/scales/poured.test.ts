@@ -96,7 +96,7 @@ describe('what was poured', () => {
 /** The same folds where nothing else is said of noise: what a later version of the code might take for it. */
 const finer: Domain = {
   ...scales,
-  foldVersion: 2,
+  foldVersion: scales.foldVersion + 1,
   projections: scales.projections.map(({ name, folds }) => ({
     name,
     folds: Object.fromEntries(Object.entries(folds).map(([type, fold]) => [type, fold && ((event, get) => fold(event, <I extends Item>(key: Key) => {

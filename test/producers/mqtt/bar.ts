@@ -4,6 +4,7 @@ import type { NewRecord, Position } from '../../../processors/engine/log.ts'
 import { access } from '../../../producers/access.ts'
 import { createCommands } from '../../../producers/commands.ts'
 import { openBroker, type BrokerParts } from '../../../producers/mqtt/broker.ts'
+import type { Kept } from '../../../producers/mqtt/sessions.ts'
 import type { DeviceReport } from '../../../producers/mqtt/taking.ts'
 import { hashToken, mintToken } from '../../../producers/pat.ts'
 import { tokenHash, tokenKey } from '../../../projections/access/keys.ts'
@@ -29,6 +30,7 @@ export const openBar = () => {
   const said: { about: object; message: string }[] = []
   const counts: Record<string, number> = {}
   const count = (name: string) => void (counts[name] = (counts[name] ?? 0) + 1)
+  const kept: Kept[] = []
   const report: DeviceReport = {
     appended: () => {},
     message: (kind) => count(`message:${kind}`),
@@ -36,9 +38,11 @@ export const openBar = () => {
     refused: (reason) => count(`refused:${reason}`),
     delayed: () => count('delayed'),
     connections: (open) => void (counts['connections'] = open),
+    dropped: (cause) => count(`dropped:${cause}`),
+    kept: (now) => void kept.push(now),
   }
   return {
-    events, items, reader, commands, said, counts, report,
+    events, items, reader, commands, said, counts, kept, report,
     questions: async () => ({ reader, generation: 1, outcomes }),
     appends: () => state.appends,
     /** What a device reported, without the news about tokens. */
@@ -72,7 +76,7 @@ export const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise
 export const serve = async (bar: Bar, more: Partial<BrokerParts> = {}) => {
   const says = (about: object, message: string) => void bar.said.push({ about, message })
   const { commands, questions, report } = bar
-  const broker = await openBroker({ domain: 'scales', access, commands, questions, clock, report, logger: { info: says, warn: says }, ...more }, { host: '127.0.0.1', port: 0 })
+  const broker = await openBroker({ domain: 'scales', access, commands, questions, clock, report, checkMs: 60_000, logger: { info: says, warn: says }, ...more }, { host: '127.0.0.1', port: 0 })
   onTestFinished(() => broker.stop())
   return broker
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Fault } from '../../../schemas/fault.ts'
+import { createGuessing } from '../../../producers/mqtt/login.ts'
 import { closed, connected, deviceAt, envelope, openBar, serve } from './bar.ts'
 
 const TOPIC = 'scale-sense/loc-001/SCALE-0042/reading'
@@ -144,19 +145,78 @@ test('who fails to log in under the name of a device does not disturb it', async
   expect(bar.heard()).toHaveLength(1)
 })
 
-test('an address that guesses is turned away without a look at the store', async () => {
+test('a token that is revoked ends its silent connection, and no other', async () => {
+  const { bar, client, broker } = await openScale({}, { checkMs: 20 })
+  const other = deviceAt(broker.address, 'SCALE-0043', { password: bar.token('SCALE-0043') })
+  await connected(other)
+  bar.revoke(DEVICE)
+  await closed(client)
+  expect(bar.counts['refused:token']).toBe(1)
+  await other.publishAsync('scale-sense/loc-001/SCALE-0043/reading', envelope(1), { qos: 1 })
+})
+
+test('a store that does not answer ends no silent connection', async () => {
   const bar = openBar()
-  const { address } = await serve(bar)
-  for (let guess = 0; guess < 60; guess += 1) await connected(deviceAt(address, DEVICE, { password: `guess-${guess}` })).catch(() => {})
-  await expect.poll(() => bar.counts['refused:guessing'] ?? 0).toBeGreaterThan(0)
+  let isDown = false
+  let asked = 0
+  const questions = async () => {
+    if (!isDown) return bar.questions()
+    asked += 1
+    throw new Fault('store-unavailable', 'the store is away', { retriable: true })
+  }
+  bar.claim(DEVICE, 'loc-001')
+  const { address } = await serve(bar, { checkMs: 20, questions })
+  const client = deviceAt(address, DEVICE, { password: bar.token(DEVICE) })
+  await connected(client)
+  isDown = true
+  await expect.poll(() => asked).toBeGreaterThan(2)
+  isDown = false
+  await client.publishAsync(TOPIC, envelope(1), { qos: 1 })
+  expect(bar.heard()).toHaveLength(1)
+})
+
+/** A clock that stands still: no guess is forgiven. */
+const STILL = { now: () => 1_800_000_000_000, sleep: () => new Promise<void>(() => {}) }
+
+const guess = async (address: string, device: string, times: number) => {
+  for (let count = 0; count < times; count += 1) await connected(deviceAt(address, device, { password: `guess-${count}` })).catch(() => {})
+}
+
+test('guesses under one name are turned away without a read of the store, and other names at the same address are not', async () => {
+  const bar = openBar()
+  const { address } = await serve(bar, { clock: STILL })
+  await guess(address, DEVICE, 60)
+  expect(bar.counts['refused:guessing']).toBe(9)
+  bar.claim('SCALE-0043', 'loc-001')
+  await connected(deviceAt(address, 'SCALE-0043', { password: bar.token('SCALE-0043') }))
+  await expect(connected(deviceAt(address, DEVICE, { password: bar.token(DEVICE) }))).rejects.toThrow()
+})
+
+test('guesses under the name of a device do not lock it out when it returns', async () => {
+  const { bar, client, broker, password } = await openScale({}, { clock: STILL })
+  await client.endAsync()
+  await guess(broker.address, DEVICE, 60)
+  expect(bar.counts['refused:guessing']).toBe(9)
+  await connected(deviceAt(broker.address, DEVICE, { password }))
+})
+
+test('the table of failed logins is bounded, and forgets the name that failed longest ago', () => {
+  const guessing = createGuessing(() => 0, 100)
+  for (let count = 0; count < 60; count += 1) guessing.failed('guessed')
+  for (let name = 0; name < 99; name += 1) guessing.failed(`name-${name}`)
+  expect([guessing.size(), guessing.isTooFast('guessed')]).toEqual([100, true])
+  guessing.failed('guessed')
+  for (let name = 0; name < 10_000; name += 1) {
+    guessing.failed(`other-${name}`)
+    if (name % 50 === 0) guessing.failed('guessed')
+  }
+  expect([guessing.size(), guessing.isTooFast('guessed')]).toEqual([100, true])
 })
 
 test('a token that is revoked ends its connection with the next message', async () => {
-  let now = Date.now()
-  const { bar, client } = await openScale({}, { clock: { now: () => now, sleep: async () => {} } })
+  const { bar, client } = await openScale()
   await client.publishAsync(TOPIC, envelope(1), { qos: 1 })
   bar.revoke(DEVICE)
-  now += 1_001
   client.publish(TOPIC, envelope(2), { qos: 1 })
   await closed(client)
   expect(bar.heard()).toHaveLength(1)

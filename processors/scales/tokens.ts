@@ -1,0 +1,29 @@
+import type { PatIssued } from '../../schemas/generated/common.ts'
+import type { Get, Result } from '../../projections/projection.ts'
+import type { PatItem } from '../../projections/access/items.ts'
+import type { ClaimItem, DeviceTokenItem } from '../../projections/scales/items.ts'
+import { claimKey } from '../../projections/scales/keys.ts'
+import { patIssued } from '../access/tokens.ts'
+
+/**
+ * The item of a device's token records the claim to which it belongs and who created it. The token and the claim have the same log key,
+ * so every replay finds the same claim. A token that is issued while no location holds the device belongs to the device's next claim.
+ */
+export const tokenIssued = (event: PatIssued, get: Get): Result => {
+  const { data, meta } = event
+  const result = patIssued(event, get)
+  const [item] = result.items ?? []
+  if (item === undefined || !data.scopes.includes('device')) return result
+  const claim = get<ClaimItem>(claimKey(meta.key))
+  const loc_id = claim?.loc_id ?? null
+  const token: DeviceTokenItem = {
+    ...(item as PatItem),
+    createdBy: isOperator(meta) ? null : meta.actorId,
+    loc_id,
+    claim_epoch: (claim?.epoch ?? 0) + (loc_id === null ? 1 : 0),
+  }
+  return { items: [token] }
+}
+
+/** `tributary token create` names the token's owner as the actor. A person with the id of a device comes in through the edge. */
+const isOperator = ({ actorId, key, source }: PatIssued['meta']): boolean => actorId === null || (actorId === key && source !== 'edge')

@@ -1,0 +1,66 @@
+import type { Item } from '../../projections/item.ts'
+import type { PatItem } from '../../projections/access/items.ts'
+import type { DeviceTokenItem } from '../../projections/scales/items.ts'
+import { scalesQueries, type TokenLinks } from '../../projections/scales/queries.ts'
+import type { Reader } from '../../projections/table.ts'
+import { access, tokenSchema, tokenView, userOfToken } from '../access.ts'
+import type { Access } from '../http/auth.ts'
+import { text, textOrNull } from '../http/schemas.ts'
+
+/** Why and when a device's token stopped working. */
+export interface TokenEnd {
+  readonly endedAt: string
+  readonly endReason: 'device-released' | 'creator-left'
+}
+
+/** False for items of a generation whose folds did not record the claim: those tokens work until they are revoked. */
+const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch' in item
+
+/** Undefined while the token works. */
+export const endOf = ({ createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem, { claim, meta, owner, member, gone }: TokenLinks): TokenEnd | undefined => {
+  const epoch = claim?.epoch ?? 0
+  const isHeld = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
+  // The claim to which the token belongs has not begun: an operator provisions the device before a location claims it.
+  const isEarly = epoch < claim_epoch && createdBy === null
+  if (!isHeld && !isEarly) return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
+  if (createdBy === null || owner?.user_id === createdBy) return undefined
+  // Without a location there was no member who could create it: the device was released in the same moment.
+  if (loc_id === null) return { endedAt: createdAt, endReason: 'device-released' }
+  const isMember = member !== undefined && (gone === undefined || gone.removed_at < createdAt)
+  return isMember ? undefined : { endedAt: gone?.removed_at ?? createdAt, endReason: 'creator-left' }
+}
+
+const releasedAt = (meta: TokenLinks['meta'], claim: TokenLinks['claim'], epoch: number): string | undefined => {
+  if (meta?.status === 'released') return meta.status_at
+  return claim !== undefined && claim.epoch > epoch ? claim.claimed_at : undefined
+}
+
+const endIn = async (reader: Reader, item: Item | PatItem): Promise<TokenEnd | undefined> =>
+  hasLinks(item) ? endOf(item, await scalesQueries(reader).tokenLinks(userOfToken(item), item)) : undefined
+
+/** Tokens as in every domain. A token with the scope `device` also ends with its claim and with its creator's membership. */
+export const deviceAccess: Access = { ...access, hasEnded: async (reader, item) => (await endIn(reader, item)) !== undefined }
+
+export const deviceTokenSchema = {
+  ...tokenSchema,
+  required: [...tokenSchema.required, 'createdBy'],
+  properties: {
+    ...tokenSchema.properties,
+    createdBy: { ...textOrNull, description: 'The member who created the token; null if the operator did.' },
+    lastUsedAt: { ...text, description: 'The last UTC day on which the token was used. Absent: never.' },
+    endedAt: { ...text, description: 'When the token ended. Absent while it works.' },
+    endReason: { type: 'string', enum: ['device-released', 'creator-left'], description: 'The device left the location, or the member who created the token did.' },
+  },
+} as const
+
+/** Whether the location may see and revoke the token. Not those of other locations, nor those of a person with the device's id. */
+export const isTokenAt = (item: PatItem, { loc, epoch }: { loc: string; epoch: number }): boolean => {
+  if (item.scopes.length !== 1 || item.scopes[0] !== 'device') return false
+  return !hasLinks(item) || item.loc_id === loc || (item.loc_id === null && item.claim_epoch === epoch)
+}
+
+export const deviceTokenView = async (reader: Reader, item: PatItem) => ({
+  ...tokenView(item),
+  createdBy: hasLinks(item) ? item.createdBy : null,
+  ...(await endIn(reader, item)),
+})
