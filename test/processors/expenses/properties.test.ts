@@ -93,7 +93,7 @@ describe('after any history', () => {
       for (const group of of<Item & { memberCount: number }>(table, 'METADATA')) {
         const members = of<Item>(table, 'USER#').filter(({ PK }) => PK === group.PK)
         expect(group.memberCount).toBe(members.filter((member) => member['leftAt'] === undefined).length)
-        for (const member of members) expect(member['GSI1SK']).toBe(member['leftAt'] === undefined ? group.PK : group.PK.replace('GROUP#', 'LEFT#'))
+        for (const member of members) expect(member['GSI1SK']).toBe(member['leftAt'] === undefined ? group.PK : group.PK.replace('GROUP#', member['removedAt'] === undefined ? 'LEFT#' : 'REMOVED#'))
       }
     }))
 
