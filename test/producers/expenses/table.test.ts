@@ -85,7 +85,7 @@ describe('the table reads as the source document has it', () => {
   test('what is ours begins with _, or lies beside under a name of its own', async () => {
     const { edge, groupId } = await openExample()
     const kinds = new Set([...edge.items.values()].filter(({ PK }) => PK === `GROUP#${groupId}`).map(({ SK }) => SK.slice(0, SK.indexOf('#') + 1) || SK))
-    expect([...kinds].sort()).toEqual(['BALANCE#', 'EXPENSE#', 'LOG#', 'METADATA', 'OWED#', 'PART#', 'RECEIVED#', 'SETTLE#', 'SETTLEMENT#', 'TX#', 'USER#'])
+    expect([...kinds].sort()).toEqual(['BALANCE#', 'EXPENSE#', 'INVITATIONS', 'LOG#', 'METADATA', 'OWED#', 'PART#', 'RECEIVED#', 'ROSTER', 'SETTLE#', 'SETTLEMENT#', 'TX#', 'USER#'])
   })
 })
 
