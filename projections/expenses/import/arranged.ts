@@ -19,10 +19,12 @@ export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptio
   const named = rows.map(({ line, row }) => ({ line, row: withOwnIds(row, known) }))
   const claims = claimedTwice(named)
   const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
-  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row) }))
-    .sort((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : Number(a.at > b.at)) || a.index - b.index)
+  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row), member: placed.row['kind'] === 'member' ? (idIn(placed.row, 'id') ?? '') : '' }))
+    .sort((a, b) => a.rank - b.rank || compare(a.at, b.at) || compare(a.member, b.member) || a.index - b.index)
     .map(({ line, row }) => ({ line, text: JSON.stringify(row) }))
 }
+
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
 
 const rowsIn = (text: string, currency: string | undefined): readonly { readonly line?: number; readonly row: Row }[] => {
   let document: unknown

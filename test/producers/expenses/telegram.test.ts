@@ -11,8 +11,8 @@ const SECRET = 'a-secret-of-the-webhook'
 const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
 
 /** A person in the Mini App. */
-const inApp = (edge: MemoryEdge, user: { readonly id: number }) => {
-  const headers = { authorization: `tma ${openedBy(user)}` }
+const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) => {
+  const headers = { authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}` }
   return {
     ask: (url: string) => send(edge.app, { url, headers }),
     say: (method: Sent['method'] & string, url: string, body?: unknown) => send(edge.app, { method, url, headers, body }),
@@ -65,6 +65,55 @@ test('E-h E-m a chat and its app are one group: who was added by the chat sees i
   await post({ update_id: 3, message: { ...at, chat, migrate_to_chat_id: moved.id } })
   await post({ update_id: 4, message: { ...at, chat: moved, migrate_from_chat_id: chat.id } })
   expect((await zofie.ask('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
+})
+
+describe('a chat admits to its own group, without an invitation', () => {
+  const chat = { id: -55, type: 'group', title: 'Tatry' } as const
+
+  const openChat = async () => {
+    const opened = await open()
+    const at = { date: NOON / 1000, chat }
+    await opened.post({ update_id: 1, my_chat_member: { ...at, from: ZOFIE, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+    const [group] = (await opened.zofie.ask('/api/groups')).body.items
+    return { ...opened, at, path: `/api/groups/${group?.id}`, from: (from: object) => inApp(opened.edge, BOB, from) }
+  }
+
+  test('E-l those who open the Mini App from it', async () => {
+    const { path, bob, from } = await openChat()
+    expect(await bob.say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    for (const other of [{ ...chat, id: -56 }, { ...chat, type: 'channel' }, { ...chat, id: 'x' }]) expect(await from(other).say('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+  })
+
+  test('E-l nobody to a group whose creator only claims to belong to it', async () => {
+    const { zofie, from } = await openChat()
+    const { body: { id } } = await zofie.say('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
+    expect(await from(chat).say('POST', `/api/groups/${id}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+  })
+
+  test('E-l nobody whom the owner removed, until a member invites them', async () => {
+    const { post, at, path, zofie, bob, from } = await openChat()
+    await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect((await bob.ask(path)).status).toBe(200)
+    expect((await zofie.say('DELETE', `${path}/members/12`)).status).toBe(200)
+    await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
+    await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect((await bob.ask(path)).status).toBe(403)
+    expect((await bob.say('POST', `${path}/join`, { invitation: await inviteBy(zofie, path) })).status).toBe(200)
+  })
+
+  test('E-l those again whom an administrator of the chat removed, when Telegram reports them again', async () => {
+    const { post, at, path, bob, from } = await openChat()
+    await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
+    expect((await bob.ask(path)).status).toBe(403)
+    expect((await from(chat).say('POST', `${path}/join`)).status).toBe(403)
+    await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect((await bob.ask(path)).status).toBe(200)
+    await post({ update_id: 5, message: { ...at, from: BOB, left_chat_member: BOB } })
+    expect(await bob.ask(path)).toMatchObject({ status: 200, body: { memberCount: 1 } })
+  })
 })
 
 describe('a settlement by TON', () => {
