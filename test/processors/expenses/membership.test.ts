@@ -31,7 +31,7 @@ describe('InvitationCreated', () => {
 })
 
 describe('MemberJoined by an invitation', () => {
-  test('admits until it expires', () => {
+  test('E26: admits until it expires', () => {
     given(...trip, invited({ expiresAt: NOW + MINUTE })).when(guest({ meta: { occurredAt: NOW + MINUTE - 1 } })).then({ [memberName('dan')]: { id: 'dan' }, [META]: { memberCount: 4 } })
     given(...trip, invited({ expiresAt: NOW + MINUTE })).when(guest({ meta: { occurredAt: NOW + MINUTE } })).thenRefused('invitation-only')
   })
@@ -138,7 +138,7 @@ describe('an archived group', () => {
   })
 })
 
-test('every settlement has a comment of its own: of its group, too', () => {
+test('E9: every settlement has a comment of its own, also among groups', () => {
   const commentIn = (group: string, id: string) => given(created({ chatId: null, meta: { key: group } }), joined('bob', { meta: { key: group } })).when(proposed({ settlementId: id, meta: { key: group } })).items[`GROUP#${group} / SETTLE#2026-11-16T12:00:00.000Z#${id}`]?.['comment']
   const comments = [commentIn('g1', 's1'), commentIn('g1', 's2'), commentIn('g2', 's1')]
   expect(new Set(comments).size).toBe(3)

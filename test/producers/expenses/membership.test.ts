@@ -14,7 +14,7 @@ describe('an invitation', () => {
     for (const expiresInHours of [0, 721, 1.5, '24']) expect(await bob.say('POST', `${group}/invitations`, { expiresInHours })).toMatchObject({ status: 400, body: { field: '/expiresInHours' } })
   })
 
-  test('is needed to join: the id of a group admits nobody', async () => {
+  test('E26: is needed to join: the id of a group admits nobody', async () => {
     const { edge, group } = await openCircle()
     const dan = await as(edge, '999')
     for (const body of [undefined, {}, { name: 'Dan' }, { invitation: 'guessed' }, { invitation: 'A'.repeat(32), name: 'Dan' }]) expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject(FORBIDDEN)
@@ -95,7 +95,7 @@ describe('a removed member', () => {
     return { ...circle, expense, settlement }
   }
 
-  test('reads nothing of the group, in no list either', async () => {
+  test('E-l: reads nothing of the group, in no list either', async () => {
     const { group, bob, expense, settlement } = await openRemoved()
     for (const path of reads(expense, settlement)) expect(await bob.ask(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
     for (const path of ['/api/groups', '/api/users/me/expenses', '/api/users/me/debts', '/api/users/me/settlements', '/api/users/me/activity', '/api/users/me/summary']) expect((await bob.ask(path)).body.items, path).toEqual([])
@@ -113,7 +113,7 @@ describe('a removed member', () => {
     expect(edge.events.length).toBe(before)
   })
 
-  test('keeps their balance, which the others see and settle', async () => {
+  test('E-i: keeps their balance, which the others see and settle', async () => {
     const { group, ann } = await openRemoved()
     expect(netsIn(await ann.ask(`${group}/balances`))).toEqual({ 123: '-10.00', 456: '20.00', 789: '-10.00' })
     const { body } = await ann.say('POST', `${group}/settlements`, { fromUserId: '456', toUserId: '123', amount: 5, currency: 'EUR' })
@@ -121,7 +121,7 @@ describe('a removed member', () => {
     expect(await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })).toMatchObject({ status: 409, body: { code: 'member-left' } })
   })
 
-  test('joins by no invitation from before the removal, and by one from after it', async () => {
+  test('E26: joins by no invitation from before the removal, and by one from after it', async () => {
     const { group, cyd, bob, invitation } = await openRemoved()
     expect(await bob.say('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
     expect(await bob.say('POST', `${group}/join`)).toMatchObject(FORBIDDEN)
