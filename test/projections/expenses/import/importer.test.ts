@@ -202,7 +202,7 @@ describe('rows of our own export', () => {
   })
 
   test('E45: are known when they are there', async () => {
-    const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, expensesTable)
+    const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, () => {}, expensesTable)
     expect(await fresh(rows, reader)).toEqual([])
   })
 
