@@ -45,7 +45,8 @@ const openGroups = async (server: Server, env: Readonly<Record<string, string>>)
   for (let nth = 0; nth < GROUPS; nth += 1) {
     const token = people[nth % people.length] ?? ''
     const { id } = await asking(server.url, token)('POST', '/api/groups', { title: `Group ${nth}`, currency: 'EUR', name: 'Somebody' })
-    for (const other of people) if (other !== token) await asking(server.url, other)('POST', `/api/groups/${String(id)}/join`, { name: 'Somebody' })
+    const { secret } = await asking(server.url, token)('POST', `/api/groups/${String(id)}/invitations`, {})
+    for (const other of people) if (other !== token) await asking(server.url, other)('POST', `/api/groups/${String(id)}/join`, { invitation: secret, name: 'Somebody' })
     owners.push({ token, path: `/api/groups/${String(id)}/expenses` })
   }
   return owners

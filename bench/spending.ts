@@ -33,7 +33,7 @@ const named = (person: string) => ({ name: `Name of ${person}`, username: person
 /** A group, and everybody in it. */
 export const gathered = ({ group, members, from }: Spending): readonly Event[] => [
   eventOf('GroupCreated', 0, { group, at: from, person: memberOf(0), data: { chatId: null, title: 'A long journey', currency: 'EUR' }, personal: named(memberOf(0)) }),
-  ...Array.from({ length: members - 1 }, (_, index) => eventOf('MemberJoined', index + 1, { group, at: from, person: memberOf(index + 1), data: { userId: memberOf(index + 1) }, personal: named(memberOf(index + 1)) })),
+  ...Array.from({ length: members - 1 }, (_, index) => eventOf('MemberJoined', index + 1, { group, at: from, person: memberOf(index + 1), data: { userId: memberOf(index + 1), invitation: null, chatId: null }, personal: named(memberOf(index + 1)) })),
 ]
 
 const WORDS = ['Dinner', 'Taxi', 'Groceries', 'Tickets', 'Hotel', 'Coffee', 'Fuel', 'Museum']

@@ -13,10 +13,12 @@ export const expensesDemo = async ({ output, signal }: Context, { seconds, rate,
   const send = sending({ url, tally })
   const began = systemClock.now()
   const days = holiday({ seed, users, now: began })
+  let answered: Readonly<Record<string, unknown>> = {}
   for (let sent = 0; sent < seconds * rate && !signal.aborted; sent += 1) {
     await systemClock.sleep(began + (sent * 1000) / rate - systemClock.now(), signal)
-    const { user, ...request } = days.next().value
+    const { user, ...request } = days.next(answered).value
     const { body } = await send({ ...request, token: tokens.get(user) ?? '' })
+    answered = body
     if (sent === 0) tally.look = `look at it: npx tributary explain expenses 'GROUP#${String(body['id'])}' BALANCE#EUR`
     output.progress(`${sent + 1} of ${seconds * rate} requests sent`)
   }

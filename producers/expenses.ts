@@ -3,8 +3,10 @@ import { balanceRoutes } from './expenses/balance-routes.ts'
 import { expenseRoutes } from './expenses/expense-routes.ts'
 import { exportRoutes } from './expenses/export-routes.ts'
 import { groupRoutes } from './expenses/group-routes.ts'
+import { invitationRoutes } from './expenses/invitation-routes.ts'
 import { meRoutes } from './expenses/me-routes.ts'
 import { memberRoutes } from './expenses/member-routes.ts'
+import { ownerRoutes } from './expenses/owner-routes.ts'
 import { settlementRoutes } from './expenses/settlement-routes.ts'
 import type { TonCheck } from './expenses/ton.ts'
 import type { DomainEdge } from './http/domain.ts'
@@ -12,7 +14,7 @@ import { miniAppScheme } from './telegram/mini-app.ts'
 import { telegramWebhook } from './telegram/webhook.ts'
 
 export interface ExpensesOutside {
-  /** Who asks the chain about transactions; without it, people's word counts. */
+  /** Looks up TON transactions. Without it only the payee completes a settlement. */
   readonly ton?: TonCheck
   /** The bot whose Mini App people come by, and the secret with which Telegram tells of chats. */
   readonly telegram?: { readonly botToken?: string; readonly webhookSecret?: string }
@@ -21,7 +23,7 @@ export interface ExpensesOutside {
 /** Shared expenses at the edge: what the composition root adds is how to reach the log and the serving generation, and who is asked outside. */
 export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'> => ({
   name: 'expenses',
-  routes: [...groupRoutes, ...memberRoutes, ...expenseRoutes, ...balanceRoutes, ...exportRoutes, ...settlementRoutes(ton), ...meRoutes],
+  routes: [...groupRoutes, ...memberRoutes, ...invitationRoutes, ...ownerRoutes, ...expenseRoutes, ...balanceRoutes, ...exportRoutes, ...settlementRoutes(ton), ...meRoutes],
   access,
   schemes: [miniAppScheme(telegram.botToken)],
   webhooks: [telegramWebhook(telegram.webhookSecret)],

@@ -11,7 +11,7 @@ import { refuse } from './refusal.ts'
 /** It leaves with all its participants and what it contributed (E43); its name keeps what it was. */
 export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   const { meta } = event
-  const found = expenseHeld(get, meta.key, event.data.expenseId)
+  const found = expenseHeld(get, event)
   if ('refusal' in found) return found
   const { name: { PK, SK, at, state }, expense } = found
   if (state === 'deleted' || heardBefore(expense._heard, event)) return DUPLICATE
@@ -25,7 +25,7 @@ export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
 
 /** Exactly as it was, whoever left or was renamed since (E-g). */
 export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
-  const found = expenseHeld(get, event.meta.key, event.data.expenseId)
+  const found = expenseHeld(get, event)
   if ('refusal' in found) return found
   const { name: { PK, SK, at, state }, expense } = found
   if (heardBefore(expense._heard, event)) return DUPLICATE

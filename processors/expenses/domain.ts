@@ -9,7 +9,9 @@ import { expenseDeleted, expenseRestored } from './deletions.ts'
 import { expenseRecorded, expenseRevised } from './expenses.ts'
 import { personalItems, personForgotten } from './forgotten.ts'
 import { groupChatMigrated, groupCreated, groupCurrencyChanged, groupRenamed, groupSettingsChanged } from './groups.ts'
-import { memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
+import { invitationCreated, invitationRevoked } from './invitations.ts'
+import { groupMemberRemoved, memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
+import { groupArchived, groupOwnerChanged, groupUnarchived } from './owners.ts'
 import { profileTold } from './profiles.ts'
 import { settlementConfirmed, settlementFailed, settlementProposed } from './settlements.ts'
 import { transactionClaimed } from './transactions.ts'
@@ -18,7 +20,7 @@ export const expenses: Domain = {
   name: 'expenses',
   topic: 'expenses.events',
   table: expensesTable,
-  foldVersion: 1,
+  foldVersion: 2,
   personal: personalItems,
   projections: [
     projection<ExpensesEvent | CommonEvent>('expenses', {
@@ -27,8 +29,14 @@ export const expenses: Domain = {
       GroupCurrencyChanged: groupCurrencyChanged,
       GroupSettingsChanged: groupSettingsChanged,
       GroupChatMigrated: groupChatMigrated,
+      GroupOwnerChanged: groupOwnerChanged,
+      GroupArchived: groupArchived,
+      GroupUnarchived: groupUnarchived,
+      InvitationCreated: invitationCreated,
+      InvitationRevoked: invitationRevoked,
       MemberJoined: memberJoined,
       MemberLeft: memberLeft,
+      GroupMemberRemoved: groupMemberRemoved,
       MemberProfileChanged: memberProfileChanged,
       WalletSet: walletSet,
       ExpenseRecorded: expenseRecorded,

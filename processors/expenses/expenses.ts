@@ -1,23 +1,24 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
-import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/expenses.ts'
+import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
-import { expenseKey, expenseNamed, expenseNameKey, groupKey, historyOf, isId } from '../../projections/expenses/keys.ts'
+import { expenseKey, expenseNamed, expenseNameKey, historyOf, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
-import { noGroup, refuse, type Refused } from './refusal.ts'
+import { refuse, type Refused } from './refusal.ts'
+import { changeableGroup } from './rights.ts'
 import { misfit } from './sharing.ts'
 
 /** The expense, its participants and what they owe by it are one unit (E42). */
 export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   const { data, meta } = event
   const { expenseId: id, spentAt, rowHash } = data
-  const group = get<GroupItem>(groupKey(meta.key))
-  if (group === undefined) return noGroup(meta.key)
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
   if (!isId(id)) return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
   if (get(expenseNameKey(meta.key, id)) !== undefined) return DUPLICATE
   const work = startWork(get)
@@ -34,8 +35,8 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
 
 /** All of it anew, as one movement (E-g): what it contributed before leaves with it. */
 export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
-  const { data, meta } = event
-  const found = expenseHeld(get, meta.key, data.expenseId)
+  const { data } = event
+  const found = expenseHeld(get, event)
   if ('refusal' in found) return found
   const { group, name, expense: before } = found
   if (heardBefore(before._heard, event)) return DUPLICATE
@@ -56,10 +57,11 @@ export interface Held {
   readonly expense: ExpenseItem
 }
 
-/** An expense of the group by its id, deleted or not. */
-export const expenseHeld = (get: Get, group: string, id: string): Held | Refused => {
-  const item = get<GroupItem>(groupKey(group))
-  if (item === undefined) return noGroup(group)
+/** The expense that an event changes, deleted or not. */
+export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | ExpenseRestored): Held | Refused => {
+  const { data: { expenseId: id }, meta: { key: group } } = event
+  const item = changeableGroup(event, get)
+  if ('refusal' in item) return item
   const name = isId(id) ? get<ExpenseNameItem>(expenseNameKey(group, id)) : undefined
   const expense = name && (name.expense ?? get<ExpenseItem>(expenseKey(group, name.at, id)))
   return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }

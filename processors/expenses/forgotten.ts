@@ -1,10 +1,12 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { TOKENS, userPartition } from '../../projections/access/keys.ts'
-import { bare, type Item, type Value } from '../../projections/item.ts'
+import { bare, keyOf, type Item, type Key, type Value } from '../../projections/item.ts'
 import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { groupPartition, MEMBERS, profileKey } from '../../projections/expenses/keys.ts'
 import { tokenForgotten } from '../access/tokens.ts'
+import { startWork } from '../access/work.ts'
+import { withdraw } from './roster.ts'
 
 /** Under which id the words of a person lie, wherever they were written. */
 const WORDS: readonly (readonly [whose: string, words: readonly string[]])[] = [
@@ -19,14 +21,22 @@ const OWN = ['name', 'username', 'wallet', 'avatarUrl']
 
 /**
  * Names and words leave; ids and numbers stay. What is left is what folding the same events with their personal field forgotten leaves.
- * Each item named is written, whatever it holds, so that every replay writes the same ones.
+ * Each item named is written, whatever it holds, so that every replay writes the same ones. Nobody can act for a forgotten person, so a
+ * group that they own gets another owner.
  */
 export const personForgotten = ({ data, meta }: PersonForgotten, get: Get): Result => {
   const subject = meta.subjectId
   if (subject === null) return {}
   const places = personalItems.partitions(meta.key)
   const named = new Map(data.items.filter(({ pk }) => places.includes(pk)).map(({ pk, sk }) => [`${pk}\u0000${sk}`, { PK: pk, SK: sk }]))
-  return { items: [...named.values()].flatMap((key) => without(get(key), subject, isoOf(meta.occurredAt))) }
+  const changes = new Map([...named.values()].flatMap((key) => without(get(key), subject, isoOf(meta.occurredAt))).map((change) => [keyOf(change), change]))
+  const work = startWork(<I extends Item>(key: Key) => {
+    const change = changes.get(keyOf(key))
+    return change === undefined ? get<I>(key) : '_removed' in change ? undefined : (change as I)
+  })
+  withdraw(work, meta.key, subject)
+  for (const change of work.result().items ?? []) changes.set(keyOf(change), change)
+  return { items: [...changes.values()] }
 }
 
 const without = (item: Item | undefined, subject: string, at: string): readonly Change[] => {

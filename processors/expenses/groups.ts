@@ -9,9 +9,11 @@ import { linkChat, unlinkChat } from './chats.ts'
 import { enter } from './entries.ts'
 import { memberOf } from './members.ts'
 import { NAMELESS, profileIn, tellProfile } from './profiles.ts'
-import { noGroup, refuse } from './refusal.ts'
+import { refuse } from './refusal.ts'
+import { changeableGroup } from './rights.ts'
+import { enroll } from './roster.ts'
 
-/** Who made it is its first member (E5, E6). */
+/** The creator is the group's first member (E5, E6) and its owner. */
 export const groupCreated = (event: GroupCreated, get: Get): Result => {
   const { data: { chatId, title, currency }, meta } = event
   const creator = meta.subjectId ?? meta.actorId
@@ -21,11 +23,12 @@ export const groupCreated = (event: GroupCreated, get: Get): Result => {
   if (known !== undefined) return refuse('group-exists', `There is a group ${meta.key} already; change it, or choose another id.`)
   const [work, at] = [startWork(get), isoOf(meta.occurredAt)]
   const group: GroupItem = {
-    ...groupKey(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
+    ...groupKey(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy: creator, ownerId: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
   }
   work.put(group)
   if (creator !== null) {
     work.put({ ...memberOf(meta.key, creator, at), ...(profileIn(event, creator) ?? NAMELESS), _heard: hearing(undefined, event) })
+    enroll(work, meta.key, creator, at)
     tellProfile(work, event, creator)
   }
   // A person's word does not make a chat theirs: whoever joins it would come to them.
@@ -63,8 +66,8 @@ interface Changing {
 }
 
 const changed = (event: GroupRenamed | GroupCurrencyChanged | GroupSettingsChanged | GroupChatMigrated, get: Get, { kind, fits, to }: Changing): Result => {
-  const group = get<GroupItem>(groupKey(event.meta.key))
-  if (group === undefined) return noGroup(event.meta.key)
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
   if (heardBefore(group._heard, event)) return DUPLICATE
   if (!fits) return invalid
   const work = startWork(get)

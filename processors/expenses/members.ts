@@ -1,25 +1,28 @@
-import type { MemberJoined, MemberLeft, MemberProfileChanged, WalletSet } from '../../schemas/generated/expenses.ts'
+import type { GroupMemberRemoved, MemberJoined, MemberLeft, MemberProfileChanged, WalletSet } from '../../schemas/generated/expenses.ts'
 import { FORGOTTEN } from '../../schemas/event.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser, telegramIdOf } from '../../projections/expenses/keys.ts'
+import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser, REMOVED_FROM, telegramIdOf } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { enter } from './entries.ts'
+import { admissionRefusal, nextInvitation } from './invitations.ts'
 import { NAMELESS, profileIn, tellProfile } from './profiles.ts'
 import { noGroup, refuse } from './refusal.ts'
+import { archivedRefusal, changeableGroup, ownerOnly, TELEGRAM_SOURCE } from './rights.ts'
+import { enroll, withdraw } from './roster.ts'
 
 /** As many as one item of balances holds with room to spare. */
 export const MOST_MEMBERS = 1000
 
-/** In the index of the user's groups (E6), or of those they left. */
+/** Lists the group in the user's index: as one of their groups (E6), or as one they left or were removed from. */
 const indexed = (group: string, user: string, prefix: string) => ({ GSI1PK: ofUser(user), GSI1SK: prefix + group })
 
 export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> =>
   ({ ...memberKey(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...indexed(group, user, GROUPS_OF_USER) })
 
-/** For the first time, or again. Who is one already only says their name anew: a chat and an app may both tell of it. */
+/** A person joins for the first time, or again. The event of somebody who is a member already only changes their name: a chat and an app can report the same person. */
 export const memberJoined = (event: MemberJoined, get: Get): Result => {
   const { data: { userId }, meta } = event
   const group = get<GroupItem>(groupKey(meta.key))
@@ -28,30 +31,58 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
   const before = get<MemberItem>(memberKey(meta.key, userId))
   if (heardBefore(before?._heard, event)) return DUPLICATE
   const isNew = before === undefined || before.leftAt !== undefined
+  const refused = archivedRefusal(event, group) ?? (isNew ? admissionRefusal(event, get, { group, before }) : undefined)
+  if (refused !== undefined) return refused
   if (isNew && group.memberCount >= MOST_MEMBERS) return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
   const work = startWork(get)
-  const { leftAt: _, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
+  const { leftAt: _, removedAt: __, removedByChat: ___, admittedFrom: ____, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
   work.put({ ...kept, ...indexed(meta.key, userId, GROUPS_OF_USER), ...profileIn(event, userId), _heard: hearing(before?._heard, event) } satisfies MemberItem)
   if (isNew) {
     work.put({ ...group, memberCount: group.memberCount + 1 })
     enter(work, event, 'member-joined', { subjectId: userId })
   }
+  enroll(work, meta.key, userId, kept.joinedAt)
   tellProfile(work, event, userId)
   return work.result()
 }
 
-/** The row stays, and what they owe and are owed (E-i). */
+/** The person's item stays, and so do their balances (E-i). */
 export const memberLeft = (event: MemberLeft, get: Get): Result => {
   const { data: { userId }, meta } = event
-  const group = get<GroupItem>(groupKey(meta.key))
-  if (group === undefined) return noGroup(meta.key)
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
   const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
   if (before === undefined) return stranger(meta.key, userId)
   if (heardBefore(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
   const work = startWork(get)
   work.put({ ...before, ...indexed(meta.key, userId, LEFT_BY_USER), leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
   work.put({ ...group, memberCount: group.memberCount - 1 })
+  withdraw(work, meta.key, userId)
   enter(work, event, 'member-left', { subjectId: userId })
+  return work.result()
+}
+
+/** Removes a member, or somebody who left, so that they can neither read the group nor join it without a newer invitation. */
+export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result => {
+  const { data: { userId }, meta } = event
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
+  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  const isByChat = meta.source === TELEGRAM_SOURCE
+  const forbidden = isByChat ? undefined : ownerOnly(event, group)
+  if (forbidden !== undefined) return forbidden
+  if (before === undefined) return stranger(meta.key, userId)
+  if (heardBefore(before._heard, event) || (before.removedAt !== undefined && (isByChat || before.removedByChat === undefined))) return DUPLICATE
+  if (!isByChat && userId === meta.actorId) return refuse('member-invalid', 'The owner cannot remove themselves. Leave the group instead.')
+  const work = startWork(get)
+  const { removedByChat: _, ...kept } = before
+  const at = isoOf(meta.occurredAt)
+  work.put({
+    ...kept, ...indexed(meta.key, userId, REMOVED_FROM), leftAt: before.leftAt ?? at, removedAt: at, admittedFrom: nextInvitation(get, meta.key), ...(isByChat && { removedByChat: true }), _heard: hearing(before._heard, event),
+  } satisfies MemberItem)
+  if (before.leftAt === undefined) work.put({ ...group, memberCount: group.memberCount - 1 })
+  withdraw(work, meta.key, userId)
+  enter(work, event, 'member-removed', { subjectId: userId })
   return work.result()
 }
 
@@ -69,6 +100,8 @@ export const walletSet = (event: WalletSet, get: Get): Result => {
 
 const renewed = (event: MemberProfileChanged | WalletSet, get: Get, told: Partial<MemberItem> | undefined, also: (work: Work) => void = () => undefined): Result => {
   const { data: { userId }, meta } = event
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
   const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
   if (before === undefined) return stranger(meta.key, userId)
   if (heardBefore(before._heard, event)) return DUPLICATE

@@ -2,7 +2,9 @@ import type { Result } from '../../projections/projection.ts'
 
 /** Every rule that can refuse an expenses event. */
 export type RefusalCode =
-  | 'group-invalid' | 'group-exists' | 'group-not-found' | 'member-invalid' | 'member-unknown' | 'member-left' | 'member-not-found' | 'too-many-members'
+  | 'group-invalid' | 'group-exists' | 'group-not-found' | 'group-archived' | 'owner-only' | 'members-only'
+  | 'member-invalid' | 'member-unknown' | 'member-left' | 'member-not-found' | 'too-many-members'
+  | 'invitation-only' | 'invitation-invalid' | 'invitation-not-found' | 'too-many-invitations'
   | 'amount-invalid' | 'currency-unknown' | 'exponent-changed' | 'splits-mismatch' | 'too-many-beneficiaries' | 'too-many-changes'
   | 'expense-invalid' | 'expense-not-found' | 'expense-deleted' | 'expense-not-deleted' | 'revision-stale' | 'payer-only'
   | 'settlement-invalid' | 'settlement-to-self' | 'settlement-not-found' | 'settlement-final' | 'transaction-invalid' | 'transaction-claimed'

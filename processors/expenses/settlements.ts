@@ -2,21 +2,23 @@ import type { SettlementConfirmed, SettlementFailed, SettlementProposed } from '
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { EntryItem, GroupItem, MemberItem, ReceivedItem, SettlementItem, SettlementNameItem } from '../../projections/expenses/items.ts'
-import { groupKey, isId, isTxHash, memberKey, ofUser, RECEIVED, receivedKey, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS } from '../../projections/expenses/keys.ts'
+import { isId, isTxHash, memberKey, ofUser, RECEIVED, receivedKey, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS } from '../../projections/expenses/keys.ts'
+import { commentOf } from '../../projections/expenses/comments.ts'
 import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, exponentFits, ofSettlement } from './balances.ts'
 import { enter } from './entries.ts'
-import { noGroup, refuse, type Refused } from './refusal.ts'
+import { refuse, type Refused } from './refusal.ts'
+import { changeableGroup } from './rights.ts'
 import { strangerAmong, sumMisfit } from './sharing.ts'
 
 /** It counts for nothing until it is confirmed (E46). Who left may still pay, and be paid (E-i). */
 export const settlementProposed = (event: SettlementProposed, get: Get): Result => {
   const { data, meta } = event
   const { settlementId: id, fromUserId, toUserId, amountMinor, txHash } = data
-  const group = get<GroupItem>(groupKey(meta.key))
-  if (group === undefined) return noGroup(meta.key)
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
   if (!isId(id) || (txHash !== null && !isTxHash(txHash))) return refuse('settlement-invalid', 'A settlement has an id of 1 to 64 letters, digits and _ . : @ -, and perhaps the hash of a transaction.')
   if (get(settlementNameKey(meta.key, id)) !== undefined) return DUPLICATE
   if (fromUserId === toUserId) return refuse('settlement-to-self', 'Nobody pays themselves.')
@@ -37,7 +39,7 @@ const proposed = (work: Work, event: SettlementProposed, group: GroupItem): Sett
   return {
     ...settlementKey(meta.key, at, id), GSI2PK: settlementNamed(id), GSI2SK: meta.key, GSI3PK: ofUser(fromUserId), GSI3SK: `${SETTLEMENTS}${at}#${id}`,
     id, groupId: meta.key, groupTitle: group.title, fromUserId, fromUserName: nameOf(fromUserId), toUserId, toUserName: nameOf(toUserId),
-    amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, txHash, status: 'pending',
+    amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, txHash, status: 'pending', comment: commentOf(meta.key, id),
     createdAt: at, createdBy: meta.actorId, ...(rowHash !== null && { rowHash }), _heard: hearing(undefined, event),
   }
 }
@@ -45,7 +47,7 @@ const proposed = (work: Work, event: SettlementProposed, group: GroupItem): Sett
 /** Pending becomes completed, once (E-j), and counts from now on. */
 export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Result => {
   const { data, meta } = event
-  const found = settlementHeld(get, meta.key, data.settlementId)
+  const found = settlementHeld(get, event)
   if ('refusal' in found) return found
   if (heardBefore(found._heard, event) || (found.status === 'completed' && (data.txHash === null || data.txHash === found.txHash))) return DUPLICATE
   if (found.status !== 'pending') return final(found)
@@ -64,7 +66,7 @@ export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Resul
 }
 
 export const settlementFailed = (event: SettlementFailed, get: Get): Result => {
-  const found = settlementHeld(get, event.meta.key, event.data.settlementId)
+  const found = settlementHeld(get, event)
   if ('refusal' in found) return found
   if (heardBefore(found._heard, event) || found.status === 'failed') return DUPLICATE
   if (found.status === 'completed') return final(found)
@@ -75,8 +77,10 @@ export const settlementFailed = (event: SettlementFailed, get: Get): Result => {
   return work.result()
 }
 
-const settlementHeld = (get: Get, group: string, id: string): SettlementItem | Refused => {
-  if (get<GroupItem>(groupKey(group)) === undefined) return noGroup(group)
+const settlementHeld = (get: Get, event: SettlementConfirmed | SettlementFailed): SettlementItem | Refused => {
+  const { data: { settlementId: id }, meta: { key: group } } = event
+  const item = changeableGroup(event, get)
+  if ('refusal' in item) return item
   const name = isId(id) ? get<SettlementNameItem>(settlementNameKey(group, id)) : undefined
   const settlement = name && get<SettlementItem>(settlementKey(group, name.at, id))
   return settlement ?? refuse('settlement-not-found', `There is no settlement ${id} in group ${group}.`)

@@ -95,7 +95,7 @@ export const entrySchema = {
   type: 'object',
   required: ['kind', 'at', 'by', 'byName', 'event'],
   properties: {
-    kind: text, at: text, by: textOrNull, byName: textOrNull, event: text, userId: { ...text, description: 'Who joined or left; who is paid by a settlement.' }, fromUserId: text, expenseId: text, settlementId: text, revision: integer, currency: text, amount: moneyText,
+    kind: text, at: text, by: textOrNull, byName: textOrNull, event: text, userId: { ...text, description: 'The person who joined, left, was removed or became the owner; the payee of a settlement.' }, fromUserId: text, expenseId: text, settlementId: text, invitationId: text, revision: integer, currency: text, amount: moneyText,
     description: textOrNull, reason: textOrNull, title: text, after: afterSchema,
   },
 } as const
@@ -113,6 +113,7 @@ export const entryView = (entry: EntryItem) => {
     fromUserId: entry.fromId,
     expenseId: entry.expenseId,
     settlementId: entry.settlementId,
+    invitationId: entry.invitationId,
     revision: entry.revision,
     currency: entry.currency,
     amount: entry.amountMinor === undefined ? undefined : money(entry.amountMinor),

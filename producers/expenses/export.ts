@@ -66,7 +66,7 @@ const after = (name: Section, inner: string | undefined, history: boolean): stri
 type Cells = Readonly<Record<string, unknown>>
 const CELLS: Readonly<Record<string, (row: Cells) => readonly Cells[]>> = {
   group: ({ createdAt, title, ...row }) => [{ ...row, date: createdAt, description: title }],
-  member: ({ joinedAt, leftAt, id, name, groupId }) => [{ kind: 'member', date: joinedAt, id: groupId, userId: id, userName: name, status: leftAt === undefined ? 'active' : 'left' }],
+  member: ({ joinedAt, leftAt, removedAt, id, name, groupId }) => [{ kind: 'member', date: joinedAt, id: groupId, userId: id, userName: name, status: removedAt !== undefined ? 'removed' : leftAt === undefined ? 'active' : 'left' }],
   balance: ({ kind, groupId, currency, changedAt, members }) => (members as readonly Cells[]).map((member) => ({ kind, id: groupId, date: changedAt, currency, ...member })),
   expense: ({ payerId, payerName, splits, ...row }) => [{ ...row, userId: payerId, userName: payerName, splits: (splits as readonly Cells[]).map(({ userId, amount }) => `${String(userId)} ${String(amount)}`).join('; ') }],
   settlement: ({ fromUserId, fromUserName, createdAt, ...row }) => [{ ...row, userId: fromUserId, userName: fromUserName, date: createdAt }],

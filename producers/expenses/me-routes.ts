@@ -1,5 +1,5 @@
 import type { Activity } from '../../projections/expenses/activity.ts'
-import type { Standing } from '../../projections/expenses/items.ts'
+import type { ReceivedItem, SettlementItem, Standing } from '../../projections/expenses/items.ts'
 import { NO_STANDING, standingsAfter } from '../../projections/expenses/standings.ts'
 import { expensesQueries, type ExpensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
@@ -12,6 +12,12 @@ import { personSchema, profileView } from './views.ts'
 
 const paged = { type: 'object', additionalProperties: false, properties: pagingSchema } as const
 const asking = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)
+
+/** Leaves out the groups from which the caller was removed, so a page can contain fewer items than its limit. */
+const readable = async <I extends { readonly groupId: string }>(call: Pick<Call, 'caller'>, items: readonly I[]): Promise<readonly I[]> => {
+  const removed = await asking(call).removedFrom(call.caller.user, items.map(({ groupId }) => groupId))
+  return items.filter(({ groupId }) => !removed.has(groupId))
+}
 
 const me = question({
   method: 'GET',
@@ -29,7 +35,7 @@ const paid = question({
   result: listOf(expenseSchema),
   answer: async (call) => {
     const { items, ...rest } = await asking(call).paidBy(call.caller.user, pagingOf(call.query))
-    return { items: items.map((expense) => expenseView(expense)), ...rest }
+    return { items: (await readable(call, items)).map((expense) => expenseView(expense)), ...rest }
   },
 })
 
@@ -41,7 +47,7 @@ const owed = question({
   result: listOf(owedSchema),
   answer: async (call) => {
     const { items, ...rest } = await asking(call).owedBy(call.caller.user, pagingOf(call.query))
-    return { items: items.map(owedView), ...rest }
+    return { items: (await readable(call, items)).map(owedView), ...rest }
   },
 })
 
@@ -54,7 +60,7 @@ const settled = question({
   answer: async (call) => {
     const [queries, { user }] = [asking(call), call.caller]
     const { items, ...rest } = await (call.query.direction === 'received' ? queries.receivedBy : queries.sentBy)(user, pagingOf(call.query))
-    return { items: items.map(settlementView), ...rest }
+    return { items: (await readable<SettlementItem | ReceivedItem>(call, items)).map(settlementView), ...rest }
   },
 })
 
@@ -86,7 +92,8 @@ const activity = question({
   answer: async (call) => {
     const { limit, cursor } = pagingOf(call.query)
     const page = await asking(call).activityOf(call.caller.user, { limit, ...(cursor !== undefined && { cursor: Buffer.from(cursor, 'base64url').toString() }) })
-    return { items: page.items.map(activityView), ...(page.cursor !== undefined && { cursor: Buffer.from(page.cursor).toString('base64url') }) }
+    const shown = new Set(await readable(call, page.items.map(({ item }) => item)))
+    return { items: page.items.filter(({ item }) => shown.has(item)).map(activityView), ...(page.cursor !== undefined && { cursor: Buffer.from(page.cursor).toString('base64url') }) }
   },
 })
 
@@ -102,7 +109,7 @@ interface Sum {
 const summary = question({
   method: 'GET',
   url: '/api/users/me/summary',
-  summary: 'What you paid, bear, sent and received over the groups you are in, and those you left, by currency.',
+  summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
   result: listOf(summarySchema),
   answer: async (call) => {
     const sums = await summed(asking(call), call.caller.user)

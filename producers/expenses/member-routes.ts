@@ -1,7 +1,9 @@
 import type { MemberJoinedData, MemberLeftData, MemberProfileChangedData, MemberProfileChangedPersonal, WalletSetData, WalletSetPersonal } from '../../schemas/generated/expenses.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
+import { mistake } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
 import { withMembers } from './group-routes.ts'
+import { secretHash } from './invitation-routes.ts'
 import { groupOf, noGroup } from './params.ts'
 import { personOf, personProperties } from './person.ts'
 import { alsoForWhoLeft, inGroup } from './rights.ts'
@@ -12,17 +14,32 @@ const self = async (call: Pick<Call, 'caller' | 'params'>) => {
   return member && memberView(member)
 }
 
+const invitation = { type: 'string', minLength: 1, maxLength: 128, description: 'The secret of an invitation.' } as const
+
+/** What admits the caller to the group. The fold decides whether it does. */
+const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string | undefined): Promise<Omit<MemberJoinedData, 'userId'>> => {
+  const { caller: { reader, user, chat } } = call
+  const [queries, id] = [expensesQueries(reader), groupOf(call)]
+  const { group, member } = await queries.rightsOf(id, user)
+  if (group === undefined) throw noGroup(id)
+  if (secret !== undefined) return { invitation: secretHash(secret), chatId: null }
+  if (chat !== undefined && (await queries.chat(chat)) === id) return { invitation: null, chatId: chat }
+  // A member who joins again only changes their name.
+  if (member !== undefined && member.leftAt === undefined) return { invitation: null, chatId: null }
+  throw mistake(403, { pointer: '/invitation', code: 'invitation-only', detail: '/invitation: joining this group needs an invitation. Request one from a member.' })
+}
+
 const join = command({
   method: 'POST',
   url: '/api/groups/:groupId/join',
-  summary: 'Be a member of a group, for the first time or again. Whoever knows its id may.',
-  body: { type: ['object', 'null'], additionalProperties: false, properties: personProperties },
+  summary: 'Join a group, for the first time or again. This needs an invitation, or a Mini App that was opened from the Telegram chat of the group.',
+  body: { type: ['object', 'null'], additionalProperties: false, properties: { invitation, ...personProperties } },
   status: 200,
   result: groupWithMembersSchema,
   decide: async (call) => {
-    const [group, userId] = [groupOf(call), call.caller.user]
-    if ((await expensesQueries(call.caller.reader).group(group)) === undefined) throw noGroup(group)
-    return { key: group, id: userId, draft: { type: 'MemberJoined', data: { userId } satisfies MemberJoinedData, personal: await personOf(call, call.body ?? {}) } }
+    const { invitation: secret, ...person } = call.body ?? {}
+    const data: MemberJoinedData = { userId: call.caller.user, ...(await admissionOf(call, secret)) }
+    return { key: groupOf(call), id: data.userId, draft: { type: 'MemberJoined', data, personal: await personOf(call, person) } }
   },
   answer: (call) => withMembers(call, groupOf(call)),
 })
@@ -30,7 +47,7 @@ const join = command({
 const leave = command({
   method: 'POST',
   url: '/api/groups/:groupId/leave',
-  summary: 'Leave a group. What you owe and are owed stays, and you may read on.',
+  summary: 'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
   status: 200,
   result: memberSchema,
   decide: (call) => {

@@ -8,8 +8,8 @@ const shown = (id: string): string => id.slice(0, 64)
 
 export const idSchema = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$' } as const
 
-/** The same for a stranger as for a group that is not there. */
-export const noGroup = (group: string): Problem => new Problem(404, 'group-not-found', `There is no group ${shown(group)} that you may see. Whoever knows its id may join it: POST /api/groups/:groupId/join.`)
+/** A stranger gets the same answer for every group, whether it exists or not. */
+export const noGroup = (group: string): Problem => new Problem(404, 'group-not-found', `There is no group ${shown(group)}, or you are not a member of it. Join a group by an invitation from a member: POST /api/groups/:groupId/join.`)
 
 /** Every key is built from what went through here. */
 export const groupOf = ({ params }: Params): string => {
@@ -24,6 +24,19 @@ export const expenseOf = ({ params }: Params): string => {
   const expense = params['expenseId'] ?? ''
   if (isId(expense)) return expense
   throw noExpense(expense)
+}
+
+/** The person that a path names. */
+export const memberOf = ({ params }: Params): string => {
+  const user = params['userId'] ?? ''
+  if (isId(user)) return user
+  throw new Problem(404, 'member-not-found', `${shown(user)} was never a member of this group.`)
+}
+
+export const invitationOf = ({ params }: Params): string => {
+  const invitation = params['invitationId'] ?? ''
+  if (isId(invitation)) return invitation
+  throw new Problem(404, 'invitation-not-found', `The group has no open invitation ${shown(invitation)}.`)
 }
 
 export const noSettlement = (settlement: string): Problem => new Problem(404, 'settlement-not-found', `The group has no settlement ${shown(settlement)}.`)

@@ -3,19 +3,20 @@ import { Problem } from '../http/problem.ts'
 import type { Call, Route } from '../http/route.ts'
 import { groupOf, noGroup } from './params.ts'
 
-/** Whether the caller is, or was, a member: who left may read on, since what they owe stays. */
+/** Admits members. A person who left can read on, because their balance stays. A person who was removed can not. */
 const demandMember = (writes: boolean) => async (call: Call): Promise<undefined> => {
   const { caller: { reader, user } } = call
   const group = groupOf(call)
   const member = await expensesQueries(reader).member(group, user)
   if (member === undefined) throw noGroup(group)
-  if (writes && member.leftAt !== undefined) throw new Problem(403, 'member-left', 'You left this group: you may read it, and settle what is open. POST …/join makes you a member again.')
+  if (member.removedAt !== undefined) throw new Problem(403, 'members-only', 'You were removed from this group. A new invitation from a member admits you again.')
+  if (writes && member.leftAt !== undefined) throw new Problem(403, 'member-left', 'You left this group: you can read it and settle your debts. An invitation from a member admits you again: POST …/join.')
 }
 
 const [reads, writes] = [demandMember(false), demandMember(true)]
 
-/** Routes of a group, for its members; to others it is not there. */
+/** Routes of a group for its members. Strangers get 404. */
 export const inGroup = (routes: readonly Route[]): readonly Route[] => routes.map((route) => ({ ...route, admit: route.method === 'GET' ? reads : writes }))
 
-/** For who left, too: debts are paid after one has gone (E-i). */
+/** Routes that are also for people who left: they can still settle their debts (E-i). */
 export const alsoForWhoLeft = (routes: readonly Route[]): readonly Route[] => routes.map((route) => ({ ...route, admit: reads }))

@@ -8,7 +8,7 @@ import { idSchema } from './params.ts'
 
 export const TON = 'TON'
 
-const txHash = { type: 'string', minLength: 16, maxLength: 128, pattern: '^[A-Za-z0-9_+/=-]+$', description: 'Of the TON transaction, in hex or base64.' } as const
+const txHash = { type: 'string', minLength: 16, maxLength: 128, pattern: '^[A-Za-z0-9_+/=-]+$', description: 'The hash of the TON transaction on the payee\'s account, in hex or base64.' } as const
 
 export const newSettlementSchema = {
   type: 'object',
@@ -16,7 +16,7 @@ export const newSettlementSchema = {
   required: ['toUserId', 'amount', 'currency'],
   properties: {
     toUserId: idSchema,
-    fromUserId: { ...idSchema, description: 'You, unless told; whoever received it may say who paid.' },
+    fromUserId: { ...idSchema, description: 'Default: you. The payee can name the payer.' },
     amount: moneySchema,
     currency: currencySchema,
     txHash,
@@ -62,44 +62,35 @@ export const settlementProposed = (body: NewSettlement, { group, settlementId, u
   return { key: group, id: settlementId, draft: { type: 'SettlementProposed', data, personal: null } }
 }
 
-
-/** What is to become of a settlement: by which transaction, and whose word it is. */
-export interface Asked {
+/** A request to change the status of a settlement. */
+export interface StatusChange {
   readonly settlement: SettlementItem
   readonly user: string
   readonly status: 'completed' | 'failed'
-  /** Said now. */
-  readonly told: string | undefined
-  /** The transaction that is meant, said now or when it was proposed. */
+  /** The transaction that this request names. */
+  readonly named: string | undefined
+  /** The transaction that this request or the proposal names. */
   readonly txHash: string | null
 }
 
-/** The receiver's word is enough; who pays shows a transaction; either may say that it came to nothing. */
-export const askedOf = (settlement: SettlementItem, user: string, { status, txHash: hash }: { readonly status: 'completed' | 'failed'; readonly txHash?: string }): Asked => {
-  const told = hash === undefined ? undefined : oneTxHash(hash)
-  const asked: Asked = { settlement, user, status, told, txHash: told ?? settlement.txHash }
-  const { fromUserId, toUserId } = settlement
-  if (user !== fromUserId && user !== toUserId) throw new Problem(403, 'party-only', 'Only who pays and who is paid may say what became of this settlement.')
-  if (status === 'completed' && user === fromUserId && settlement.status !== 'completed' && !isProof(asked)) {
-    throw mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: without a transaction in TON only ${settlement.toUserName ?? toUserId}, who is paid, may confirm this settlement.` })
-  }
-  if (isOver(asked)) throw new Problem(409, 'settlement-final', `This settlement is ${settlement.status}, for good: propose another.`)
-  return asked
+/** Rejects requests of others than the payer and the payee, and changes of a final status. */
+export const statusChangeOf = (settlement: SettlementItem, user: string, { status, txHash: hash }: { readonly status: 'completed' | 'failed'; readonly txHash?: string }): StatusChange => {
+  const named = hash === undefined ? undefined : oneTxHash(hash)
+  const change: StatusChange = { settlement, user, status, named, txHash: named ?? settlement.txHash }
+  if (user !== settlement.fromUserId && user !== settlement.toUserId) throw new Problem(403, 'party-only', 'Only the payer and the payee of this settlement can change its status.')
+  if (isTooLate(change)) throw new Problem(409, 'settlement-final', `This settlement is ${settlement.status}, which is final. Propose another one.`)
+  return change
 }
 
-/** A transaction tells of TON only: of another currency whoever owes it would say what they like. */
-const isProof = ({ settlement: { currency }, txHash: hash }: Asked): boolean => hash !== null && currency === TON
+/** A repeated request is answered as before. Every other change of a final status comes too late. */
+const isTooLate = ({ settlement, status, named }: StatusChange): boolean =>
+  settlement.status !== 'pending' && (settlement.status !== status || (status === 'completed' && named !== undefined && named !== settlement.txHash))
 
-/** What was said before may be said again; anything else comes too late. */
-const isOver = ({ settlement, status, told }: Asked): boolean => {
-  if (settlement.status === 'pending' || failedByChain(settlement)) return false
-  return settlement.status !== status || (status === 'completed' && told !== undefined && told !== settlement.txHash)
-}
+/** Only the payee can complete the settlement; `why` says why the payer can not. */
+export const receiverOnly = ({ toUserId, toUserName }: SettlementItem, why: string): Problem =>
+  mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: ${why}. Only ${toUserName ?? toUserId}, who is paid, can confirm this settlement.` })
 
-/** Whoever asked for its completion heard that it failed, and hears it again. */
-export const failedByChain = ({ status, confirmedBy }: SettlementItem): boolean => status === 'failed' && confirmedBy === 'ton'
-
-export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: Asked, confirmedBy: ConfirmedBy, verifiedAt: number): Decision => {
+export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange, confirmedBy: ConfirmedBy, verifiedAt: number): Decision => {
   if (hash === null) {
     const data: SettlementConfirmedData = { settlementId: id, txHash: null, verifiedAt, confirmedBy }
     return { key: groupId, id, draft: { type: 'SettlementConfirmed', data, personal: null } }
@@ -108,7 +99,7 @@ export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: Asked, 
   return { key: transactionLogKey(hash), id, draft: { type: 'TransactionClaimed', data, personal: null } }
 }
 
-export const failed = ({ settlement: { id, groupId }, txHash: hash }: Asked, confirmedBy: ConfirmedBy): Decision => {
-  const data: SettlementFailedData = { settlementId: id, txHash: hash, confirmedBy }
+export const failed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange): Decision => {
+  const data: SettlementFailedData = { settlementId: id, txHash: hash, confirmedBy: 'manual' }
   return { key: groupId, id, draft: { type: 'SettlementFailed', data, personal: null } }
 }

@@ -8,8 +8,9 @@ export const settlementSchema = {
   required: ['id', 'groupId', 'fromUserId', 'fromUserName', 'toUserId', 'toUserName', 'amount', 'currency', 'txHash', 'status', 'createdAt'],
   properties: {
     id: text, groupId: text, groupTitle: text, fromUserId: text, fromUserName: textOrNull, toUserId: text, toUserName: textOrNull, amount: moneyText, currency: text, txHash: textOrNull,
+    comment: { ...text, description: 'A TON payment with this text comment completes the settlement.' },
     status: { type: 'string', enum: ['pending', 'completed', 'failed'] }, createdAt: text, createdBy: textOrNull, completedAt: text,
-    confirmedBy: { type: 'string', enum: ['manual', 'ton'], description: 'Who says that it arrived: a person, or the chain.' },
+    confirmedBy: { type: 'string', enum: ['manual', 'ton'], description: 'manual: the payee confirmed the payment. ton: the chain did.' },
   },
 } as const
 
@@ -24,6 +25,7 @@ export const settlementView = (settlement: Omit<SettlementItem, '_heard'> | Rece
   amount: decimalText(settlement.amountMinor, settlement.exponent),
   currency: settlement.currency,
   txHash: settlement.txHash,
+  comment: settlement.comment,
   status: settlement.status,
   createdAt: settlement.createdAt,
   createdBy: settlement.createdBy,

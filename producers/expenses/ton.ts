@@ -1,15 +1,22 @@
-/** What a settlement says happened on the chain; wallets as their members told them, null where they did not. */
-export interface TonAsked {
+/** The payment that completes a settlement. */
+export interface TonPayment {
   readonly txHash: string
-  readonly from: string | null
+  /** The payee's wallet; null if they have set none. */
   readonly to: string | null
   readonly amountMinor: bigint
+  /** The text comment that the payment carries. */
+  readonly comment: string
+  /** Epoch milliseconds: the payment is later than this. */
+  readonly after: number
 }
 
+/** Why a transaction does not complete a settlement. */
+export type TonMismatch = 'no-wallet' | 'receiver' | 'amount' | 'comment' | 'early' | 'bounced' | 'hash'
+
 /**
- * Whether a TON transaction is the payment that a settlement says; answers within a bounded time. `unknown` where the chain does not know
- * it (yet) or nobody could be asked: then nothing is said, and the caller asks again.
+ * Looks up a TON transaction, within a bounded time. `unknown`: the chain does not contain the transaction yet, or the API did not answer.
+ * The caller then requests the check again.
  */
 export interface TonCheck {
-  check(asked: TonAsked): Promise<'confirmed' | 'failed' | 'unknown'>
+  check(payment: TonPayment): Promise<'confirmed' | 'unknown' | TonMismatch>
 }

@@ -14,6 +14,8 @@ export interface Caller {
   readonly patId: string | null
   /** What was told of them as they came in. */
   readonly profile?: Profile
+  /** The id of the chat from which they came, if their service signed it. */
+  readonly chat?: string
   readonly scopes: readonly Scope[]
   /** One generation answers a request. */
   readonly reader: Reader

@@ -7,6 +7,8 @@ export interface Profile {
 
 export interface Recognised {
   readonly user: string
+  /** The id of the chat from which they came, if the service signed it. */
+  readonly chat?: string
   readonly profile?: Profile
 }
 

@@ -23,6 +23,8 @@ interface Trip {
   readonly users: readonly string[]
   readonly away: Set<string>
   readonly spent: Spent[]
+  /** Of the invitation that the first user created. */
+  secret: string
   /** A key that no other request has. */
   key(): string
 }
@@ -30,17 +32,27 @@ interface Trip {
 const THINGS = ['Dinner by the sea', 'Taxi', 'Groceries', 'Museum tickets', 'Boat', 'Coffee', 'Hotel', 'Ice cream'] as const
 const NAMES = ['Ann', 'Bob', 'Cem', 'Dot', 'Eli', 'Fay'] as const
 
-/** Friends on a holiday: they join, pay for each other in every way there is, correct themselves, and settle. Each request rests on those before it. */
-export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never> {
+/** The body of an answer. */
+type Answer = Readonly<Record<string, unknown>>
+
+/**
+ * Friends on a holiday: they join by invitation, pay for each other in every way there is, correct themselves, and settle. Each request
+ * depends on those before it. Pass the body of each answer to `next`: joining needs the secret of the invitation.
+ */
+export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequest, never, Answer> {
   const random = createRandom(seed)
   let count = 0
   const key = (): string => `holiday-${seed}-${now}-${(count += 1)}`
   const [owner = ''] = users
   const made = key()
-  const trip: Trip = { random, key, users, group: derivedId(owner, made), away: new Set(), spent: [] }
+  const trip: Trip = { random, key, users, group: derivedId(owner, made), away: new Set(), spent: [], secret: '' }
   const path = `/api/groups/${trip.group}`
   yield { user: owner, method: 'POST', path: '/api/groups', headers: { 'idempotency-key': made }, body: { title: 'Holiday', currency: 'EUR', name: NAMES[0] } }
-  for (const [index, user] of users.entries()) if (user !== owner) yield { user, method: 'POST', path: `${path}/join`, headers: { 'idempotency-key': key() }, body: { name: NAMES[index % NAMES.length] } }
+  const invited = yield { user: owner, method: 'POST', path: `${path}/invitations`, headers: { 'idempotency-key': key() }, body: {} }
+  trip.secret = String(invited['secret'])
+  for (const [index, user] of users.entries()) {
+    if (user !== owner) yield { user, method: 'POST', path: `${path}/join`, headers: { 'idempotency-key': key() }, body: { invitation: trip.secret, name: NAMES[index % NAMES.length] } }
+  }
   for (;;) yield* step(trip, path)
 }
 
@@ -98,12 +110,12 @@ function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
   yield { user: to, method: 'PUT', path: `${path}/settlements/${derivedId(from, idempotencyKey)}`, headers: { 'idempotency-key': trip.key() }, body: { status } }
 }
 
-/** Somebody leaves for a while, or is back; enough stay to pay for each other. */
+/** Somebody leaves for a while, or is back; enough stay to pay for each other. The owner stays: with them their invitation would end. */
 function* leave(trip: Trip, path: string): Generator<SimulatedRequest> {
   const [gone] = trip.away
-  const user = gone ?? someone(trip, trip.users)
+  const user = gone ?? someone(trip, trip.users.slice(1))
   if (gone === undefined && trip.users.length < 3) return
   if (gone === undefined) trip.away.add(user)
   else trip.away.delete(user)
-  yield { user, method: 'POST', path: `${path}/${gone === undefined ? 'leave' : 'join'}`, headers: { 'idempotency-key': trip.key() }, ...(gone === undefined ? {} : { body: {} }) }
+  yield { user, method: 'POST', path: `${path}/${gone === undefined ? 'leave' : 'join'}`, headers: { 'idempotency-key': trip.key() }, ...(gone === undefined ? {} : { body: { invitation: trip.secret } }) }
 }

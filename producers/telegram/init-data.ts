@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Mistake } from '../http/problem.ts'
+import { part, textIn } from '../part.ts'
 import { telegramUser, type TelegramUser } from './person.ts'
 
 export type Unproven = Pick<Mistake, 'code' | 'detail'>
@@ -13,8 +14,13 @@ const MOST_CHARACTERS = 8192
 /** The key that proves what a bot's Mini Apps are opened with. */
 export const initDataKey = (botToken: string): Buffer => createHmac('sha256', 'WebAppData').update(botToken).digest()
 
-/** Whose the `initData` of a Mini App is, or why it proves nobody. */
-export const readInitData = (initData: string, { key, now }: { key: Buffer; now: number }): TelegramUser | Unproven => {
+export interface Opened extends TelegramUser {
+  /** The group chat from which the Mini App was opened. Telegram signs it only if the user opened the app from the attachment menu of that chat. */
+  readonly chat?: string
+}
+
+/** The user who opened the Mini App, or the reason why the `initData` is invalid. */
+export const readInitData = (initData: string, { key, now }: { key: Buffer; now: number }): Opened | Unproven => {
   const fields = initData.length > MOST_CHARACTERS ? undefined : fieldsOf(initData)
   if (fields === undefined) return invalid('is no query string of a Mini App, or has a field twice')
   const hash = fields.get('hash') ?? ''
@@ -23,7 +29,15 @@ export const readInitData = (initData: string, { key, now }: { key: Buffer; now:
   const age = now / 1000 - Number(/^\d{1,12}$/.exec(fields.get('auth_date') ?? '')?.[0] ?? Number.NaN)
   if (!(age >= -AHEAD_SECONDS)) return invalid('has no time at which it was given, or one that is yet to come')
   if (age > GOOD_SECONDS) return { code: 'init-data-expired', detail: 'The initData is older than a day: open the Mini App anew.' }
-  return telegramUser(parsed(fields.get('user') ?? '')) ?? invalid('names no user')
+  const user = telegramUser(parsed(fields.get('user') ?? ''))
+  const chat = groupChatOf(parsed(fields.get('chat') ?? ''))
+  return user === undefined ? invalid('names no user') : { ...user, ...(chat !== undefined && { chat }) }
+}
+
+/** The id of a group or a supergroup. Undefined for other chats. */
+const groupChatOf = (chat: unknown): string | undefined => {
+  const id = part(chat, 'id')
+  return Number.isSafeInteger(id) && ['group', 'supergroup'].includes(textIn(chat, 'type')) ? String(id) : undefined
 }
 
 const invalid = (what: string): Unproven => ({ code: 'init-data-invalid', detail: `The initData ${what}: send Telegram.WebApp.initData as it is.` })

@@ -14,7 +14,7 @@ export const miniAppScheme = (botToken: string | undefined): Scheme => {
       if (key === undefined) throw unauthorized('telegram-not-configured', 'This server knows no Telegram bot: set TRIBUTARY_TELEGRAM_BOT_TOKEN, or come with a token of ours.')
       const read = readInitData(initData, { key, now })
       if ('code' in read) throw new Problem(401, read.code, read.detail, CHALLENGE)
-      return { user: read.user, profile: read.profile }
+      return { user: read.user, profile: read.profile, ...(read.chat !== undefined && { chat: read.chat }) }
     },
   }
 }

@@ -5,7 +5,7 @@ import { line, telegramUser, type TelegramUser } from './person.ts'
 export type Said =
   | { readonly kind: 'added' }
   | { readonly kind: 'joined'; readonly people: readonly TelegramUser[] }
-  | { readonly kind: 'left'; readonly person: TelegramUser }
+  | { readonly kind: 'left' | 'removed'; readonly person: TelegramUser }
   | { readonly kind: 'titled'; readonly title: string }
   | { readonly kind: 'migrated'; readonly from: string; readonly to: string }
 
@@ -57,7 +57,9 @@ const saidIn = (message: unknown, chat: string): Said | undefined => {
   const people = Array.isArray(joined) ? joined.flatMap((each) => telegramUser(each) ?? []).filter(({ isBot }) => !isBot) : []
   if (people.length > 0) return { kind: 'joined', people }
   const person = telegramUser(part(message, 'left_chat_member'))
-  if (person?.isBot === false) return { kind: 'left', person }
+  // The sender of the report is the person who left, or the administrator who removed them.
+  const sender = telegramUser(part(message, 'from'))
+  if (person?.isBot === false) return { kind: sender === undefined || sender.user === person.user ? 'left' : 'removed', person }
   const title = titleOf(textIn(message, 'new_chat_title'))
   return title === '' ? undefined : { kind: 'titled', title }
 }

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Event } from '../../schemas/event.ts'
-import type { GroupChatMigratedData, GroupCreatedData, GroupRenamedData, MemberJoinedData, MemberLeftData } from '../../schemas/generated/expenses.ts'
+import type { GroupChatMigratedData, GroupCreatedData, GroupMemberRemovedData, GroupRenamedData, MemberJoinedData, MemberLeftData } from '../../schemas/generated/expenses.ts'
 import type { ChatItem } from '../../projections/expenses/items.ts'
 import { chatKey } from '../../projections/expenses/keys.ts'
 import type { Item } from '../../projections/item.ts'
@@ -51,9 +51,12 @@ const eventsOf = async (update: Update, heard: Heard): Promise<readonly Event[]>
   const saying = { update, heard, group }
   const of = (...parts: readonly string[]): string => derivedId(SOURCE, chat, String(update.id), said.kind, ...parts)
   if (said.kind === 'titled') return [eventOf(saying, of(), { type: 'GroupRenamed', data: { title: said.title } satisfies GroupRenamedData, personal: null })]
-  if (said.kind === 'left') return [eventOf(saying, of(), { type: 'MemberLeft', data: { userId: said.person.user } satisfies MemberLeftData, personal: null })]
+  if (said.kind !== 'joined') {
+    const data = { userId: said.person.user } satisfies MemberLeftData & GroupMemberRemovedData
+    return [eventOf(saying, of(), { type: said.kind === 'left' ? 'MemberLeft' : 'GroupMemberRemoved', data, personal: null })]
+  }
   return said.people.map(({ user, profile }) => {
-    const event = eventOf(saying, of(user), { type: 'MemberJoined', data: { userId: user } satisfies MemberJoinedData, personal: profile })
+    const event = eventOf(saying, of(user), { type: 'MemberJoined', data: { userId: user, invitation: null, chatId: null } satisfies MemberJoinedData, personal: profile })
     return { ...event, meta: { ...event.meta, subjectId: user } }
   })
 }

@@ -18,7 +18,11 @@ export type GroupItem = Key & {
   readonly currency: string
   readonly createdAt: string
   readonly createdBy: string | null
-  /** Of those who have not left (E-i). */
+  /** Null if the group has no member who can own it. */
+  readonly ownerId: string | null
+  /** Set while the group is archived: it is read-only. */
+  readonly archivedAt?: string
+  /** Counts the members who have not left (E-i). */
   readonly memberCount: number
   readonly simplify: boolean
   readonly _heard: readonly string[]
@@ -34,12 +38,35 @@ export type MemberItem = Key & {
   readonly wallet: string | null
   readonly avatarUrl: string | null
   readonly joinedAt: string
-  /** Set while they are gone (E-i); then the index has them under LEFT#. */
+  /** Set while the person is not a member, because they left or were removed (E-i). The index then lists the group under LEFT# or REMOVED#. */
   readonly leftAt?: string
+  /** Set while the person is removed: they can neither read the group nor join it without a newer invitation. */
+  readonly removedAt?: string
+  /** True if an administrator of the Telegram chat removed the person. Telegram can then admit them again. */
+  readonly removedByChat?: true
+  /** Set with `removedAt`: only invitations with this number or a higher one admit the person again. */
+  readonly admittedFrom?: number
   readonly GSI1PK: string
   readonly GSI1SK: string
   readonly _heard: readonly string[]
 }
+
+/** The members who can own the group, by id, with the time at which each joined first. */
+export type RosterItem = Key & { readonly members: { readonly [user: string]: string } }
+
+export type Invitation = {
+  readonly id: string
+  /** SHA-256 of the secret, in hex. */
+  readonly hash: string
+  /** Counts the invitations of the group, from 0. */
+  readonly number: number
+  readonly createdBy: string | null
+  readonly createdAt: string
+  readonly expiresAt: string
+}
+
+/** The invitations of a group that are not revoked. Expired ones disappear with the next invitation. */
+export type InvitationsItem = Key & { readonly open: readonly Invitation[]; readonly next: number; readonly _heard: readonly string[] }
 
 export type SplitValue = {
   readonly userId: string
@@ -127,6 +154,8 @@ type SettlementBody = {
   readonly status: SettlementStatus
   readonly createdAt: string
   readonly createdBy: string | null
+  /** The text that a TON payment carries to complete this settlement. */
+  readonly comment: string
   readonly completedAt?: string
   readonly confirmedBy?: 'manual' | 'ton'
   readonly rowHash?: string
@@ -150,7 +179,8 @@ export type BalanceDayItem = BalanceItem & { readonly day: string }
 export type CreditItem = Key & { readonly payerId: string; readonly currency: string; readonly exponent: number; readonly owed: { readonly [user: string]: Minor } }
 
 export type EntryKind =
-  | 'group-created' | 'group-renamed' | 'currency-changed' | 'settings-changed' | 'chat-migrated' | 'member-joined' | 'member-left'
+  | 'group-created' | 'group-renamed' | 'currency-changed' | 'settings-changed' | 'chat-migrated' | 'owner-changed' | 'group-archived' | 'group-unarchived'
+  | 'member-joined' | 'member-left' | 'member-removed' | 'invitation-created' | 'invitation-revoked'
   | 'expense-recorded' | 'expense-revised' | 'expense-deleted' | 'expense-restored' | 'settlement-proposed' | 'settlement-confirmed' | 'settlement-failed'
 
 export type ExpenseThen = {
@@ -170,12 +200,13 @@ export type EntryItem = Key & {
   readonly by: string | null
   readonly byName: string | null
   readonly event: string
-  /** Who joined or left; who is paid by a settlement. */
+  /** The person who joined, left, was removed or became the owner; the payee of a settlement. */
   readonly subjectId?: string
   /** Who pays a settlement. */
   readonly fromId?: string
   readonly expenseId?: string
   readonly settlementId?: string
+  readonly invitationId?: string
   readonly revision?: number
   readonly currency?: string
   readonly exponent?: number

@@ -12,6 +12,9 @@ export const groupKey = (group: string): Key => inGroup(group, 'METADATA')
 export const MEMBERS = 'USER#'
 export const memberKey = (group: string, user: string): Key => inGroup(group, `USER#${user}`)
 
+export const rosterKey = (group: string): Key => inGroup(group, 'ROSTER')
+export const invitationsKey = (group: string): Key => inGroup(group, 'INVITATIONS')
+
 /** Two expenses of one millisecond are two items (E-a). */
 export const EXPENSES = 'TX#'
 export const expenseKey = (group: string, iso: string, expense: string): Key => inGroup(group, `TX#${iso}#${expense}`)
@@ -57,6 +60,8 @@ export const ofUser = (user: string): string => `USER#${user}`
 export const GROUPS_OF_USER = 'GROUP#'
 /** Those that the user left: what they owe there they still owe. */
 export const LEFT_BY_USER = 'LEFT#'
+/** The groups from which the user was removed. No query lists them to the user. */
+export const REMOVED_FROM = 'REMOVED#'
 export const OWES = 'OWES#'
 export const RECEIVED = 'RECEIVED#'
 export const expenseNamed = (expense: string): string => `EXPENSE#${expense}`

@@ -4,10 +4,10 @@ import { everyItem, type Page, type Query, type Reader } from '../table.ts'
 import { activityOf } from './activity.ts'
 import { balancesAt, balancesNow, balancesOfDay } from './as-of.ts'
 import type {
-  BalanceItem, ChatItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
+  BalanceItem, ChatItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
 } from './items.ts'
 import {
-  balanceKey, chatKey, credits, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
+  balanceKey, chatKey, credits, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, invitationsKey, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
   participantsOf, profileKey, RECEIVED, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS, transactionKey,
 } from './keys.ts'
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
@@ -56,6 +56,8 @@ const groupQueries = (reader: Reader) => ({
     const [item, member] = await reader.getMany([groupKey(group), memberKey(group, user)])
     return { group: item as GroupItem | undefined, member: member as MemberItem | undefined }
   },
+  /** Those that are not revoked; expired ones can be among them. */
+  invitations: async (group: string): Promise<readonly Invitation[]> => (await find<InvitationsItem>(reader, invitationsKey(group)))?.open ?? [],
   /** What happened, the newest first. */
   entries: (group: string, paging: Paging) => list<EntryItem>(reader, { pk: groupPartition(group), prefix: ENTRIES, reverse: true, ...paging }),
   /** The group of a chat (E-h). */
@@ -127,6 +129,13 @@ const userQueries = (reader: Reader) => ({
   receivedBy: (user: string, paging: Paging) => list<ReceivedItem>(reader, { index: ACTIVITY_INDEX, pk: ofUser(user), prefix: RECEIVED, reverse: true, ...paging }),
   /** E22: all of these by time, the newest first. */
   activityOf: (user: string, paging: Paging) => activityOf(reader, user, paging),
+  /** Those of the groups from which the user was removed. */
+  removedFrom: async (user: string, groups: readonly string[]): Promise<ReadonlySet<string>> => {
+    const distinct = [...new Set(groups)]
+    if (distinct.length === 0) return new Set()
+    const members = (await reader.getMany(distinct.map((group) => memberKey(group, user)))) as readonly Item[] as readonly (MemberItem | undefined)[]
+    return new Set(distinct.filter((_, index) => members[index]?.removedAt !== undefined))
+  },
   profile: (user: string) => find<ProfileItem>(reader, profileKey(user)),
 })
 

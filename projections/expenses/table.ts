@@ -22,6 +22,8 @@ export const expensesTable: TableSpec = {
   kinds: [
     { name: 'group', pk: GROUPS, sk: 'METADATA' },
     { name: 'member', pk: GROUPS, sk: MEMBERS },
+    { name: 'roster', pk: GROUPS, sk: 'ROSTER' },
+    { name: 'invitations', pk: GROUPS, sk: 'INVITATIONS' },
     { name: 'expense', pk: GROUPS, sk: EXPENSES },
     { name: 'expense by name', pk: GROUPS, sk: EXPENSE_NAMES },
     { name: 'participant', pk: GROUPS, sk: 'PART#' },

@@ -154,6 +154,14 @@ export interface ExpenseRevisedData {
 
 export type ExpenseRevised = Event<'ExpenseRevised', ExpenseRevisedData, ExpenseRevisedPersonal>
 
+/** The owner archived the group. It is read-only until the owner unarchives it. */
+export interface GroupArchivedData {
+}
+
+export type GroupArchivedPersonal = never
+
+export type GroupArchived = Event<'GroupArchived', GroupArchivedData, GroupArchivedPersonal>
+
 /** Telegram gave the chat of a group another id; the group's own stays. */
 export interface GroupChatMigratedData {
   /** The new one. */
@@ -184,6 +192,25 @@ export type GroupCurrencyChangedPersonal = never
 
 export type GroupCurrencyChanged = Event<'GroupCurrencyChanged', GroupCurrencyChangedData, GroupCurrencyChangedPersonal>
 
+/** The owner of the group, or an administrator of its Telegram chat, removed a person. Balances keep what the person owes and is owed. */
+export interface GroupMemberRemovedData {
+  readonly userId: string
+}
+
+export type GroupMemberRemovedPersonal = never
+
+export type GroupMemberRemoved = Event<'GroupMemberRemoved', GroupMemberRemovedData, GroupMemberRemovedPersonal>
+
+/** The owner handed the group over to another member. */
+export interface GroupOwnerChangedData {
+  /** The new owner. */
+  readonly userId: string
+}
+
+export type GroupOwnerChangedPersonal = never
+
+export type GroupOwnerChanged = Event<'GroupOwnerChanged', GroupOwnerChangedData, GroupOwnerChangedPersonal>
+
 /** A group has another title. What was written before keeps the one it had. */
 export interface GroupRenamedData {
   readonly title: string
@@ -202,9 +229,43 @@ export type GroupSettingsChangedPersonal = never
 
 export type GroupSettingsChanged = Event<'GroupSettingsChanged', GroupSettingsChangedData, GroupSettingsChangedPersonal>
 
-/** Somebody is a member of the group, for the first time or again. */
+/** The owner unarchived the group. Members can change it again. */
+export interface GroupUnarchivedData {
+}
+
+export type GroupUnarchivedPersonal = never
+
+export type GroupUnarchived = Event<'GroupUnarchived', GroupUnarchivedData, GroupUnarchivedPersonal>
+
+/** A member invited others to the group. Whoever knows the secret can join until the invitation expires or is revoked. */
+export interface InvitationCreatedData {
+  readonly invitationId: string
+  /** SHA-256 of the secret in hex. The secret itself is stored nowhere. */
+  readonly secretHash: string
+  /** The invitation admits nobody from this instant on. */
+  readonly expiresAt: number
+}
+
+export type InvitationCreatedPersonal = never
+
+export type InvitationCreated = Event<'InvitationCreated', InvitationCreatedData, InvitationCreatedPersonal>
+
+/** An invitation admits nobody any more. */
+export interface InvitationRevokedData {
+  readonly invitationId: string
+}
+
+export type InvitationRevokedPersonal = never
+
+export type InvitationRevoked = Event<'InvitationRevoked', InvitationRevokedData, InvitationRevokedPersonal>
+
+/** A person became a member of the group, for the first time or again. */
 export interface MemberJoinedData {
   readonly userId: string
+  /** SHA-256, in hex, of the secret of the invitation by which the person joined. Null if Telegram reported the person, in imports, and in events from before invitations existed. */
+  readonly invitation: string | null
+  /** The Telegram chat from which the person opened the Mini App, as Telegram signed it, if that admitted the person. */
+  readonly chatId: string | null
 }
 
 export type MemberJoined = Event<'MemberJoined', MemberJoinedData, MemberJoinedPersonal>
@@ -304,11 +365,17 @@ export type ExpensesEvent =
   | ExpenseRecorded
   | ExpenseRestored
   | ExpenseRevised
+  | GroupArchived
   | GroupChatMigrated
   | GroupCreated
   | GroupCurrencyChanged
+  | GroupMemberRemoved
+  | GroupOwnerChanged
   | GroupRenamed
   | GroupSettingsChanged
+  | GroupUnarchived
+  | InvitationCreated
+  | InvitationRevoked
   | MemberJoined
   | MemberLeft
   | MemberProfileChanged

@@ -7,7 +7,7 @@ test('explain of a balance reads like a bank statement', { timeout: 120_000 }, a
   const person = async (user: string) => client(server.url, await tell(['token', 'create', '--user', user, '--domain', 'expenses'], env))
   const [ann, bob] = [await person('ann'), await person('bob')]
   const group = `/api/groups/${String((await ann.post('/api/groups', { title: 'Trip', currency: 'EUR', name: 'Ann' })).body['id'])}`
-  await bob.post(`${group}/join`, { name: 'Bob' })
+  await bob.post(`${group}/join`, { invitation: (await ann.post(`${group}/invitations`, {})).body['secret'], name: 'Bob' })
   const dinner = `${group}/expenses/${String((await ann.post(`${group}/expenses`, { amount: 30, description: 'Dinner' })).body['id'])}`
   await ann.send('PUT', dinner, { revision: 1, amount: 40, description: 'Dinner', reason: 'the tip' })
   await bob.post(`${group}/expenses`, { amount: '12.50', description: 'Taxi', splitType: 'exact', splits: [{ userId: 'ann', amount: '12.50' }] })

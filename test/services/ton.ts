@@ -24,6 +24,9 @@ export interface TonMessage {
   readonly value: string | null
   readonly bounce: boolean | null
   readonly bounced: boolean | null
+  /** The first 32 bits of the body: zero in a text comment. Null in an empty body. */
+  readonly opcode: string | null
+  readonly message_content: { readonly hash: string; readonly body: string; readonly decoded: { readonly type: string; readonly comment: string } | null }
 }
 
 /** On loopback: answers as the service does, also what it cannot. */
@@ -88,11 +91,29 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 
 const sha = (what: string): string => hash('sha256', what, 'base64')
 
-/** What the receiver's account tells of a payment that came, as the service tells it. */
-export const paid = ({ name = 'paid', from, to, nano, ...more }: { readonly name?: string; readonly from: string; readonly to: string; readonly nano: bigint } & Partial<TonTransaction>): TonTransaction => ({
-  account: to, hash: sha(name), lt: '46288993000003', now: 1_794_830_400, mc_block_seqno: 33_013_054, emulated: false,
+/** A bag of cells with one cell, which contains these bytes. */
+const bagOf = (bytes: Buffer): string =>
+  Buffer.concat([Buffer.from([0xb5, 0xee, 0x9c, 0x72, 1, 1, 1, 1, 0, bytes.length + 2, 0, 0, 2 * bytes.length]), bytes]).toString('base64')
+
+/** The body of a message: empty, or 32 zero bits and a text. */
+export const contentOf = (comment?: string): Pick<TonMessage, 'opcode' | 'message_content'> => {
+  const body = bagOf(comment === undefined ? Buffer.alloc(0) : Buffer.concat([Buffer.alloc(4), Buffer.from(comment)]))
+  return { opcode: comment === undefined ? null : '0x00000000', message_content: { hash: sha(body), body, decoded: comment === undefined ? null : { type: 'text_comment', comment } } }
+}
+
+interface Paid extends Partial<TonTransaction> {
+  readonly name?: string
+  readonly from: string
+  readonly to: string
+  readonly nano: bigint
+  readonly comment?: string
+}
+
+/** The transaction on the payee's account: a payment of 2026-11-16, one minute after noon. */
+export const paid = ({ name = 'paid', from, to, nano, comment, ...more }: Paid): TonTransaction => ({
+  account: to, hash: sha(name), lt: '46288993000003', now: 1_794_830_460, mc_block_seqno: 33_013_054, emulated: false,
   description: { type: 'ord', aborted: false, compute_ph: { skipped: false, success: true, exit_code: 0 }, action: { success: true } },
-  in_msg: { hash: sha(`${name}, message`), source: from, destination: to, value: String(nano), bounce: true, bounced: false }, out_msgs: [], ...more,
+  in_msg: { hash: sha(`${name}, message`), source: from, destination: to, value: String(nano), bounce: true, bounced: false, ...contentOf(comment) }, out_msgs: [], ...more,
 })
 
 /** As people name it. */

@@ -1,6 +1,6 @@
 import type { Item, Key } from '../../projections/item.ts'
 import type { Change, Get } from '../../projections/projection.ts'
-import type { BalanceItem, ExpenseItem } from '../../projections/expenses/items.ts'
+import type { BalanceItem, ExpenseItem, InvitationsItem } from '../../projections/expenses/items.ts'
 import { groupPartition } from '../../projections/expenses/keys.ts'
 import type { Bug } from './bug.ts'
 import { rulesOf, type Fold } from './bug-rules.ts'
@@ -37,6 +37,28 @@ export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
   'a receiver does not hear of the outcome': leaving('RECEIVED#', ['SettlementConfirmed', 'SettlementFailed']),
   'a transaction settles whatever names it': finding('TransactionClaimed', () => undefined),
   'a group counts who left': leaving('METADATA', ['MemberLeft']),
+  'a removed member joins by an old invitation': finding('MemberJoined', (item, { SK }) => (SK.startsWith('USER#') && item ? { ...item, admittedFrom: 0 } : item)),
+  'a removed member joins without an invitation': finding('MemberJoined', (item, { SK }) => {
+    if (!SK.startsWith('USER#') || item === undefined) return item
+    const { removedAt: _, ...rest } = item
+    return rest as Item
+  }),
+  'a removed member goes on': finding('ExpenseRecorded', (item, { SK }) => {
+    if (!SK.startsWith('USER#') || item === undefined) return item
+    const { removedAt: _, ...rest } = item
+    return rest as Item
+  }),
+  'an expired invitation admits': finding('MemberJoined', (item, { SK }) =>
+    (SK === 'INVITATIONS' && item ? { ...item, open: (item as Item as InvitationsItem).open.map((invitation) => ({ ...invitation, expiresAt: '9999' })) } : item)),
+  'a revoked invitation admits': leaving('INVITATIONS', ['InvitationRevoked']),
+  'an invitation outlives the membership of its creator': leaving('INVITATIONS', ['MemberLeft', 'GroupMemberRemoved']),
+  'an owner who leaves stays the owner': writing((item) => (item.SK === 'ROSTER' ? [] : [item]), ['MemberLeft', 'GroupMemberRemoved']),
+  'whoever is a member removes others': ruling((fold, type) => (type === 'GroupMemberRemoved' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'an archived group takes an expense': finding('ExpenseRecorded', (item, { SK }) => {
+    if (SK !== 'METADATA' || item === undefined) return item
+    const { archivedAt: _, ...rest } = item
+    return rest as Item
+  }),
   'a name stays in a deleted expense': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, holds: (item, subject) => !item.SK.startsWith('EXPENSE#') && domain.personal?.holds(item, subject) === true } }) }) },
   'the profile of a forgotten person stays': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, partitions: (key) => [groupPartition(key)] } }) }) },
 }

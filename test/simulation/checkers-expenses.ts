@@ -8,6 +8,7 @@ import type { Event } from '../../schemas/event.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
 import { reckoned } from '../processors/expenses/reckoning.ts'
 import type { Violation } from './checkers.ts'
+import { createMembershipJudge } from './checkers-membership.ts'
 import { expectedOf } from './reference.ts'
 import type { Told } from './workload.ts'
 
@@ -20,9 +21,11 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
   const wrong: Wrong = (detail) => void details.push(detail)
   const accepted: Event[] = []
   const judge = createJudge(wrong)
+  const membership = createMembershipJudge(wrong)
   const { items } = expectedOf({ domain: rules(expenses), codec, topic, watch: ({ event, result: { items: changes = [] } }) => {
     if (changes.length === 0) return
     judge(event as ExpensesEvent)
+    membership.judge(event as ExpensesEvent)
     accepted.push(event)
     for (const change of changes) if (change.SK.startsWith('BALANCE#') && 'members' in change) checkZero(change as Item as BalanceItem, wrong)
   } })
@@ -30,6 +33,7 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
   checkExpensesThere(items, wrong)
   checkSettlements(items, wrong)
   checkGroups(items, wrong)
+  membership.compare(items.values())
   return details.map((detail) => ({ checker: 'expenses', detail }))
 }
 

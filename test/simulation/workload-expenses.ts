@@ -19,6 +19,7 @@ interface Book {
   readonly group: string
   readonly expenses: { readonly id: string; payer: string; revision: number }[]
   readonly settlements: string[]
+  readonly invitations: { readonly id: string; readonly hash: string }[]
 }
 
 interface Turn extends Book {
@@ -29,10 +30,11 @@ interface Turn extends Book {
 /** A few people's groups by the seed: few ids and hashes, so that events meet; two edit at once, and some of it is not theirs to edit. */
 export const expensesWorkload = (random: Random, length: number): Workload => {
   const speaker = createSpeaker(random)
-  const books: readonly Book[] = GROUPS.slice(0, random.between(1, 2)).map((group) => ({ group, expenses: [], settlements: [] }))
+  const books: readonly Book[] = GROUPS.slice(0, random.between(1, 2)).map((group) => ({ group, expenses: [], settlements: [], invitations: [] }))
   const events: Event[] = []
   const say = ({ personal, ...rest }: Said) => void events.push(speaker.say({ ...rest, ...(personal ? { personal: marked(personal, events.length) } : {}) }))
   for (const book of books) opening({ ...book, random, now: speaker.now() }).forEach(say)
+  for (const book of books) if (random.chance(0.25)) visit({ ...book, random, now: speaker.now() }).forEach(say)
   while (events.length < length + books.length * USERS.length) say({ request: requestOf(random), ...saidBy({ ...random.pick(books), random, now: speaker.now() }) })
   const sealed = random.chance(0.5)
   const forgets = sealed && random.chance(0.6) ? USERS.slice(0, random.between(1, 2)) : []
@@ -48,7 +50,7 @@ const nameOf = (user: string) => ({ name: user, username: user, avatarUrl: null 
 const opening = ({ random, group: key }: Turn): readonly Said[] => {
   const [first = '', ...others] = USERS
   const made: Said = { type: 'GroupCreated', key, by: first, data: { chatId: random.pick([null, ...CHATS]), title: key, currency: 'EUR' }, personal: nameOf(first) }
-  return [made, ...others.map((by): Said => ({ type: 'MemberJoined', key, by, data: { userId: by }, personal: nameOf(by) }))].filter(() => random.chance(0.95))
+  return [made, ...others.map((by): Said => ({ type: 'MemberJoined', key, by, data: { userId: by, invitation: null, chatId: null }, personal: nameOf(by) }))].filter(() => random.chance(0.95))
 }
 
 const saidBy = (turn: Turn): Said => {
@@ -61,7 +63,9 @@ const saidBy = (turn: Turn): Said => {
   if (draw < 0.7) return proposed(turn)
   if (draw < 0.79) return ended(turn)
   if (draw < 0.85) return claimed(turn)
-  return draw < 0.94 ? ofMember(turn) : ofGroup(turn)
+  if (draw < 0.88) return ofMember(turn)
+  if (draw < 0.94) return ofGuest(turn)
+  return draw < 0.97 ? ofOwner(turn) : ofGroup(turn)
 }
 
 /** Each bears a part; now and then the sum is not that of the parts. */
@@ -130,11 +134,48 @@ const ofMember = ({ random, group: key }: Turn): Said => {
   const by = random.pick(USERS)
   const data = { userId: by }
   return random.pick<Said>([
-    { type: 'MemberJoined', key, by, data, personal: nameOf(by) },
+    { type: 'MemberJoined', key, by, data: { ...data, invitation: null, chatId: null }, personal: nameOf(by) },
     { type: 'MemberLeft', key, by, data },
     { type: 'MemberProfileChanged', key, by, data, personal: nameOf(`${by} again`) },
     { type: 'WalletSet', key, by, data, personal: { wallet: random.pick([null, 'UQ']) } },
   ])
+}
+
+/** Joins by an invitation only. */
+const GUEST = 'dan'
+const HOUR = 3_600_000
+
+/** Invites, revokes, and joins: often by an invitation that is revoked, expired or older than a removal. */
+const ofGuest = ({ random, group: key, invitations, now }: Turn): Said => {
+  const draw = random.next()
+  const known = invitations.length === 0 ? undefined : random.pick(invitations)
+  if (known === undefined || draw < 0.3) {
+    const made = { id: `${key}-i${invitations.length}`, hash: String(invitations.length).padStart(64, 'a') }
+    invitations.push(made)
+    return { type: 'InvitationCreated', key, by: random.pick(USERS), data: { invitationId: made.id, secretHash: made.hash, expiresAt: now + random.pick([1, 24, 7 * 24]) * HOUR } }
+  }
+  if (draw < 0.38) return { type: 'InvitationRevoked', key, by: random.pick(USERS), data: { invitationId: known.id } }
+  const by = random.pick([GUEST, GUEST, ...USERS])
+  if (draw < 0.48) return { type: 'MemberLeft', key, by, data: { userId: by } }
+  return { type: 'MemberJoined', key, by, data: { userId: by, invitation: known.hash, chatId: null }, personal: nameOf(by) }
+}
+
+/** The guest joins, is removed, and tries to join again by the same invitation. */
+const visit = ({ group: key, invitations, now }: Turn): readonly Said[] => {
+  const [owner = ''] = USERS
+  const [id, hash] = [`${key}-i${invitations.length}`, 'b'.repeat(64)]
+  invitations.push({ id, hash })
+  const join: Said = { type: 'MemberJoined', key, by: GUEST, data: { userId: GUEST, invitation: hash, chatId: null }, personal: nameOf(GUEST) }
+  return [{ type: 'InvitationCreated', key, by: owner, data: { invitationId: id, secretHash: hash, expiresAt: now + 7 * 24 * HOUR } }, join, { type: 'GroupMemberRemoved', key, by: owner, data: { userId: GUEST } }, join]
+}
+
+/** Mostly by the first user, who owns the group unless they left. */
+const ofOwner = ({ random, group: key }: Turn): Said => {
+  const [by, userId] = [random.chance(0.7) ? (USERS[0] ?? '') : random.pick(USERS), random.pick([GUEST, ...USERS])]
+  const draw = random.next()
+  if (draw < 0.6) return { type: 'GroupMemberRemoved', key, by, data: { userId } }
+  if (draw < 0.7) return { type: 'GroupOwnerChanged', key, by, data: { userId } }
+  return { type: draw < 0.8 ? 'GroupArchived' : 'GroupUnarchived', key, by, data: {} }
 }
 
 const ofGroup = ({ random, group: key }: Turn): Said => random.pick<Said>([

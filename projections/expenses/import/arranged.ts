@@ -19,10 +19,12 @@ export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptio
   const named = rows.map(({ line, row }) => ({ line, row: withOwnIds(row, known) }))
   const claims = claimedTwice(named)
   const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
-  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row) }))
-    .sort((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : Number(a.at > b.at)) || a.index - b.index)
+  return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row), member: placed.row['kind'] === 'member' ? (idIn(placed.row, 'id') ?? '') : '' }))
+    .sort((a, b) => a.rank - b.rank || compare(a.at, b.at) || compare(a.member, b.member) || a.index - b.index)
     .map(({ line, row }) => ({ line, text: JSON.stringify(row) }))
 }
+
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
 
 const rowsIn = (text: string, currency: string | undefined): readonly { readonly line?: number; readonly row: Row }[] => {
   let document: unknown
@@ -120,13 +122,25 @@ const strangersIn = (rows: readonly Placed[], { members }: People): readonly Pla
   return [...found.values()].flatMap(({ group, id, name, first, last, line }): readonly Placed[] => [
     { line, row: { kind: 'member', groupId: group, id, name, joinedAt: first } },
     { line, row: { kind: 'left', groupId: group, id, leftAt: last, joinedAt: first } },
-  ]).concat(leavers(rows))
+  ]).concat(leavers(rows), groupStates(rows))
 }
 
 const leavers = (rows: readonly Placed[]): Placed[] =>
   rows.flatMap(({ line, row }) => {
-    const [id, leftAt] = [idIn(row, 'id'), textField(row, 'leftAt')]
-    return row['kind'] === 'member' && id !== undefined && leftAt !== undefined ? [{ line, row: { kind: 'left', groupId: groupOf(row), id, leftAt } }] : []
+    const [id, leftAt, removedAt] = [idIn(row, 'id'), textField(row, 'leftAt'), textField(row, 'removedAt')]
+    if (row['kind'] !== 'member' || id === undefined || leftAt === undefined) return []
+    return [{ line, row: { groupId: groupOf(row), id, ...(removedAt === undefined ? { kind: 'left', leftAt } : { kind: 'removed', removedAt }) } }]
+  })
+
+/** The owner and the archive of a group, which our own export contains. They come after everything else of the group. */
+const groupStates = (rows: readonly Placed[]): Placed[] =>
+  rows.flatMap(({ line, row }) => {
+    const [groupId, ownerId, archivedAt] = [idIn(row, 'id'), idIn(row, 'ownerId'), textField(row, 'archivedAt')]
+    if (row['kind'] !== 'group' || groupId === undefined) return []
+    return [
+      ...(ownerId === undefined ? [] : [{ line, row: { kind: 'owner', groupId, id: ownerId } }]),
+      ...(archivedAt === undefined ? [] : [{ line, row: { kind: 'archived', groupId, archivedAt } }]),
+    ]
   })
 
 const namedIn = (row: Row): readonly { readonly id: string; readonly name: string | null }[] => {
@@ -138,8 +152,8 @@ const namedIn = (row: Row): readonly { readonly id: string; readonly name: strin
   return row['kind'] === 'expense' ? [...one(row, 'payerId', 'payerName'), ...splitsIn(row).flatMap((split) => one(split, 'userId', 'userName'))] : []
 }
 
-const RANKS: Readonly<Record<string, number>> = { group: 0, member: 1, expense: 2, settlement: 2, left: 3 }
-const rankOf = (row: Row): number => RANKS[textField(row, 'kind') ?? ''] ?? 4
+const RANKS: Readonly<Record<string, number>> = { group: 0, member: 1, expense: 2, settlement: 2, left: 3, removed: 3, owner: 4, archived: 5 }
+const rankOf = (row: Row): number => RANKS[textField(row, 'kind') ?? ''] ?? 6
 
 /** As it was said: fixed width, so that text order is time order. */
 const timeOf = (row: Row): string => {

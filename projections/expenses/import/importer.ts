@@ -43,7 +43,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const wallet = textField(row, 'wallet')
     const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: pictureIn(row) }
     return noted([
-      { ...joined, type: 'MemberJoined', data: { userId }, personal },
+      { ...joined, type: 'MemberJoined', data: { userId, invitation: null, chatId: null }, personal },
       ...(wallet ? [{ ...joined, type: 'WalletSet', data: { userId }, personal: { wallet } }] : []),
     ])
   },
@@ -54,6 +54,12 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
     return noted([{ key, person: userId, occurredAt: saidAt(row, ['leftAt'], at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
   },
+  removed: (row, { at }) => {
+    const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
+    return noted([{ key, person: null, occurredAt: saidAt(row, ['removedAt'], at), type: 'GroupMemberRemoved', data: { userId }, personal: null }])
+  },
+  owner: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, occurredAt: at, type: 'GroupOwnerChanged', data: { userId: idIn(row, 'id') ?? '' }, personal: null }]),
+  archived: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, occurredAt: saidAt(row, ['archivedAt'], at), type: 'GroupArchived', data: {}, personal: null }]),
   expense: (row, origin) => expenseRow(row, origin),
   settlement: (row, origin) => settlementRow(row, origin),
 }

@@ -2,7 +2,7 @@ import { isoOf } from '../../instant.ts'
 import type { Item, Key } from '../../item.ts'
 import type { Said } from '../../importing.ts'
 import type { Reader } from '../../table.ts'
-import type { MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from '../items.ts'
+import type { GroupItem, MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from '../items.ts'
 import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from '../keys.ts'
 
 /** What identifies what an import says. */
@@ -17,6 +17,9 @@ export const known = async ({ type, key, data, since }: Said, reader: Reader): P
     case 'GroupSettingsChanged': return (await there(groupKey(key))) !== undefined
     case 'MemberJoined':
     case 'WalletSet': return (await there(memberKey(key, named.userId))) !== undefined
+    case 'GroupMemberRemoved': return ((await there(memberKey(key, named.userId))) as MemberItem | undefined)?.removedAt !== undefined
+    case 'GroupOwnerChanged': return ((await there(groupKey(key))) as GroupItem | undefined)?.ownerId === named.userId
+    case 'GroupArchived': return ((await there(groupKey(key))) as GroupItem | undefined)?.archivedAt !== undefined
     case 'MemberLeft': return hasLeft((await there(memberKey(key, named.userId))) as MemberItem | undefined, since)
     case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
     case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { keyOf, type Item } from '../../../projections/item.ts'
-import type { ExpenseItem, ExpenseNameItem } from '../../../projections/expenses/items.ts'
-import { expenseKey, expenseNameKey } from '../../../projections/expenses/keys.ts'
+import type { ExpenseItem, ExpenseNameItem, GroupItem } from '../../../projections/expenses/items.ts'
+import { expenseKey, expenseNameKey, groupKey } from '../../../projections/expenses/keys.ts'
 import type { Event } from '../../../schemas/event.ts'
 import type { Table } from '../given.ts'
 import { foldInto } from './given.ts'
@@ -71,11 +71,24 @@ const anOutcome = fc.record({ group, n: fc.nat(), id: settlementId, user, isPaid
 const aClaim = fc.record({ group, settlementId, txHash }).map(({ group: groupId, settlementId, txHash }): Told => ({ now }) =>
   said.claimed({ txHash, groupId, settlementId, verifiedAt: now, meta: { key: `tx:${txHash}`, occurredAt: now } }))
 
-const aMember = fc.record({ group, user, kind: fc.constantFrom('joined', 'joined', 'left', 'profile', 'wallet'), name: fc.constantFrom('A', 'B') }).map(({ group: key, user, kind, name }): Told => ({ now }) => {
+const aMember = fc.record({ group, user, kind: fc.constantFrom('joined', 'joined', 'left', 'removed', 'profile', 'wallet'), name: fc.constantFrom('A', 'B') }).map(({ group: key, user, kind, name }): Told => ({ now }) => {
   const meta = { key, occurredAt: now }
   if (kind === 'joined') return said.joined(user, { meta, personal: said.named(user + name) })
   if (kind === 'left') return said.left(user, { meta })
+  if (kind === 'removed') return said.removed(user, { meta: { ...meta, source: name === 'A' ? 'telegram' : 'test' } })
   return kind === 'profile' ? said.profileChanged(user, { meta, personal: said.named(user + name) }) : said.walletSet(user, { meta, personal: { wallet: `UQ-${user}-${name}` } })
+})
+
+const anInvitation = fc.record({ group, user, guest: user, id: fc.constantFrom('i1', 'i2'), kind: fc.constantFrom('invited', 'invited', 'revoked', 'joined', 'joined', 'joined') }).map(({ group: key, user, guest, id, kind }): Told => ({ now }) => {
+  const [meta, secretHash] = [{ key, occurredAt: now }, id.charAt(1).repeat(64)]
+  if (kind === 'invited') return said.invited({ invitationId: id, secretHash, expiresAt: now + said.DAY, meta: { ...meta, actorId: user } })
+  return kind === 'revoked' ? said.revoked({ invitationId: id, meta: { ...meta, actorId: user } }) : said.joined(guest, { invitation: secretHash, meta })
+})
+
+const byOwner = fc.record({ group, user, other: user, kind: fc.constantFrom('owner', 'owner', 'archived', 'unarchived', 'unarchived', 'unarchived') }).map(({ group: key, user, other, kind }): Told => ({ now, table }) => {
+  const meta = { key, occurredAt: now, actorId: (table.get(keyOf(groupKey(key))) as Item as GroupItem | undefined)?.ownerId ?? user }
+  if (kind === 'owner') return said.ownerChanged(other, { meta })
+  return kind === 'archived' ? said.archived({ meta }) : said.unarchived({ meta })
 })
 
 const aGroup = fc.record({ group, kind: fc.constantFrom('created', 'renamed', 'currency', 'settings', 'migrated'), chatId: fc.constantFrom('-1', '-2') }).map(({ group: key, kind, chatId }): Told => ({ now }) => {
@@ -95,7 +108,7 @@ const wait = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(0, 1, 60_000) }, {
 
 const anEvent = fc.oneof(
   { weight: 8, arbitrary: aRecord }, { weight: 5, arbitrary: aRevision }, { weight: 4, arbitrary: byPayer(said.deleted) }, { weight: 4, arbitrary: byPayer(said.restored) },
-  { weight: 3, arbitrary: aProposal }, { weight: 4, arbitrary: anOutcome }, { weight: 1, arbitrary: aClaim }, { weight: 4, arbitrary: aMember }, { weight: 2, arbitrary: aGroup },
+  { weight: 3, arbitrary: aProposal }, { weight: 4, arbitrary: anOutcome }, { weight: 1, arbitrary: aClaim }, { weight: 4, arbitrary: aMember }, { weight: 3, arbitrary: anInvitation }, { weight: 1, arbitrary: byOwner }, { weight: 2, arbitrary: aGroup },
   { weight: 1, arbitrary: aChat }, { weight: 1, arbitrary: aProfile },
 )
 

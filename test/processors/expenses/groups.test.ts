@@ -146,7 +146,7 @@ describe('a member', () => {
 
   test('who is a stranger cannot', () => {
     given(...trip).when(walletSet('eve')).thenRefused('member-not-found')
-    given().when(profileChanged('bob')).thenRefused('member-not-found')
+    given().when(profileChanged('bob')).thenRefused('group-not-found')
   })
 })
 

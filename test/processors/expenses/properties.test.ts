@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keyOf, type Item } from '../../../projections/item.ts'
 import { msOf } from '../../../projections/instant.ts'
-import type { BalanceItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, ParticipantItem, SettlementItem } from '../../../projections/expenses/items.ts'
+import type { BalanceItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, RosterItem, SettlementItem } from '../../../projections/expenses/items.ts'
 import { netOf, pairwise, simplified } from '../../../projections/expenses/debts.ts'
 import { minorOf } from '../../../projections/expenses/money.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
@@ -93,7 +93,16 @@ describe('after any history', () => {
       for (const group of of<Item & { memberCount: number }>(table, 'METADATA')) {
         const members = of<Item>(table, 'USER#').filter(({ PK }) => PK === group.PK)
         expect(group.memberCount).toBe(members.filter((member) => member['leftAt'] === undefined).length)
-        for (const member of members) expect(member['GSI1SK']).toBe(member['leftAt'] === undefined ? group.PK : group.PK.replace('GROUP#', 'LEFT#'))
+        for (const member of members) expect(member['GSI1SK']).toBe(member['leftAt'] === undefined ? group.PK : group.PK.replace('GROUP#', member['removedAt'] === undefined ? 'LEFT#' : 'REMOVED#'))
+      }
+    }))
+
+  test('a group with members has an owner, who is one of them', () =>
+    always((table) => {
+      for (const { PK, ownerId } of of<GroupItem>(table, 'METADATA')) {
+        const active = of<MemberItem>(table, 'USER#').filter((member) => member.PK === PK && member.leftAt === undefined).map(({ id }) => id)
+        expect(of<RosterItem>(table, 'ROSTER').filter((roster) => roster.PK === PK).flatMap(({ members }) => Object.keys(members)).sort()).toEqual(active.sort())
+        expect(ownerId === null ? active : active.filter((id) => id === ownerId)).toHaveLength(ownerId === null ? 0 : 1)
       }
     }))
 

@@ -1,6 +1,7 @@
 import type { Event, EventMeta } from '../../../schemas/event.ts'
 import type {
-  ChatLinked, ChatUnlinked, ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised, GroupChatMigrated, GroupCreated, GroupCurrencyChanged, GroupRenamed, GroupSettingsChanged,
+  ChatLinked, ChatUnlinked, ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised, GroupArchived, GroupChatMigrated, GroupCreated, GroupCurrencyChanged, GroupMemberRemoved, GroupOwnerChanged,
+  GroupRenamed, GroupSettingsChanged, GroupUnarchived, InvitationCreated, InvitationRevoked,
   MemberJoined, MemberLeft, MemberProfileChanged, ProfileTold, SettlementConfirmed, SettlementFailed, SettlementProposed, Split, TransactionClaimed, WalletSet,
 } from '../../../schemas/generated/expenses.ts'
 
@@ -40,7 +41,15 @@ export const migrated = says<GroupChatMigrated>('GroupChatMigrated', { chatId: '
 const own = <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(say: (said: Said<E>) => E) => (userId: string, said: Omit<Said<E>, 'userId'> = {} as Said<E>): E =>
   say({ ...said, userId, meta: { actorId: userId, subjectId: userId, ...said.meta } } as Said<E>)
 export const joined = (userId: string, said: Omit<Said<MemberJoined>, 'userId'> = {}): MemberJoined =>
-  own(says<MemberJoined>('MemberJoined', { userId }, { personal: named(userId.charAt(0).toUpperCase() + userId.slice(1)) }))(userId, said)
+  own(says<MemberJoined>('MemberJoined', { userId, invitation: null, chatId: null }, { personal: named(userId.charAt(0).toUpperCase() + userId.slice(1)) }))(userId, said)
+export const removed = (userId: string, said: Omit<Said<GroupMemberRemoved>, 'userId'> = {}): GroupMemberRemoved => says<GroupMemberRemoved>('GroupMemberRemoved', { userId })({ ...said, userId })
+export const ownerChanged = (userId: string, said: Omit<Said<GroupOwnerChanged>, 'userId'> = {}): GroupOwnerChanged => says<GroupOwnerChanged>('GroupOwnerChanged', { userId })({ ...said, userId })
+export const archived = says<GroupArchived>('GroupArchived', {})
+export const unarchived = says<GroupUnarchived>('GroupUnarchived', {})
+/** The SHA-256 of a secret. */
+export const SECRET = 'ef56'.repeat(16)
+export const invited = says<InvitationCreated>('InvitationCreated', { invitationId: 'i1', secretHash: SECRET, expiresAt: NOW + 7 * DAY })
+export const revoked = says<InvitationRevoked>('InvitationRevoked', { invitationId: 'i1' })
 export const left = own(says<MemberLeft>('MemberLeft', { userId: 'bob' }))
 export const profileChanged = own(says<MemberProfileChanged>('MemberProfileChanged', { userId: 'bob' }, { personal: named('Robert') }))
 export const walletSet = own(says<WalletSet>('WalletSet', { userId: 'bob' }, { personal: { wallet: 'UQ-bob' } }))

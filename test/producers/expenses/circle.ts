@@ -5,15 +5,19 @@ import { as, openMemoryEdge, type Answered, type AnswerBody, type MemoryEdge, ty
 
 export const openExpenses = (ton?: TonCheck) => openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
 
+/** The secret of a new invitation to the group. */
+export const inviteBy = async (person: Pick<Person, 'say'>, group: string): Promise<string> => String((await person.say('POST', `${group}/invitations`)).body['secret'])
+
 /** Ann (123) made a group in EUR; Bob (456) and Cyd (789) joined it. */
 export const openCircle = async (ton?: TonCheck) => {
   const edge = await openExpenses(ton)
   const [ann, bob, cyd] = await Promise.all(['123', '456', '789'].map((user) => as(edge, user))) as [Person, Person, Person]
   const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Roommates', currency: 'EUR', name: 'Ann', username: 'ann' })
   const group = `/api/groups/${id}`
-  await bob.say('POST', `${group}/join`, { name: 'Bob' })
-  await cyd.say('POST', `${group}/join`, { name: 'Cyd' })
-  return { edge, id, group, ann, bob, cyd }
+  const invitation = await inviteBy(ann, group)
+  await bob.say('POST', `${group}/join`, { invitation, name: 'Bob' })
+  await cyd.say('POST', `${group}/join`, { invitation, name: 'Cyd' })
+  return { edge, id, group, ann, bob, cyd, invitation }
 }
 
 export const DINNER = { amount: 100, description: 'Dinner' } as const

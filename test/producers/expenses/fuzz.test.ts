@@ -50,7 +50,9 @@ const junk = fc.oneof(
 const GOOD: readonly (readonly [Sent['method'] & string, string, Readonly<Record<string, unknown>>])[] = [
   ['POST', '/api/groups', { title: 'X', currency: 'EUR', chatId: '-100', name: 'Ann', username: 'ann', avatarUrl: 'https://t.example/a.jpg' }],
   ['PATCH', '/api/groups/GROUP', { title: 'X' }],
-  ['POST', '/api/groups/GROUP/join', { name: 'Ann', username: 'ann' }],
+  ['POST', '/api/groups/GROUP/join', { invitation: 'not-the-secret', name: 'Ann', username: 'ann' }],
+  ['POST', '/api/groups/GROUP/invitations', { expiresInHours: 24 }],
+  ['PUT', '/api/groups/GROUP/owner', { userId: '123' }],
   ['PUT', '/api/groups/GROUP/wallet', { wallet: 'EQabc' }],
   ['PUT', '/api/groups/GROUP/profile', { name: 'Ann' }],
   ['POST', '/api/groups/GROUP/expenses', { ...DINNER, currency: 'EUR', payerId: '123', splitType: 'exact', splits: [{ userId: '123', amount: 100 }], category: 'food', date: '2026-11-16' }],

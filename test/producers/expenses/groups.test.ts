@@ -71,11 +71,12 @@ describe('a group', () => {
     const { body: { id: expense } } = await ann.say('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })
     const before = edge.events.length
     for (const place of [group, '/api/groups/none', '/api/groups/a%23b']) {
-      for (const path of ['', '/expenses', `/expenses/${expense}`, `/expenses/${expense}/history`, '/activity', '/balances', '/balances?as-of=2026-11-16', '/debts', '/settlements', '/settlements/x']) {
+      for (const path of ['', '/invitations', '/export', '/expenses', `/expenses/${expense}`, `/expenses/${expense}/history`, '/activity', '/balances', '/balances?as-of=2026-11-16', '/debts', '/settlements', '/settlements/x']) {
         expect(await dan.ask(place + path), place + path).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
       }
       for (const [method, path, body] of [
-        ['PATCH', '', { title: 'Mine' }], ['POST', '/leave', undefined], ['PUT', '/wallet', { wallet: 'EQabc' }], ['PUT', '/profile', { name: 'Dan' }], ['POST', '/expenses', { amount: 1, description: 'x' }],
+        ['PATCH', '', { title: 'Mine' }], ['POST', '/invitations', {}], ['DELETE', '/invitations/x', undefined], ['PUT', '/owner', { userId: '999' }], ['DELETE', '/members/123', undefined], ['POST', '/archive', undefined], ['POST', '/unarchive', undefined],
+        ['POST', '/leave', undefined], ['PUT', '/wallet', { wallet: 'EQabc' }], ['PUT', '/profile', { name: 'Dan' }], ['POST', '/expenses', { amount: 1, description: 'x' }],
         ['PUT', `/expenses/${expense}`, { amount: 1, description: 'x', revision: 1 }], ['DELETE', `/expenses/${expense}`, undefined], ['POST', `/expenses/${expense}/restore`, undefined],
         ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }], ['PUT', '/settlements/x', { status: 'completed' }],
       ] as const) {
@@ -87,24 +88,26 @@ describe('a group', () => {
 })
 
 describe('a member', () => {
-  test('E26: joins by the group\'s id, once however often they say so', async () => {
-    const { edge, group } = await openCircle()
+  test('E26: joins by an invitation, once however often they send it', async () => {
+    const { edge, group, invitation } = await openCircle()
     const dan = await as(edge, '999')
-    expect(await dan.say('POST', '/api/groups/none/join')).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
-    expect(await dan.say('POST', `${group}/join`, { name: 'Dan', username: 'dan_d' })).toMatchObject({ status: 200, body: { memberCount: 4 } })
+    expect(await dan.say('POST', '/api/groups/none/join', { invitation })).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
+    expect(await dan.say('POST', `${group}/join`, { invitation, name: 'Dan', username: 'dan_d' })).toMatchObject({ status: 200, body: { memberCount: 4 } })
     expect(await dan.say('POST', `${group}/join`, { name: 'Daniel' })).toMatchObject({ status: 200, body: { memberCount: 4 } })
     expect((await dan.ask(group)).body['members']).toMatchObject([{}, {}, {}, { id: '999', name: 'Daniel', joinedAt: '2026-11-16T12:00:00.000Z' }])
-    for (const [body, field, code] of [[{ name: 5 }, '/name', 'wrong-type'], [{ name: '' }, '/name', 'too-short'], [{ userId: '1' }, '/userId', 'unknown-field'], [{ username: '@dan' }, '/username', 'bad-format']] as const) {
+    for (const [body, field, code] of [
+      [{ name: 5 }, '/name', 'wrong-type'], [{ name: '' }, '/name', 'too-short'], [{ userId: '1' }, '/userId', 'unknown-field'], [{ username: '@dan' }, '/username', 'bad-format'], [{ invitation: 5 }, '/invitation', 'wrong-type'],
+    ] as const) {
       expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject({ status: 400, body: { field, code } })
     }
   })
 
   test('is called as they were last, where they do not say how', async () => {
-    const { edge, bob, group } = await openCircle()
+    const { edge, bob, group, invitation } = await openCircle()
     const { body } = await bob.say('POST', '/api/groups', { title: 'Chess' })
     expect(body['members']).toMatchObject([{ id: '456', name: 'Bob' }])
     const dan = await as(edge, '999')
-    expect((await dan.say('POST', `${group}/join`)).body['members']).toMatchObject([{}, {}, {}, { id: '999', name: '999' }])
+    expect((await dan.say('POST', `${group}/join`, { invitation })).body['members']).toMatchObject([{}, {}, {}, { id: '999', name: '999' }])
   })
 
   test('E27 E6: tells their wallet, and takes it back', async () => {
@@ -124,8 +127,8 @@ describe('a member', () => {
     expect((await bob.say('POST', `${group}/expenses`, { amount: 9, description: 'Beer' })).body).toMatchObject({ payerName: 'Robert' })
   })
 
-  test('E-i: who leaves reads on and settles, says nothing else, and may come back', async () => {
-    const { edge, group, ann, bob } = await openCircle()
+  test('E-i: a person who left reads on and settles, can do nothing else, and comes back by an invitation', async () => {
+    const { edge, group, ann, bob, invitation } = await openCircle()
     await ann.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
     expect(await bob.say('POST', `${group}/leave`)).toMatchObject({ status: 200, body: { id: '456', leftAt: '2026-11-16T12:00:00.000Z' } })
     expect((await bob.say('POST', `${group}/leave`)).status).toBe(200)
@@ -136,7 +139,8 @@ describe('a member', () => {
     }
     const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'EUR' })
     expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed' } })
-    expect((await bob.say('POST', `${group}/join`)).body).toMatchObject({ memberCount: 3 })
+    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect((await bob.say('POST', `${group}/join`, { invitation })).body).toMatchObject({ memberCount: 3 })
     expect(typesOf(edge).filter((type) => type === 'MemberJoined')).toHaveLength(3)
   })
 })

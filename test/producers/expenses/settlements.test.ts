@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { TonAsked, TonCheck } from '../../../producers/expenses/ton.ts'
+import type { TonCheck, TonPayment } from '../../../producers/expenses/ton.ts'
+import { NOON } from '../memory-edge.ts'
 import { DINNER, netsIn, openCircle } from './circle.ts'
 
 const HASH = 'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'
@@ -17,7 +18,7 @@ describe('a settlement', () => {
   test('E34 E9: is proposed by who pays, and counts for nothing yet', async () => {
     const { id, group, bob, settlement } = await openDebt()
     expect(settlement).toMatchObject({
-      groupId: id, groupTitle: 'Roommates', fromUserId: '456', fromUserName: 'Bob', toUserId: '123', toUserName: 'Ann', amount: '10.00', currency: 'EUR', txHash: null, status: 'pending', createdAt: '2026-11-16T12:00:00.000Z',
+      groupId: id, groupTitle: 'Roommates', fromUserId: '456', fromUserName: 'Bob', toUserId: '123', toUserName: 'Ann', amount: '10.00', currency: 'EUR', txHash: null, comment: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{10}$/) as string, status: 'pending', createdAt: '2026-11-16T12:00:00.000Z',
     })
     expect(netsIn(await bob.ask(`${group}/balances`))).toEqual({ 123: '10.00', 456: '-10.00' })
   })
@@ -75,53 +76,70 @@ describe('a settlement', () => {
 })
 
 describe('a transaction', () => {
-  test('E-j: settles once: the first settlement that names it, however often that one does', async () => {
-    const { group, bob, path } = await openDebt(undefined, 'TON')
-    const done = await bob.say('PUT', path, { status: 'completed', txHash: HASH })
+  test('E-j: completes one settlement: the first that the payee confirms with it, however often', async () => {
+    const { group, ann, bob, path } = await openDebt(undefined, 'TON')
+    const done = await ann.say('PUT', path, { status: 'completed', txHash: HASH })
     expect(done).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'manual' } })
     expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH.toUpperCase() })).toMatchObject({ status: 200, body: done.body })
-    expect(await bob.say('PUT', path, { status: 'completed', txHash: OTHER_HASH })).toMatchObject({ status: 409, body: { code: 'settlement-final' } })
+    expect(await ann.say('PUT', path, { status: 'completed', txHash: OTHER_HASH })).toMatchObject({ status: 409, body: { code: 'settlement-final' } })
     const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'TON', txHash: HASH })
-    expect(await bob.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 409, body: { code: 'transaction-claimed' } })
+    expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed', txHash: HASH })).toMatchObject({ status: 409, body: { code: 'transaction-claimed' } })
     expect((await bob.ask(`${group}/settlements/${id}`)).body).toMatchObject({ status: 'pending' })
     expect(netsIn(await bob.ask(`${group}/balances`), 'TON')).toEqual({ 123: '0.000000000', 456: '0.000000000' })
   })
 
-  const openTon = async (...answers: readonly ('confirmed' | 'failed' | 'unknown')[]) => {
-    const asked: TonAsked[] = []
-    const check = async (one: TonAsked) => {
-      asked.push(one)
+  test('E-j: that completes another settlement does not keep the payee from confirming without it', async () => {
+    const { group, ann, bob, path } = await openDebt(undefined, 'TON')
+    await ann.say('PUT', path, { status: 'completed', txHash: HASH })
+    const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'TON', txHash: HASH })
+    expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', txHash: null } })
+  })
+
+  test('E-j: does not complete a settlement on the payer\'s word, if the server looks up no transactions', async () => {
+    const { group, ann, bob, path } = await openDebt(undefined, 'TON')
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 403, body: { code: 'receiver-only', field: '/txHash' } })
+    const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 10, currency: 'TON', txHash: HASH })
+    expect(await bob.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 403, body: { code: 'receiver-only' } })
+    expect(netsIn(await bob.ask(`${group}/balances`), 'TON')).toEqual({ 123: '10.000000000', 456: '-10.000000000' })
+    expect(await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'manual' } })
+  })
+
+  const openTon = async (...answers: readonly Awaited<ReturnType<TonCheck['check']>>[]) => {
+    const asked: TonPayment[] = []
+    const check = async (payment: TonPayment) => {
+      asked.push(payment)
       return answers[asked.length - 1] ?? 'unknown'
     }
     const circle = await openDebt({ check })
-    await circle.bob.say('PUT', `${circle.group}/wallet`, { wallet: 'EQbob' })
     await circle.ann.say('PUT', `${circle.group}/wallet`, { wallet: 'EQann' })
-    const { body: { id } } = await circle.bob.say('POST', `${circle.group}/settlements`, { toUserId: '123', amount: '1.5', currency: 'TON', txHash: HASH })
-    return { ...circle, asked, ton: `${circle.group}/settlements/${id}` }
+    const { body: { id, comment } } = await circle.bob.say('POST', `${circle.group}/settlements`, { toUserId: '123', amount: '1.5', currency: 'TON', txHash: HASH })
+    return { ...circle, asked, comment, ton: `${circle.group}/settlements/${id}` }
   }
 
-  test('E35: of TON is looked up on the chain, whose word is the event', async () => {
-    const { bob, ton, asked } = await openTon('unknown', 'confirmed')
+  test('E35: of TON is looked up on the chain by the payee\'s wallet, the amount, the comment and the time of the settlement', async () => {
+    const { bob, ton, asked, comment } = await openTon('unknown', 'confirmed')
     expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 503, headers: { 'retry-after': '10' }, body: { code: 'transaction-unconfirmed' } })
-    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'ton' } })
+    expect(await bob.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', txHash: HASH, confirmedBy: 'ton', comment } })
     expect((await bob.say('PUT', ton, { status: 'completed', txHash: HASH })).status).toBe(200)
-    expect(asked).toEqual([1, 2].map(() => ({ txHash: HASH, from: 'EQbob', to: 'EQann', amountMinor: 1_500_000_000n })))
+    expect(asked).toEqual([1, 2].map(() => ({ txHash: HASH, to: 'EQann', amountMinor: 1_500_000_000n, comment, after: NOON })))
   })
 
-  test('E35: that is not the payment fails the settlement', async () => {
-    const { bob, ton, asked } = await openTon('failed', 'confirmed')
-    for (let n = 0; n < 2; n += 1) expect(await bob.say('PUT', ton, { status: 'completed' }, { 'idempotency-key': 'k' })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
-    expect(asked).toHaveLength(1)
+  test.each(['no-wallet', 'hash', 'receiver', 'amount', 'comment', 'early', 'bounced'] as const)('E35: that is not the payment (%s) needs the payee\'s confirmation', async (mismatch) => {
+    const { ann, bob, ton } = await openTon(mismatch)
+    const refused = await bob.say('PUT', ton, { status: 'completed' })
+    expect(refused).toMatchObject({ status: 403, body: { code: 'receiver-only', field: '/txHash', detail: expect.stringContaining('Only Ann, who is paid, can confirm') as string } })
+    expect((await bob.ask(ton)).body).toMatchObject({ status: 'pending' })
+    expect(await ann.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual' } })
   })
 
-  test('E35: need not be looked up where who is paid says it came', async () => {
+  test('E35: is not looked up if the payee confirms it', async () => {
     const { ann, ton, asked } = await openTon()
-    expect(await ann.say('PUT', ton, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual', txHash: HASH } })
+    expect(await ann.say('PUT', ton, { status: 'completed', txHash: HASH })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual', txHash: HASH } })
     expect(asked).toEqual([])
   })
 
-  test('E35: proves nothing in another currency than TON: there only who is paid may say that it came', async () => {
-    const { group, ann, bob, path } = await openDebt()
+  test('E35: proves nothing in another currency than TON: there only the payee can confirm', async () => {
+    const { group, ann, bob, path } = await openDebt({ check: async () => 'confirmed' })
     expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 403, body: { code: 'receiver-only', field: '/txHash' } })
     expect(netsIn(await bob.ask(`${group}/balances`))).toEqual({ 123: '10.00', 456: '-10.00' })
     expect(await ann.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual', txHash: HASH } })
@@ -129,9 +147,9 @@ describe('a transaction', () => {
   })
 
   test('that is claimed and not yet followed is answered 202', async () => {
-    const { edge, bob, path } = await openDebt(undefined, 'TON')
+    const { edge, ann, bob, path } = await openDebt(undefined, 'TON')
     edge.pause()
-    expect(await bob.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 202, body: { state: 'pending' } })
+    expect(await ann.say('PUT', path, { status: 'completed', txHash: HASH })).toMatchObject({ status: 202, body: { state: 'pending' } })
     edge.resume()
     expect((await bob.ask(path)).body).toMatchObject({ status: 'completed' })
   })

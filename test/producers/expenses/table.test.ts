@@ -7,7 +7,7 @@ import { expensesTable } from '../../../projections/expenses/table.ts'
 import { describeWith } from '../../services/available.ts'
 import { dynamodbAvailable, sharedDynamoDb } from '../../services/dynamodb.ts'
 import { as } from '../memory-edge.ts'
-import { openExpenses } from './circle.ts'
+import { inviteBy, openExpenses } from './circle.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
 
@@ -19,7 +19,8 @@ const openExample = async () => {
   if (alice === undefined || bob === undefined) throw new Error('nobody came')
   const { body: { id: groupId } } = await alice.say('POST', '/api/groups', { title: 'Roommates', currency: 'TON', chatId: '-1001234567890', name: 'Alice Smith', username: 'alice', avatarUrl: 'https://t.example/123456789.jpg' })
   const group = `/api/groups/${groupId}`
-  for (const [at, one] of [bob, ...others].entries()) await one.say('POST', `${group}/join`, { name: people[at + 1]?.[1], username: people[at + 1]?.[2] })
+  const invitation = await inviteBy(alice, group)
+  for (const [at, one] of [bob, ...others].entries()) await one.say('POST', `${group}/join`, { invitation, name: people[at + 1]?.[1], username: people[at + 1]?.[2] })
   await alice.say('PUT', `${group}/wallet`, { wallet: 'EQBvI0aFLnw2QbZgjMPCLRdtRHxhUyinQudg6sdiohIwg5jL' })
   const { body: { id: expenseId } } = await alice.say('POST', `${group}/expenses`, { amount: 100, description: 'Dinner at restaurant', category: 'food' })
   const { body: { id: settlementId } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123456789', amount: 25, currency: 'TON' })
@@ -84,7 +85,7 @@ describe('the table reads as the source document has it', () => {
   test('what is ours begins with _, or lies beside under a name of its own', async () => {
     const { edge, groupId } = await openExample()
     const kinds = new Set([...edge.items.values()].filter(({ PK }) => PK === `GROUP#${groupId}`).map(({ SK }) => SK.slice(0, SK.indexOf('#') + 1) || SK))
-    expect([...kinds].sort()).toEqual(['BALANCE#', 'EXPENSE#', 'LOG#', 'METADATA', 'OWED#', 'PART#', 'RECEIVED#', 'SETTLE#', 'SETTLEMENT#', 'TX#', 'USER#'])
+    expect([...kinds].sort()).toEqual(['BALANCE#', 'EXPENSE#', 'INVITATIONS', 'LOG#', 'METADATA', 'OWED#', 'PART#', 'RECEIVED#', 'ROSTER', 'SETTLE#', 'SETTLEMENT#', 'TX#', 'USER#'])
   })
 })
 

@@ -3,6 +3,7 @@ import { expenses } from '../../../processors/expenses/domain.ts'
 import { expensesEdgeWith } from '../../../producers/expenses.ts'
 import { createTonCheck } from '../../../producers/ton/toncenter.ts'
 import { hexOf, paid, startTon, type TonService } from '../../services/ton.ts'
+import { inviteBy } from './circle.ts'
 import { NOON, openMemoryEdge, send, type MemoryEdge, type Sent } from '../memory-edge.ts'
 import { BOT_TOKEN, openedBy, ZOFIE } from '../telegram/signed.ts'
 
@@ -10,8 +11,8 @@ const SECRET = 'a-secret-of-the-webhook'
 const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
 
 /** A person in the Mini App. */
-const inApp = (edge: MemoryEdge, user: { readonly id: number }) => {
-  const headers = { authorization: `tma ${openedBy(user)}` }
+const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) => {
+  const headers = { authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}` }
   return {
     ask: (url: string) => send(edge.app, { url, headers }),
     say: (method: Sent['method'] & string, url: string, body?: unknown) => send(edge.app, { method, url, headers, body }),
@@ -38,7 +39,8 @@ describe('in the Mini App', () => {
     expect(made).toMatchObject({ status: 201, body: { title: 'Tatry', currency: 'TON' } })
     const group = `/api/groups/${made.body.id}`
     expect(await bob.ask(group)).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
-    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+    expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(zofie, group) })).toMatchObject({ status: 200, body: { memberCount: 2 } })
     expect((await bob.ask(group)).body['members']).toMatchObject([{ id: '12', name: 'Bob', username: 'bob' }, { id: '279058397', name: 'Žofie Nováková', username: 'zofie_n', avatarUrl: ZOFIE.photo_url }])
     expect((await zofie.ask('/api/users/me')).body).toMatchObject({ id: '279058397', telegramId: 279058397, name: 'Žofie Nováková' })
   })
@@ -65,6 +67,55 @@ test('E-h E-m a chat and its app are one group: who was added by the chat sees i
   expect((await zofie.ask('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
 })
 
+describe('a chat admits to its own group, without an invitation', () => {
+  const chat = { id: -55, type: 'group', title: 'Tatry' } as const
+
+  const openChat = async () => {
+    const opened = await open()
+    const at = { date: NOON / 1000, chat }
+    await opened.post({ update_id: 1, my_chat_member: { ...at, from: ZOFIE, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+    const [group] = (await opened.zofie.ask('/api/groups')).body.items
+    return { ...opened, at, path: `/api/groups/${group?.id}`, from: (from: object) => inApp(opened.edge, BOB, from) }
+  }
+
+  test('E-l those who open the Mini App from it', async () => {
+    const { path, bob, from } = await openChat()
+    expect(await bob.say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    for (const other of [{ ...chat, id: -56 }, { ...chat, type: 'channel' }, { ...chat, id: 'x' }]) expect(await from(other).say('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+  })
+
+  test('E-l nobody to a group whose creator only claims to belong to it', async () => {
+    const { zofie, from } = await openChat()
+    const { body: { id } } = await zofie.say('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
+    expect(await from(chat).say('POST', `/api/groups/${id}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+  })
+
+  test('E-l nobody whom the owner removed, until a member invites them', async () => {
+    const { post, at, path, zofie, bob, from } = await openChat()
+    await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect((await bob.ask(path)).status).toBe(200)
+    expect((await zofie.say('DELETE', `${path}/members/12`)).status).toBe(200)
+    await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
+    await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect((await bob.ask(path)).status).toBe(403)
+    expect((await bob.say('POST', `${path}/join`, { invitation: await inviteBy(zofie, path) })).status).toBe(200)
+  })
+
+  test('E-l those again whom an administrator of the chat removed, when Telegram reports them again', async () => {
+    const { post, at, path, bob, from } = await openChat()
+    await post({ update_id: 2, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
+    expect((await bob.ask(path)).status).toBe(403)
+    expect((await from(chat).say('POST', `${path}/join`)).status).toBe(403)
+    await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
+    expect((await bob.ask(path)).status).toBe(200)
+    await post({ update_id: 5, message: { ...at, from: BOB, left_chat_member: BOB } })
+    expect(await bob.ask(path)).toMatchObject({ status: 200, body: { memberCount: 1 } })
+  })
+})
+
 describe('a settlement by TON', () => {
   const [ZOFIES, BOBS] = [`0:${'2'.repeat(64)}`, 'EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N']
   const BOBS_RAW = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
@@ -74,30 +125,40 @@ describe('a settlement by TON', () => {
     const { zofie, bob } = await open()
     const { body: { id } } = await bob.say('POST', '/api/groups', { title: 'Tatry' })
     const group = `/api/groups/${id}`
-    await zofie.say('POST', `${group}/join`)
+    await zofie.say('POST', `${group}/join`, { invitation: await inviteBy(bob, group) })
     await zofie.say('PUT', `${group}/wallet`, { wallet: ZOFIES })
     await bob.say('PUT', `${group}/wallet`, { wallet: BOBS })
     await bob.say('POST', `${group}/expenses`, { amount: 1.5, description: 'Hut', splits: [{ userId: '279058397' }] })
-    const propose = async () => `${group}/settlements/${(await zofie.say('POST', `${group}/settlements`, { toUserId: '12', amount: 1.5, currency: 'TON' })).body.id}`
-    return { zofie, group, propose, path: await propose() }
+    const propose = async () => {
+      const { body } = await zofie.say('POST', `${group}/settlements`, { toUserId: '12', amount: 1.5, currency: 'TON' })
+      return { path: `${group}/settlements/${body.id}`, comment: String(body['comment']) }
+    }
+    return { zofie, bob, group, propose, ...(await propose()) }
   }
 
-  test('E-j is completed when the chain has the payment, once', async () => {
-    const { zofie, group, path, propose } = await openDebt()
-    const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })
+  test('E-j is completed when the chain has the payment with its comment, once', async () => {
+    const { zofie, group, path, comment, propose } = await openDebt()
+    const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n, comment })
     expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({ status: 503, body: { code: 'transaction-unconfirmed' } })
     ton.add(payment)
     expect(await zofie.say('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'ton', txHash: hexOf(payment) } })
     expect((await zofie.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'TON', debts: [] }])
     const urlForm = Buffer.from(payment.hash, 'base64').toString('base64url')
-    expect(await zofie.say('PUT', await propose(), { status: 'completed', txHash: urlForm })).toMatchObject({ status: 409, body: { code: 'transaction-claimed' } })
+    const other = await propose()
+    expect(other.comment).not.toBe(comment)
+    expect(await zofie.say('PUT', other.path, { status: 'completed', txHash: urlForm })).toMatchObject({ status: 403, body: { code: 'receiver-only' } })
   })
 
-  test('E-j fails when the chain has another payment under that hash', async () => {
-    const { zofie, path } = await openDebt()
-    const less = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1n })
-    ton.add(less)
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(less) })).toMatchObject({ status: 200, body: { status: 'failed', confirmedBy: 'ton' } })
+  test('E-j stays pending when the chain has another payment under that hash, until the payee confirms it', async () => {
+    const { zofie, bob, path, comment } = await openDebt()
+    const less = paid({ name: 'less', from: ZOFIES, to: BOBS_RAW, nano: 1n, comment })
+    const plain = paid({ name: 'plain', from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })
+    for (const payment of [less, plain]) {
+      ton.add(payment)
+      expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({ status: 403, body: { code: 'receiver-only' } })
+    }
+    expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: hexOf(plain) })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual' } })
   })
 
   test('stays pending while nobody answers', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { as, type Person } from '../memory-edge.ts'
-import { DINNER, openCircle } from './circle.ts'
+import { DINNER, inviteBy, openCircle } from './circle.ts'
 
 /** Ann and Bob share two groups and two currencies; Bob settles in one of them. */
 const openLife = async () => {
@@ -8,7 +8,7 @@ const openLife = async () => {
   const { edge, ann, bob, group } = circle
   const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Trip', currency: 'TON' })
   const trip = `/api/groups/${id}`
-  await bob.say('POST', `${trip}/join`)
+  await bob.say('POST', `${trip}/join`, { invitation: await inviteBy(ann, trip) })
   const both = [{ userId: '123' }, { userId: '456' }]
   const later = () => void (edge.clock.at += 1000)
   await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: both })
@@ -102,7 +102,7 @@ describe('a person', () => {
     const { ann, group } = await openLife()
     const { body } = await ann.ask(`${group}/activity`)
     expect(body.items.map(({ kind, by }) => [kind, by])).toEqual([
-      ['settlement-confirmed', '123'], ['settlement-proposed', '456'], ['expense-recorded', '123'], ['member-joined', '789'], ['member-joined', '456'], ['group-created', '123'],
+      ['settlement-confirmed', '123'], ['settlement-proposed', '456'], ['expense-recorded', '123'], ['member-joined', '789'], ['member-joined', '456'], ['invitation-created', '123'], ['group-created', '123'],
     ])
   })
 })

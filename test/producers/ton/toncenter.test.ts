@@ -1,24 +1,27 @@
 import { hash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { TonAsked } from '../../../producers/expenses/ton.ts'
+import type { TonMismatch, TonPayment } from '../../../producers/expenses/ton.ts'
 import { createTonCheck } from '../../../producers/ton/toncenter.ts'
 import { oneTxHash } from '../../../projections/expenses/keys.ts'
-import { paid, startTon, type TonMessage, type TonService, type TonTransaction } from '../../services/ton.ts'
+import { contentOf, paid, startTon, type TonMessage, type TonService, type TonTransaction } from '../../services/ton.ts'
 
-const ANN = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
-const ANN_FRIENDLY = 'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI'
-const BOB = `0:${'B0B'.repeat(21)}0`
+const ANN = `0:${'A'.repeat(64)}`
+const BOB = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8'
+const BOB_FRIENDLY = 'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI'
 const EVE = `0:${'E'.repeat(64)}`
 
 const base64 = (what: string): string => hash('sha256', what, 'base64')
 const hex = (what: string): string => hash('sha256', what, 'hex')
 
-const message = (more: Partial<TonMessage> = {}): TonMessage => ({ hash: base64('message'), source: ANN, destination: BOB, value: '1500000000', bounce: true, bounced: false, ...more })
+const COMMENT = 'K7Q2M9X4TB'
+const AFTER = Date.parse('2026-11-16T12:00:00.000Z')
 
-/** What Bob's account tells: 1.5 TON came from Ann. */
-const arrived = (more: Partial<TonTransaction> = {}): TonTransaction => paid({ name: 'arrived', from: ANN, to: BOB, nano: 1_500_000_000n, ...more })
+const message = (more: Partial<TonMessage> = {}): TonMessage => ({ hash: base64('message'), source: ANN, destination: BOB, value: '1500000000', bounce: true, bounced: false, ...contentOf(COMMENT), ...more })
 
-const asked: TonAsked = { txHash: hex('arrived'), from: ANN_FRIENDLY, to: BOB, amountMinor: 1_500_000_000n }
+/** The transaction on Bob's account: 1.5 TON from Ann. */
+const arrived = (more: Partial<TonTransaction> = {}): TonTransaction => paid({ name: 'arrived', from: ANN, to: BOB, nano: 1_500_000_000n, comment: COMMENT, ...more })
+
+const asked: TonPayment = { txHash: hex('arrived'), to: BOB_FRIENDLY, amountMinor: 1_500_000_000n, comment: COMMENT, after: AFTER }
 const NO_STATE = { skipped: true, reason: 'no_state' }
 
 let ton: TonService
@@ -32,7 +35,7 @@ beforeEach(async () => {
 afterEach(() => ton.stop())
 
 describe('E-j a TON transaction', () => {
-  test('E-j that brought the amount from the one to the other is confirmed, in whatever form it is named', async () => {
+  test('E-j that brought the amount with the comment is confirmed, in every spelling of its hash', async () => {
     ton.add(arrived())
     for (const txHash of [hex('arrived'), hex('arrived').toUpperCase(), base64('arrived'), Buffer.from(hex('arrived'), 'hex').toString('base64url')]) {
       expect(await checking().check({ ...asked, txHash }), txHash).toBe('confirmed')
@@ -46,18 +49,34 @@ describe('E-j a TON transaction', () => {
     expect(oneTxHash('not-a-hash-of-the-chain')).toBe('not-a-hash-of-the-chain')
   })
 
-  const failed: readonly (readonly [what: string, transaction: TonTransaction])[] = [
-    ['brought less', arrived({ in_msg: message({ value: '1499999999' }) })],
-    ['brought more', arrived({ in_msg: message({ value: '15000000000' }) })],
-    ['went to another', arrived({ account: EVE, in_msg: message({ destination: EVE }) })],
-    ['came from another', arrived({ in_msg: message({ source: EVE }) })],
-    ['went the other way', arrived({ account: ANN, in_msg: message({ source: BOB, destination: ANN }) })],
-    ['brought back what had been sent', arrived({ in_msg: message({ bounced: true }) })],
-    ['could not be taken and was sent back', arrived({ description: { type: 'ord', aborted: true, compute_ph: NO_STATE, bounce: { type: 'ok' } } })],
+  const mismatches: readonly (readonly [what: string, mismatch: TonMismatch, transaction: TonTransaction])[] = [
+    ['brought less', 'amount', arrived({ in_msg: message({ value: '1499999999' }) })],
+    ['brought more', 'amount', arrived({ in_msg: message({ value: '15000000000' }) })],
+    ['went to another wallet', 'receiver', arrived({ account: EVE, in_msg: message({ destination: EVE }) })],
+    ['went the other way', 'receiver', arrived({ account: ANN, in_msg: message({ source: BOB, destination: ANN }) })],
+    ['carries no comment', 'comment', arrived({ in_msg: message(contentOf()) })],
+    ['carries the comment of another settlement', 'comment', arrived({ in_msg: message(contentOf('K7Q2M9X4TC')) })],
+    ['carries the comment among other words', 'comment', arrived({ in_msg: message(contentOf(`for ${COMMENT}`)) })],
+    ['calls a contract with an argument that reads like the comment', 'comment', arrived({ in_msg: message({ opcode: '0x0f8a7ea5' }) })],
+    ['carries an encrypted comment', 'comment', arrived({ in_msg: message({ opcode: '0x2167da4b', message_content: { ...contentOf(COMMENT).message_content, decoded: null } }) })],
+    ['is as old as the settlement', 'early', arrived({ now: AFTER / 1000 })],
+    ['is older than the settlement', 'early', arrived({ now: AFTER / 1000 - 3600 })],
+    ['returned an earlier payment', 'bounced', arrived({ in_msg: message({ bounced: true }) })],
+    ['the account could not take', 'bounced', arrived({ description: { type: 'ord', aborted: true, compute_ph: NO_STATE, bounce: { type: 'ok' } } })],
   ]
-  test.each(failed)('E-j that %s failed', async (_what, transaction) => {
+  test.each(mismatches)('E-j that %s does not complete the settlement: %s', async (_what, mismatch, transaction) => {
     ton.add(transaction)
-    expect(await checking().check(asked)).toBe('failed')
+    expect(await checking().check(asked)).toBe(mismatch)
+  })
+
+  test('E-j from another wallet than the payer\'s is confirmed by its comment', async () => {
+    ton.add(arrived({ in_msg: message({ source: EVE }) }))
+    expect(await checking().check(asked)).toBe('confirmed')
+  })
+
+  test('E-j with spaces around the comment, or in small letters, is confirmed', async () => {
+    ton.add(arrived({ in_msg: message(contentOf(` ${COMMENT.toLowerCase()}\n`)) }))
+    expect(await checking().check(asked)).toBe('confirmed')
   })
 
   test('that an account keeps although it is no contract yet is confirmed', async () => {
@@ -77,11 +96,10 @@ describe('E-j a TON transaction', () => {
     expect(errors).toEqual([])
   })
 
-  test('is not asked for where a wallet is not known, or it is no hash', async () => {
+  test('is not looked up if the payee has no wallet, or if it is no hash', async () => {
     ton.add(arrived())
-    for (const wrong of [{ from: null }, { to: null }, { to: 'bob' }, { txHash: 'not-a-hash-of-the-chain' }, { txHash: '../../../secret/files' }]) {
-      expect(await checking().check({ ...asked, ...wrong })).toBe('unknown')
-    }
+    for (const to of [null, 'bob']) expect(await checking().check({ ...asked, to })).toBe('no-wallet')
+    for (const txHash of ['not-a-hash-of-the-chain', '../../../secret/files']) expect(await checking().check({ ...asked, txHash })).toBe('hash')
     expect(ton.asked).toEqual([])
   })
 })

@@ -187,6 +187,29 @@ const holiday = JSON.parse(readFileSync(new URL('spliit-holiday.json', import.me
 const [ANN, BOB, CY] = ['spliit:_ann4zXcV0qk8Q2hL9sTe', 'spliit:bobR7-Yx1nWm5uKdJ3pGa', 'spliit:-cyN2vB6tHq9zLw4eXoFi']
 const HOLIDAY = 'GROUP#spliit:-hoL1dAy8sXw3Qe7Rt5Yu'
 
+describe('rows of our own export', () => {
+  const rows = [
+    { ...group, ownerId: '2', archivedAt: '2024-02-01T00:00:00.000Z' }, member('1', { joinedAt: '2024-01-15T10:31:00.000Z' }), member('2'), member('3', { leftAt: '2024-01-30T00:00:00.000Z', removedAt: '2024-01-31T00:00:00.000Z' }), expense('e1'),
+  ]
+
+  test('E45: keep the owner, who was removed, and that the group is archived', () => {
+    for (const each of [rows, [...rows].reverse()]) {
+      const { items, refusals } = folded(each)
+      expect(refusals).toEqual([])
+      expect(items['GROUP#g1 / METADATA']).toMatchObject({ ownerId: '2', archivedAt: '2024-02-01T00:00:00.000Z', memberCount: 2 })
+      expect(items['GROUP#g1 / USER#3']).toMatchObject({ removedAt: '2024-01-31T00:00:00.000Z', GSI1SK: 'REMOVED#g1' })
+    }
+  })
+
+  test('E45: are known when they are there', async () => {
+    const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, () => {}, expensesTable)
+    expect(await fresh(rows, reader)).toEqual([])
+  })
+
+  test('without an owner make the member who joined first the owner', () =>
+    expect(folded([group, member('1'), member('2', { joinedAt: '2024-01-15T10:31:00.000Z' })]).items['GROUP#g1 / METADATA']).toMatchObject({ ownerId: '2' }))
+})
+
 describe('a group that Spliit exported', () => {
   test('E45: everybody has the balance they had there, to the cent: even, by shares, percentage and amount, income and what was paid back', () => {
     const { items, refusals } = folded([holiday])

@@ -1,0 +1,52 @@
+import type { GroupArchived, GroupOwnerChanged, GroupUnarchived } from '../../schemas/generated/expenses.ts'
+import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { isoOf } from '../../projections/instant.ts'
+import type { EntryKind, GroupItem, MemberItem } from '../../projections/expenses/items.ts'
+import { groupKey, isId, memberKey } from '../../projections/expenses/keys.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
+import { startWork } from '../access/work.ts'
+import { enter } from './entries.ts'
+import { noGroup, refuse } from './refusal.ts'
+import { changeableGroup, ownerOnly } from './rights.ts'
+
+/** The owner hands the group over to another member. */
+export const groupOwnerChanged = (event: GroupOwnerChanged, get: Get): Result => {
+  const { data: { userId }, meta } = event
+  const group = changeableGroup(event, get)
+  if ('refusal' in group) return group
+  if (heardBefore(group._heard, event) || group.ownerId === userId) return DUPLICATE
+  const forbidden = ownerOnly(event, group)
+  if (forbidden !== undefined) return forbidden
+  const member = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  if (member === undefined) return refuse('member-unknown', `${userId} was never a member of group ${meta.key}.`)
+  if (member.leftAt !== undefined) return refuse('member-left', `${userId} left group ${meta.key} on ${member.leftAt.slice(0, 10)}.`)
+  const work = startWork(get)
+  work.put({ ...group, ownerId: userId, _heard: hearing(group._heard, event) })
+  enter(work, event, 'owner-changed', { subjectId: userId })
+  return work.result()
+}
+
+export const groupArchived = (event: GroupArchived, get: Get): Result =>
+  ownersChange(event, get, { kind: 'group-archived', isDone: ({ archivedAt }) => archivedAt !== undefined, change: (group) => ({ ...group, archivedAt: isoOf(event.meta.occurredAt) }) })
+
+export const groupUnarchived = (event: GroupUnarchived, get: Get): Result =>
+  ownersChange(event, get, { kind: 'group-unarchived', isDone: ({ archivedAt }) => archivedAt === undefined, change: ({ archivedAt: _, ...group }) => group })
+
+interface OwnersChange {
+  readonly kind: EntryKind
+  isDone(group: GroupItem): boolean
+  change(group: GroupItem): GroupItem
+}
+
+const ownersChange = (event: GroupArchived | GroupUnarchived, get: Get, { kind, isDone, change }: OwnersChange): Result => {
+  const group = get<GroupItem>(groupKey(event.meta.key))
+  if (group === undefined) return noGroup(event.meta.key)
+  if (heardBefore(group._heard, event)) return DUPLICATE
+  const forbidden = ownerOnly(event, group)
+  if (forbidden !== undefined) return forbidden
+  if (isDone(group)) return DUPLICATE
+  const work = startWork(get)
+  work.put({ ...change(group), _heard: hearing(group._heard, event) })
+  enter(work, event, kind, {})
+  return work.result()
+}

@@ -1,0 +1,30 @@
+import type { GroupItem, InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
+import { groupKey, invitationsKey, rosterKey } from '../../projections/expenses/keys.ts'
+import type { Work } from '../access/work.ts'
+
+/** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
+export const enroll = (work: Work, group: string, user: string, joinedAt: string): void => {
+  work.put({ ...rosterKey(group), members: { ...work.get<RosterItem>(rosterKey(group))?.members, [user]: joinedAt } } satisfies RosterItem)
+  const item = work.get<GroupItem>(groupKey(group))
+  if (item !== undefined && item.ownerId === null) work.put({ ...item, ownerId: user })
+}
+
+/**
+ * Takes a person off the roster and ends the invitations that they created. If they own the group, the member who joined first becomes
+ * the owner.
+ */
+export const withdraw = (work: Work, group: string, user: string): void => {
+  const roster = work.get<RosterItem>(rosterKey(group))
+  const members = Object.fromEntries(Object.entries(roster?.members ?? {}).filter(([id]) => id !== user))
+  if (roster !== undefined) work.put({ ...roster, members } satisfies RosterItem)
+  const item = work.get<GroupItem>(groupKey(group))
+  if (item?.ownerId === user) work.put({ ...item, ownerId: firstOf(members) })
+  const invitations = work.get<InvitationsItem>(invitationsKey(group))
+  if (invitations !== undefined) work.put({ ...invitations, open: invitations.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
+}
+
+/** Members who joined at the same time are ordered by id. */
+const firstOf = (members: RosterItem['members']): string | null => {
+  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? Number(a > b) - Number(a < b) : joinedA < joinedB ? -1 : 1))
+  return first?.[0] ?? null
+}

@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import type { InvitationCreatedData, InvitationRevokedData } from '../../schemas/generated/expenses.ts'
+import { isoOf } from '../../projections/instant.ts'
+import { expensesQueries } from '../../projections/expenses/queries.ts'
+import { listOf } from '../http/lists.ts'
+import { command, question, type Route } from '../http/route.ts'
+import { bool, text, textOrNull } from '../http/schemas.ts'
+import { groupOf, invitationOf } from './params.ts'
+import { inGroup } from './rights.ts'
+
+const HOUR_MS = 3_600_000
+const [DEFAULT_HOURS, MOST_HOURS] = [7 * 24, 30 * 24]
+/** 192 random bits. */
+const SECRET_BYTES = 24
+
+/** Events and items contain the hash, never the secret. */
+export const secretHash = (secret: string): string => hash('sha256', secret, 'hex')
+
+const createInvitation = command({
+  method: 'POST',
+  url: '/api/groups/:groupId/invitations',
+  summary: 'Invite people to the group. Everybody who knows the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
+  body: {
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: { expiresInHours: { type: 'integer', minimum: 1, maximum: MOST_HOURS, description: `Default: ${DEFAULT_HOURS} (7 days).` } },
+  },
+  status: 201,
+  result: { type: 'object', required: ['id', 'expiresAt'], properties: { id: text, secret: { ...text, description: 'Send it as "invitation" to POST …/join. A repeated request with the same Idempotency-Key is answered without it.' }, expiresAt: text } },
+  decide: (call) => {
+    const [invitationId, secret] = [call.newId(), Buffer.from(call.randomBytes(SECRET_BYTES)).toString('base64url')]
+    const expiresAt = call.now + (call.body?.expiresInHours ?? DEFAULT_HOURS) * HOUR_MS
+    const data: InvitationCreatedData = { invitationId, secretHash: secretHash(secret), expiresAt }
+    return { key: groupOf(call), id: invitationId, draft: { type: 'InvitationCreated', data, personal: null }, shown: { secret } }
+  },
+  answer: async (call, { id, draft, shown }) => {
+    const stored = (await expensesQueries(call.caller.reader).invitations(groupOf(call))).find((invitation) => invitation.id === id)
+    return { id, ...shown, expiresAt: stored?.expiresAt ?? isoOf((draft.data as InvitationCreatedData).expiresAt) }
+  },
+})
+
+const listInvitations = question({
+  method: 'GET',
+  url: '/api/groups/:groupId/invitations',
+  summary: 'The open invitations of a group, without their secrets.',
+  result: listOf({ type: 'object', required: ['id', 'createdBy', 'createdAt', 'expiresAt'], properties: { id: text, createdBy: textOrNull, createdAt: text, expiresAt: text } }),
+  answer: async (call) => {
+    const open = (await expensesQueries(call.caller.reader).invitations(groupOf(call))).filter(({ expiresAt }) => expiresAt > isoOf(call.now))
+    return { items: open.map(({ id, createdBy, createdAt, expiresAt }) => ({ id, createdBy, createdAt, expiresAt })) }
+  },
+})
+
+const revokeInvitation = command({
+  method: 'DELETE',
+  url: '/api/groups/:groupId/invitations/:invitationId',
+  summary: 'Revoke an invitation. Its creator and the owner of the group can do this.',
+  status: 200,
+  result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },
+  decide: (call) => {
+    const invitationId = invitationOf(call)
+    return { key: groupOf(call), id: invitationId, draft: { type: 'InvitationRevoked', data: { invitationId } satisfies InvitationRevokedData, personal: null } }
+  },
+  answer: async (_call, { id }) => ({ id, revoked: true }),
+})
+
+export const invitationRoutes: readonly Route[] = inGroup([createInvitation, listInvitations, revokeInvitation])

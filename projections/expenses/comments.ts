@@ -1,0 +1,19 @@
+import { parse, v5 } from 'uuid'
+
+const NAMESPACE = v5('tributary.settlements', v5.DNS)
+/** Crockford's base 32: no letter looks like a digit or another letter. */
+const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const LENGTH = 10
+
+/** The comment of a settlement: 50 bits of a hash of its group and id. Ids of settlements are unique within their group only. */
+export const commentOf = (group: string, settlement: string): string => {
+  const bytes = parse(v5(`${group}\u0000${settlement}`, NAMESPACE))
+  // The last seven bytes contain neither the version nor the variant of the UUID.
+  let bits = bytes.slice(9).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+  let comment = ''
+  for (let at = 0; at < LENGTH; at += 1) {
+    comment += LETTERS.charAt(Number(bits & 31n))
+    bits >>= 5n
+  }
+  return comment
+}
