@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createCommands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
+import { Problem } from '../producers/http/problem.ts'
 import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
@@ -107,7 +108,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, serving, unreadable }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
   const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
@@ -118,11 +119,17 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, i
     // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
     ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: () => {
+      if (unreadable() !== undefined) return Promise.reject(newerItems(domain.name))
       if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
       return Promise.resolve(answering)
     },
   }
 }
+
+const NEWER_RETRY_SECONDS = 5
+
+const newerItems = (domain: string): Problem =>
+  new Problem(503, 'folds-newer', `A newer release serves ${domain}, and this server cannot read its items. Nothing was written. Send the request to a server of the newer release, or again later.`, { retryAfter: NEWER_RETRY_SECONDS })
 
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now), changes: store.changes })
 
@@ -132,6 +139,7 @@ const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): P
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
     const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
+    if (pipeline.unreadable() !== undefined) return { ready: true, text: `${pipeline.domain.name} is held back: the items of generation ${pipeline.serving().generation} need a newer release` }
     // Series that wait for their store hold up nothing else.
     return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }

@@ -35,7 +35,7 @@ export const standingOf = async ({ clock, held, where }: Runtime, pipeline: Pipe
 export const isServingFollowed = ({ domain, log, serving }: Pipeline): Promise<boolean> => log.followed(groupOf(domain.name, serving().generation))
 
 export const unfollowed = (domain: string, generation: number): string =>
-  `generation ${generation} of ${domain}, which serves, is followed by nobody: start a processor of the release that made it`
+  `generation ${generation} of ${domain} serves, but no processor follows it: run tributary start of the release that made it, or flip to a generation that is followed (tributary generations ${domain})`
 
 /** As its builder told last, in whichever process that is. */
 const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebuild']> => {

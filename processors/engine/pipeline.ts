@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { Control } from './control.ts'
+import type { Control, Generation } from './control.ts'
 import type { Log, Logs } from './log.ts'
 import { withMarks } from './marks.ts'
 import type { Marks } from './marks.ts'
@@ -81,6 +81,8 @@ export interface Pipeline {
   readonly codec: Codec
   /** The generation that answers now. A request asks once. */
   serving(): Followed
+  /** The serving generation, if an edge of this release would misread its items; undefined otherwise. */
+  unreadable(): Generation | undefined
   generation(generation: number): Promise<Followed>
   /** Nothing here follows a generation that is no longer listed, and its store is closed. */
   letGo(generation: number): Promise<void>
@@ -105,13 +107,19 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const identity = kept ?? (await log.identity())
   await control.ensure(domain, identity)
   const { generation, forget } = generationsOf(parts)
+  const listed = async (number: number) => (await control.generations(domain.name)).find((each) => each.generation === number)
   let serving = await generation((await control.serving(domain.name)).generation)
+  let row = await listed(serving.generation)
   let processing = false
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
-    if (pointer.generation !== serving.generation) serving = await generation(pointer.generation)
+    if (pointer.generation !== serving.generation) {
+      const [next, nextRow] = [await generation(pointer.generation), await listed(pointer.generation)]
+      // No await between these: a request sees both or neither.
+      ;[serving, row] = [next, nextRow]
+    }
     if (!processing) return
     await log.refresh()
     await following.refresh()
@@ -132,7 +140,8 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await refresh()
     await forget(number)
   }
-  return { domain, log, control, marks, codec, serving: () => serving, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  const unreadable = () => (row !== undefined && row.readableFrom > domain.foldVersion ? row : undefined)
+  return { domain, log, control, marks, codec, serving: () => serving, unreadable, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** Each generation is opened once. */
