@@ -18,6 +18,7 @@ import { cannotListen } from './listen.ts'
 import type { Listen } from './variables.ts'
 import { edgeOf, seriesDomainOf, type Outside } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
+import { logTrimmed, trimmedIn } from '../processors/engine/trimmed.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
 import { withSeries } from './series.ts'
@@ -64,11 +65,19 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }), ...(devices?.url === undefined ? {} : { mqtt: devices.url }) })
   const stop = async (): Promise<void> => {
     state = 'stopping'
-    await Promise.all([app?.close(), devices?.stop()])
+    await Promise.all([app && closeEdge(app), devices?.stop()])
     admin.closeAllConnections()
     await new Promise((done) => admin.close(done))
   }
   return { http, admin: adminUrl, mqtt: devices?.told, stop }
+}
+
+const IDLE_SWEEP_MS = 50
+
+/** Closes the server. The server itself closes idle connections only once, so a connection whose last request ends later would stay open until its client leaves. */
+const closeEdge = async (app: FastifyInstance): Promise<void> => {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  await app.close().finally(() => clearInterval(sweep))
 }
 
 const measured = async (runtime: Runtime, pipeline: Pipeline) => {
@@ -137,7 +146,9 @@ const answeringOf = ({ generation, store, outcomes }: Followed, now: () => numbe
 const readinessOf = async ({ pipelines, clock }: Runtime, processor: boolean): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
-    const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
+    const lags = await lagsOf(pipeline)
+    const [lagEvents, trimmed] = [lags.reduce((sum, { lag }) => sum + lag, 0), trimmedIn(lags)]
+    if (trimmed.length > 0) return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
     if (pipeline.unreadable() !== undefined) return { ready: true, text: `${pipeline.domain.name} is held back: the items of generation ${pipeline.serving().generation} need a newer release` }
     // Series that wait for their store hold up nothing else.

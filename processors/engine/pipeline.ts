@@ -17,6 +17,7 @@ import type { SendingFrom } from './sender.ts'
 import type { Series, SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
+import { watchTrimming } from './trimmed.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { createFollowing, wholeOf } from './following.ts'
@@ -67,6 +68,8 @@ export interface Paces {
   readonly timersMs: number
   readonly refreshMs: number
   readonly healMs: number
+  /** How often to check whether the log was trimmed. Absent: never. */
+  readonly checkMs?: number
 }
 
 /** What of a pipeline may run in a process. */
@@ -98,7 +101,7 @@ export interface Pipeline {
   stop(): Promise<void>
 }
 
-const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000 }
+const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000, checkMs: 5_000 }
 
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const { domain, logs, control, marks, codec } = parts
@@ -125,6 +128,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await following.refresh()
   })
   const watch = watchControl(parts, { refresh, following })
+  const trimming = watchLog(parts, log)
   const start = async (hand: Hand): Promise<void> => {
     if (hand !== 'processor') return sending.start(hand)
     processing = true
@@ -132,6 +136,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   }
   const stop = async (): Promise<void> => {
     await watch.stop()
+    await trimming?.stop()
     await sending.stop()
     await following.stop()
   }
@@ -208,6 +213,9 @@ const watchControl = ({ domain, clock, watching, paces = PACES }: PipelineParts,
     await following.heal()
   })
 }
+
+const watchLog = ({ domain, clock, watching, paces: { checkMs } = PACES }: PipelineParts, log: Log): Polling | undefined =>
+  checkMs === undefined ? undefined : watchTrimming({ log, clock, checkMs, failed: (error) => watching.failed(domain.name, error) })
 
 /** One after the other, whoever asks. */
 const inTurn = (work: () => Promise<void>): (() => Promise<void>) => {

@@ -30,7 +30,7 @@ describeOnServices('back to an older release on Kafka and DynamoDB Local', (serv
     await tell(['rebuild', 'meals', '--yes'], fiveAm(env))
     await more(20)
     edge = newer.edge
-    expect(await Promise.all([older.edge.stop(), older.processor.stop()])).toEqual([0, 0])
+    expect(await Promise.all([older.edge.stop(), older.processor.stop()]), older.edge.stderr()).toEqual([0, 0])
     await more(40)
     expect(await generation(fiveAm(env), 1)).toMatchObject({ state: 'standing' })
     expect(await run(['flip', 'meals', '--to', '1'], fiveAm(env))).toMatchObject({ code: 1, stderr: expect.stringMatching(/generation-unfollowed: .*Run tributary start \(role processor\) of the release with fold version 1, then repeat this command/) })
