@@ -1,6 +1,6 @@
 import { flip, type Flipped } from '../processors/engine/flip.ts'
+import { counted } from '../schemas/counted.ts'
 import { Fault } from '../schemas/fault.ts'
-import { count } from './meter.ts'
 import type { Output } from './output.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -25,7 +25,7 @@ export const flipTo = async (workplace: Workplace, to: number, { output, ...flip
 
 /** Prints how far a flip has to wait. */
 export const catchingUp = (output: Pick<Output, 'progress'>, domain: string) => (generation: number, behind: number): void =>
-  output.progress(`${domain}: generation ${generation} catches up, ${count(behind)} events behind`)
+  output.progress(`${domain}: generation ${generation} catches up, ${counted(behind, 'event')} behind`)
 
 /** Beside a running embedded server, only a generation of its fold version can serve: no other process follows. */
 export const refuseOtherFolds = async ({ domain, folds }: Workplace, foldVersion: number): Promise<void> => {

@@ -97,7 +97,7 @@ const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal, prog
     signal?.throwIfAborted()
     const now = JSON.stringify([...reached])
     if (now !== last) [last, movedAt] = [now, clock.now()]
-    progress?.(listed.generation, behind)
+    if (isFollowed) progress?.(listed.generation, behind)
     if (!isFollowed && clock.now() - movedAt >= STILL_MS) throw stands(domain, listed, { foldVersion, behind })
     if (clock.now() - movedAt >= timeoutMs) throw new Fault('generation-behind', `Generation ${listed.generation} of ${domain} is ${counted(behind, 'event')} behind the log and made no progress for ${timeoutMs / 1000} s. Find out why in the logs of the processors with fold version ${listed.foldVersion}, then repeat this command.`)
     await clock.sleep(20, signal)
