@@ -41,7 +41,11 @@ describeOnServices('a log from which events are removed, on Kafka and DynamoDB L
     expect(await warned.stop()).toBe(0)
     await setRetention('-1')
 
-    await withAdmin(services.kafka, (admin) => admin.deleteTopicRecords({ topic: meals.topic, partitions: [{ partition: 0, offset: '3' }] }))
+    await withAdmin(services.kafka, async (admin) => {
+      // Loads the topic's metadata, which deleteTopicRecords needs.
+      await admin.fetchTopicOffsets(meals.topic)
+      await admin.deleteTopicRecords({ topic: meals.topic, partitions: [{ partition: 0, offset: '3' }] })
+    })
     for (const server of [processor, edge]) await until(isReported(server), () => `not reported: ${server.stderr()}`)
     const text = `the first 3 events of ${meals.topic} partition 0`
     expect(await readiness(processor)).toEqual([503, expect.stringContaining(text)])

@@ -54,4 +54,4 @@ describeOnServices('back to an older release on Kafka and DynamoDB Local', (serv
     expect(await run(['verify', 'meals', '--json'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('"differences":[]') })
     expect(await again.stop()).toBe(0)
   }, 600_000)
-})
+}, { long: true })
