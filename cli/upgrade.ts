@@ -29,13 +29,14 @@ export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upg
   if (serving === undefined || serving.foldVersion === domain.foldVersion) return
   const own = listed.findLast(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion)?.generation
   const differs = `${domain.name}: generation ${serving.generation} serves with fold version ${serving.foldVersion}; this release has version ${domain.foldVersion}`
-  if (!isEmbedded(runtime.config)) return context.output.note(`${differs}${nextStep(domain, listed, own)}`)
+  const heldBack = pipeline.unreadable() === undefined ? '' : `. Until then the edge of this release answers 503 for ${domain.name}`
+  if (!isEmbedded(runtime.config)) return context.output.note(`${differs}${nextStep(domain, listed, own)}${heldBack}`)
   context.output.note(`${differs} and ${own === undefined ? 'builds a generation of its own' : `brings generation ${own} up to date`} before it serves`)
   await serveOwn(runtime, pipeline, { ...context, own, half: halfBuilt(listed, domain.foldVersion)?.generation })
 }
 
 const nextStep = ({ name, foldVersion }: Pipeline['domain'], listed: readonly Generation[], own: number | undefined): string => {
-  if (own !== undefined) return ` and follows generation ${own}. To serve that one: tributary flip ${name} --to ${own}`
+  if (own !== undefined) return `, and its processors follow generation ${own}. To serve that one: tributary flip ${name} --to ${own}`
   return `. To build its generation and serve it: tributary rebuild ${name}${halfBuilt(listed, foldVersion) === undefined ? '' : ' --resume'}`
 }
 

@@ -36,7 +36,7 @@ describeOnServices('back to an older release on Kafka and DynamoDB Local', (serv
     expect(await run(['flip', 'meals', '--to', '1'], fiveAm(env))).toMatchObject({ code: 1, stderr: expect.stringMatching(/generation-unfollowed: .*Run tributary start \(role processor\) of the release with fold version 1, then repeat this command/) })
 
     const again = await startServer(env)
-    expect(again.stderr()).toContain('meals: generation 2 serves with fold version 2; this release has version 1 and follows generation 1. To serve that one: tributary flip meals --to 1')
+    expect(again.stderr()).toContain('meals: generation 2 serves with fold version 2; this release has version 1, and its processors follow generation 1. To serve that one: tributary flip meals --to 1')
     const sharer = client(again.url, await tell(['token', 'create', '--user', 'ann', '--domain', 'expenses', '--scopes', 'read,write'], env))
     expect((await sharer.get('/api/groups')).status).toBe(200)
     await until(async () => (await generation(fiveAm(env), 1))?.state === 'following', again.stderr, 120_000)
