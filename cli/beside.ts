@@ -92,7 +92,7 @@ const remoteControl = (domain: string, call: (args: ControlCall) => Promise<unkn
     serving: verb('serving'),
     generations: verb('generations'),
     lease: verb('lease'),
-    begin: ({ name, table, foldVersion }, builder) => verb('begin')({ name, table, foldVersion }, builder),
+    begin: ({ name, table, foldVersion, readableFrom = 1 }, builder) => verb('begin')({ name, table, foldVersion, readableFrom }, builder),
     resume: verb('resume'),
     renew: verb('renew'),
     release: verb('release'),

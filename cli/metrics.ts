@@ -3,6 +3,7 @@ import type { EdgeReport } from '../producers/http/server.ts'
 import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import type { Proof } from '../processors/engine/control.ts'
 import type { Unconfirmed } from '../processors/engine/ledger.ts'
+import type { Trimmed } from '../processors/engine/trimmed.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
 import { version } from './version.ts'
 
@@ -14,6 +15,8 @@ export interface Standing {
   readonly followed: boolean | null
   readonly lagEvents: number
   readonly lagSeconds: number
+  /** Partitions of the log that lost their first events. */
+  readonly trimmed: readonly Trimmed[]
   readonly parked: number
   /** Events that wait behind what is parked. */
   readonly waiting: number
@@ -45,7 +48,7 @@ export interface Metrics {
 const WINDOW_SECONDS = 10
 
 export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers } = instruments()
+  const { registry, appended, projected, conflicts, failures, followed, trimmed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers } = instruments()
   const rates = createRates(now)
   const devices = devicesReport(registry, (source, type) => appended.inc({ source, type }))
   return {
@@ -69,6 +72,7 @@ export const createMetrics = (now: () => number): Metrics => {
       for (const gauge of [followed, lagEvents, lagSeconds, rebuilt, rebuildRate]) gauge.reset()
       for (const { domain, generation, ...standing } of standings) {
         followed.set({ domain, generation }, standing.followed === false ? 0 : 1)
+        trimmed.set({ domain }, standing.trimmed.length > 0 ? 1 : 0)
         lagEvents.set({ domain, generation }, standing.lagEvents)
         lagSeconds.set({ domain, generation }, standing.lagSeconds)
         parked.set({ domain }, standing.parked)
@@ -103,6 +107,7 @@ const instruments = () => {
   const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
   const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
   const followed = new Gauge(named('pipeline_serving_followed', 'Whether a processor follows the generation that serves.', labels))
+  const trimmed = new Gauge(named('tributary_log_trimmed', 'Whether events were removed from the log of the domain (1) or not (0).', ['domain']))
   const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
   const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
   const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
@@ -116,7 +121,7 @@ const instruments = () => {
   const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
   const heard = new Counter(named('webhook_calls_total', 'Calls of outside services: taken into the log, nothing to us, or not from whom they should be.', ['source', 'outcome']))
   const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, followed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers }
+  return { registry, appended, projected, conflicts, failures, followed, trimmed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers }
 }
 
 const devicesReport = (registry: Registry, appended: DeviceReport['appended']): DeviceReport => {

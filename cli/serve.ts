@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createCommands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
+import { Problem } from '../producers/http/problem.ts'
 import type { Answering } from '../producers/http/auth.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
@@ -18,6 +19,7 @@ import { cannotListen } from './listen.ts'
 import type { Listen } from './variables.ts'
 import { edgeOf, seriesDomainOf, type Outside } from './domains.ts'
 import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
+import { logTrimmed, trimmedIn } from '../processors/engine/trimmed.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
 import type { Measured } from './metrics.ts'
@@ -72,7 +74,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }), ...(devices?.url === undefined ? {} : { mqtt: devices.url }) })
   const stop = async (): Promise<void> => {
     state = 'stopping'
-    await Promise.all([app?.close(), devices?.stop()])
+    await Promise.all([app && closeEdge(app), devices?.stop()])
     admin.closeAllConnections()
     await new Promise((done) => admin.close(done))
   }
@@ -84,6 +86,14 @@ const measuredInTime = async (runtime: Runtime, failed: (error: unknown) => void
   const deadline = deadlineAfter(MEASURE_MS)
   const found = [...runtime.pipelines.values()].map((pipeline) => deadline.within(measured(runtime, pipeline), tooSlow).catch((error: unknown) => void failed(error)))
   return (await Promise.all(found)).filter((each) => each !== undefined)
+}
+
+const IDLE_SWEEP_MS = 50
+
+/** Closes the server. The server itself closes idle connections only once, so a connection whose last request ends later would stay open until its client leaves. */
+const closeEdge = async (app: FastifyInstance): Promise<void> => {
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS)
+  await app.close().finally(() => clearInterval(sweep))
 }
 
 const measured = async (runtime: Runtime, pipeline: Pipeline) => {
@@ -124,7 +134,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, serving, unreadable }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
   const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
   let answering = answeringOf(serving(), now)
@@ -135,11 +145,17 @@ const domainEdge = ({ domain, log, codec, serving }: Pipeline, { outside, now, i
     // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
     ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: () => {
+      if (unreadable() !== undefined) return Promise.reject(newerItems(domain.name))
       if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
       return Promise.resolve(answering)
     },
   }
 }
+
+const NEWER_RETRY_SECONDS = 5
+
+const newerItems = (domain: string): Problem =>
+  new Problem(503, 'folds-newer', `A newer release serves ${domain}, and this server cannot read its items. Nothing was written. Send the request to a server of the newer release, or again later.`, { retryAfter: NEWER_RETRY_SECONDS })
 
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
@@ -147,8 +163,11 @@ const answeringOf = ({ generation, store, outcomes }: Followed, now: () => numbe
 const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }: { processor: boolean; failed: (error: unknown) => void }): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
-    const lagEvents = (await lagsOf(pipeline)).reduce((sum, { lag }) => sum + lag, 0)
+    const lags = await lagsOf(pipeline)
+    const [lagEvents, trimmed] = [lags.reduce((sum, { lag }) => sum + lag, 0), trimmedIn(lags)]
+    if (trimmed.length > 0) return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
+    if (pipeline.unreadable() !== undefined) return { ready: true, text: `${pipeline.domain.name} is held back: the items of generation ${pipeline.serving().generation} need a newer release` }
     // Series that wait for their store hold up nothing else.
     return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }

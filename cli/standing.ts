@@ -2,18 +2,22 @@ import { parkedIn } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { groupOf } from '../processors/engine/processor.ts'
+import { logTrimmed, trimmedIn, type Trimmed } from '../processors/engine/trimmed.ts'
 import { endsOf, totalOf } from '../processors/engine/positions.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A domain as `status` shows it. */
 export interface Status extends Standing {
   readonly table: string
+  readonly topic: string
   readonly foldVersion: number
   /** Highest offset + 1 over all partitions, summed. */
   readonly events: number
   /** Null where whoever is asked folds nothing: then the metrics of the processors tell. */
   readonly eventsPerSecond: number | null
   readonly writeUnitsPerEvent: number | null
+  /** Settings of the topic that let it remove events, as `name=value`. */
+  readonly retention: readonly string[]
   readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
 }
 
@@ -28,14 +32,14 @@ export const standingOf = async ({ clock, held, where }: Runtime, pipeline: Pipe
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, followed, lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
+  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
 }
 
 /** By whomever: what nobody follows stands still, however quiet the log is. */
 export const isServingFollowed = ({ domain, log, serving }: Pipeline): Promise<boolean> => log.followed(groupOf(domain.name, serving().generation))
 
 export const unfollowed = (domain: string, generation: number): string =>
-  `generation ${generation} of ${domain}, which serves, is followed by nobody: start a processor of the release that made it`
+  `generation ${generation} of ${domain} serves, but no processor follows it: run tributary start of the release that made it, or flip to a generation that is followed (tributary generations ${domain})`
 
 /** As its builder told last, in whichever process that is. */
 const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebuild']> => {
@@ -46,12 +50,25 @@ const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebui
   return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
-/** By partition: what the serving generation's items are behind the log. */
-export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly { readonly partition: number; readonly next: number; readonly lag: number }[]> => {
+/** The text of `log-trimmed` for each domain whose log lost events. */
+export const trimmedTexts = (standings: readonly Pick<Status, 'domain' | 'topic' | 'trimmed'>[]): readonly string[] =>
+  standings.filter(({ trimmed }) => trimmed.length > 0).map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
+
+/** The warning about a topic that would lose events. */
+export const removesEvents = (topic: string, retention: readonly string[]): string =>
+  `topic ${topic} removes events (${retention.join(', ')}): set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete`
+
+interface Lag extends Trimmed {
+  readonly next: number
+  readonly lag: number
+}
+
+/** By partition: its first offset, and how far the serving generation's items are behind it. */
+export const lagsOf = async ({ log, serving }: Pipeline): Promise<readonly Lag[]> => {
   const [marks, checkpoints] = await Promise.all([log.watermarks(), serving().store.checkpoints()])
   return marks.map(({ partition, low, high }) => {
     const next = Math.max(checkpoints.get(partition) ?? 0, low)
-    return { partition, next, lag: Math.max(0, high - next) }
+    return { partition, low, next, lag: Math.max(0, high - next) }
   })
 }
 
@@ -70,10 +87,12 @@ export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
     return {
       ...standing,
       table: serving?.table ?? domain.table.name,
+      topic: domain.topic,
       foldVersion: serving?.foldVersion ?? domain.foldVersion,
       events,
       eventsPerSecond: runtime.where.admin === undefined ? null : runtime.metrics.rate(domain.name, standing.generation),
       writeUnitsPerEvent: unitsPerEvent(runtime, domain, standing.generation),
+      retention: (await log.retention?.()) ?? [],
       generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })),
     }
   }))

@@ -1,9 +1,10 @@
 import { halfBuilt } from '../processors/engine/claim.ts'
+import type { Generation } from '../processors/engine/control.ts'
 import { flip } from '../processors/engine/flip.ts'
 import { rebuild } from '../processors/engine/rebuild.ts'
 import { counted } from '../schemas/counted.ts'
-import { Fault } from '../schemas/fault.ts'
 import type { Context } from './context.ts'
+import { catchingUp } from './flipping.ts'
 import { holderName } from './holder.ts'
 import { createMeter } from './meter.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
@@ -15,34 +16,45 @@ const FLIP_TIMEOUT_MS = 60_000
 type Upgrading = Pick<Context, 'output' | 'signal'>
 
 /**
- * Folds of another version than those that made the serving generation. Embedded, newer folds build their own generation first and then
- * serve it; on services the old release keeps serving until somebody rebuilds and flips.
+ * Handles a serving generation whose fold version differs from this release's, newer or older.
+ *
+ * Embedded, no other process could follow the serving generation. So this release brings the newest generation of its own fold version up
+ * to date, or builds one, and serves it. On services, processors of the other release may follow the serving generation. So this process
+ * follows the generations of its own fold version, and an operator flips.
  */
 export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading): Promise<void> => {
-  const { output } = context
   const { domain, control } = pipeline
-  const serving = (await control.generations(domain.name)).find(({ generation }) => generation === pipeline.serving().generation)
+  const listed = await control.generations(domain.name)
+  const serving = listed.find(({ generation }) => generation === pipeline.serving().generation)
   if (serving === undefined || serving.foldVersion === domain.foldVersion) return
-  if (serving.foldVersion > domain.foldVersion) {
-    throw new Fault('folds-newer', `Generation ${serving.generation} of ${domain.name} was made by newer folds (version ${serving.foldVersion}, this program has ${domain.foldVersion}). Run the newer program, or flip back to one of version ${domain.foldVersion}: tributary flip ${domain.name} --to N.`)
-  }
-  if (!isEmbedded(runtime.config)) {
-    return output.note(`${domain.name} is served from generation ${serving.generation}, which only the older release follows. Now run: tributary rebuild ${domain.name}`)
-  }
-  output.note(`${domain.name}: the folds changed (version ${serving.foldVersion} to ${domain.foldVersion}); a generation of their own is made before serving`)
-  await serveOwn(runtime, pipeline, context)
+  const own = listed.findLast(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion)?.generation
+  const differs = `${domain.name}: generation ${serving.generation} serves with fold version ${serving.foldVersion}; this release has version ${domain.foldVersion}`
+  const heldBack = pipeline.unreadable() === undefined ? '' : `. Until then the edge of this release answers 503 for ${domain.name}`
+  if (!isEmbedded(runtime.config)) return context.output.note(`${differs}${nextStep(domain, listed, own)}${heldBack}`)
+  context.output.note(`${differs} and ${own === undefined ? 'builds a generation of its own' : `brings generation ${own} up to date`} before it serves`)
+  await serveOwn(runtime, pipeline, { ...context, own, half: halfBuilt(listed, domain.foldVersion)?.generation })
 }
 
-/** One that was made for these folds before is used, and gone on with where it was left half-built. */
-const serveOwn = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading): Promise<void> => {
+const nextStep = ({ name, foldVersion }: Pipeline['domain'], listed: readonly Generation[], own: number | undefined): string => {
+  if (own !== undefined) return `, and its processors follow generation ${own}. To serve that one: tributary flip ${name} --to ${own}`
+  return `. To build its generation and serve it: tributary rebuild ${name}${halfBuilt(listed, foldVersion) === undefined ? '' : ' --resume'}`
+}
+
+interface Own extends Upgrading {
+  /** The complete generation of this release's fold version, if there is one. */
+  readonly own: number | undefined
+  /** The half-built one, if there is one. */
+  readonly half: number | undefined
+}
+
+const serveOwn = async (runtime: Runtime, pipeline: Pipeline, { own, half, ...context }: Own): Promise<void> => {
   const { domain, control, log } = pipeline
   const { clock } = runtime
-  const listed = await control.generations(domain.name)
-  const made = listed.find((each) => each.state === 'following' && each.foldVersion === domain.foldVersion && each.generation > pipeline.serving().generation)
-  const to = made?.generation ?? (await rebuildHere(runtime, pipeline, { ...context, resume: halfBuilt(listed, domain.foldVersion)?.generation }))
+  const to = own ?? (await rebuildHere(runtime, pipeline, { ...context, resume: half }))
   await pipeline.start('processor')
   const store = async (generation: number) => (await pipeline.generation(generation)).store
-  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, timeoutMs: FLIP_TIMEOUT_MS, signal: context.signal })
+  const progress = catchingUp(context.output, domain.name)
+  await flip({ domain: domain.name, foldVersion: domain.foldVersion, control, log, clock, to, store, progress, timeoutMs: FLIP_TIMEOUT_MS, signal: context.signal })
   await pipeline.refresh()
   context.output.note(`${domain.name}: generation ${to} serves now`)
 }

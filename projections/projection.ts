@@ -83,6 +83,11 @@ export interface Domain {
   readonly table: TableSpec
   /** Raised only when the results of events already folded change. */
   readonly foldVersion: number
+  /**
+   * The oldest fold version whose edge reads the items of this fold version correctly. An older edge answers 503 while a generation of
+   * this version serves. Raise it when an attribute changes its meaning or disappears. Default: 1, because items otherwise only gain attributes.
+   */
+  readonly readableFrom?: number
   readonly projections: readonly Projection[]
   /** Where its points go; absent where it has none. */
   readonly series?: SeriesSpec

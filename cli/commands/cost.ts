@@ -7,6 +7,7 @@ import type { Exit } from '../output.ts'
 import type { Scratch } from '../adapters.ts'
 import { inWorkplaces } from '../workplace.ts'
 import type { Workplace } from '../workplace.ts'
+import { endsOf, totalOf } from '../../processors/engine/positions.ts'
 import { counted } from '../../schemas/counted.ts'
 
 export interface CostOptions {
@@ -55,7 +56,7 @@ const measure = async ({ output, signal }: Context, workplace: Workplace, { samp
 
 /** Events a month, at the rate at which this log grew. */
 const rateOf = async ({ log }: Workplace, [first, last]: Costs['span']): Promise<number> => {
-  const count = (await log.watermarks()).reduce((sum, { low, high }) => sum + high - low, 0)
+  const count = totalOf(await endsOf(log))
   return last > first ? Math.round((count * MONTH_MS) / (last - first)) : count
 }
 

@@ -12,7 +12,7 @@ import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 import { isEmbedded } from '../runtime.ts'
-import { unfollowed } from '../standing.ts'
+import { removesEvents, trimmedTexts, unfollowed } from '../standing.ts'
 import type { Status } from '../standing.ts'
 
 interface Finding {
@@ -131,9 +131,13 @@ const chain = async ({ api, key }: NonNullable<Config['ton']>): Promise<string> 
 
 const pipeline = async (context: Context): Promise<string> => {
   const statuses = (await ask(context, { name: 'status' })) as readonly Status[]
-  const still = statuses.filter(({ followed }) => followed === false)
-  if (still.length > 0) throw new Error(still.map(({ domain, generation }) => unfollowed(domain, generation)).join('; '))
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
-  if (parked > 0) throw new Error(`${counted(parked, 'key')} ${parked === 1 ? 'is' : 'are'} parked; see: tributary parked`)
+  const problems = [
+    ...trimmedTexts(statuses),
+    ...statuses.filter(({ retention }) => retention.length > 0).map(({ topic, retention }) => removesEvents(topic, retention)),
+    ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)),
+    ...(parked > 0 ? [`${counted(parked, 'key')} ${parked === 1 ? 'is' : 'are'} parked; see: tributary parked`] : []),
+  ]
+  if (problems.length > 0) throw new Error(problems.join('; '))
   return statuses.map(({ domain, generation, lagEvents }) => `${domain} g${generation}, ${counted(lagEvents, 'event')} behind`).join('; ')
 }

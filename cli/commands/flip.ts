@@ -21,7 +21,7 @@ export const flip = async (context: Context, { domain, to, acceptParked, acceptU
   await inWorkplaces(context, domain, async (workplace) => {
     const generations = await workplace.control.generations(domain)
     const target = to ?? newest(workplace, generations)
-    const { before, standsStill } = await flipTo(workplace, target, { signal, acceptParked: acceptParked === true, acceptUnfollowed: acceptUnfollowed === true })
+    const { before, standsStill } = await flipTo(workplace, target, { signal, output, acceptParked: acceptParked === true, acceptUnfollowed: acceptUnfollowed === true })
     if (json === true) output.line(JSON.stringify({ domain, generation: target, before, standsStill }))
     else output.line(before === target ? `generation ${target} of ${domain} serves already` : `generation ${target} of ${domain} serves; generation ${before} stays: tributary flip ${domain} --to ${before} goes back`)
     if (standsStill) output.note(standing(workplace, generations, target))
@@ -37,5 +37,5 @@ const newest = ({ domain, serving }: Workplace, generations: readonly Generation
 
 const standing = ({ domain }: Workplace, generations: readonly Generation[], to: number): string => {
   const version = generations.find(({ generation }) => generation === to)?.foldVersion
-  return `Nobody follows generation ${to} now: it stands still as it is until a processor of the release that made it runs (folds of version ${version}; this program has ${domain.foldVersion}).`
+  return `No processor follows generation ${to} now, so it shows no new events. Run tributary start of the release with fold version ${version} (this program has version ${domain.foldVersion}).`
 }

@@ -32,12 +32,12 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
   let [parked, declined] = [0, false]
   await inWorkplaces(context, options.domain, async (workplace) => {
     const acceptUnfollowed = options.acceptUnfollowed === true
-    if (options.flip && !acceptUnfollowed) await refuseOtherFolds(workplace, workplace.domain.foldVersion, 'Stop it, and run tributary start of this release: it builds its own generation, or goes on with a half-built one, and serves it.')
+    if (options.flip && !acceptUnfollowed) await refuseOtherFolds(workplace, workplace.domain.foldVersion)
     const parts = await partsOf(context, workplace, options)
     declined = options.flip && options.yes !== true && !(await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`, { signal: context.signal }))
     if (declined) return context.output.note('Nothing was done.')
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
-    if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, acceptParked: options.acceptParked === true, acceptUnfollowed })
+    if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, output: context.output, acceptParked: options.acceptParked === true, acceptUnfollowed })
     parked = rebuilt.parked.length
     tell(context, options, rebuilt)
   })

@@ -10,12 +10,13 @@ import type { Context } from '../context.ts'
 import { createPerform } from '../operations.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import type { Watching } from '../../processors/engine/pipeline.ts'
+import type { Pipeline, Watching } from '../../processors/engine/pipeline.ts'
 import { isEmbedded, openRuntime } from '../runtime.ts'
 import type { Runtime } from '../runtime.ts'
 import { openEdge } from '../serve.ts'
 import type { Serving } from '../serve.ts'
 import { serveSocket } from '../socket.ts'
+import { removesEvents } from '../standing.ts'
 import { upgrade } from '../upgrade.ts'
 
 const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
@@ -45,7 +46,10 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     logger.warn('TRIBUTARY_KEY_ENCRYPTION_KEY is not set: the keys that seal what is personal lie unwrapped in DynamoDB, readable for whoever reads that table')
   }
   try {
-    for (const pipeline of runtime.pipelines.values()) await upgrade(runtime, pipeline, context)
+    for (const pipeline of runtime.pipelines.values()) {
+      await warnOfRetention(pipeline, logger)
+      await upgrade(runtime, pipeline, context)
+    }
     const serving = await run(runtime, { roles, logger })
     for (const line of greeting(config, serving, roles)) context.output.line(line)
     await untilAborted(context.signal)
@@ -58,6 +62,11 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
   }
   logger.info('stopped')
   return EXIT.fine
+}
+
+const warnOfRetention = async ({ domain, log }: Pipeline, logger: Logger): Promise<void> => {
+  const retention = (await log.retention?.()) ?? []
+  if (retention.length > 0) logger.warn({ domain: domain.name }, removesEvents(domain.topic, retention))
 }
 
 /** What is not finished by then is not lost: it was not acknowledged, or it comes again. */
@@ -108,6 +117,6 @@ const logging = (logger: Logger): Partial<Watching> => ({
   // The reason may quote what a person typed, so it is shown by the command only.
   parked: (domain, { key, partition, offset, type, code }) =>
     logger.error({ domain, key, position: `${partition}:${offset}`, type, code }, 'a key is parked: run tributary parked to see why'),
-  // Who hears of it here goes on; elsewhere a fault ends the command, and nobody tries again.
-  failed: (domain, error) => logger.warn({ domain, code: isFault(error) ? error.code : 'internal' }, `${messageOf(error)}${isFault(error) && error.retriable ? ' It is tried again.' : ''}`),
+  // A running server retries; in other commands a fault ends the command. Lost events do not return by a retry.
+  failed: (domain, error) => logger[isFault(error, 'log-trimmed') ? 'error' : 'warn']({ domain, code: isFault(error) ? error.code : 'internal' }, `${messageOf(error)}${isFault(error) && error.retriable ? ' It is tried again.' : ''}`),
 })

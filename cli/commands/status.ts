@@ -5,7 +5,7 @@ import { count } from '../meter.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
-import { unfollowed } from '../standing.ts'
+import { trimmedTexts, unfollowed } from '../standing.ts'
 import type { Status } from '../standing.ts'
 
 const WATCH_MS = 2_000
@@ -20,12 +20,12 @@ export const status = async (context: Context, options: { watch?: true; json?: t
     if (options.watch === true) await systemClock.sleep(WATCH_MS, context.signal)
   } while (options.watch === true && !context.signal.aborted)
   if (context.signal.aborted) return EXIT.interrupted
-  if (last.some(({ followed }) => followed === false)) return EXIT.failed
+  if (last.some(({ followed, trimmed }) => followed === false || trimmed.length > 0)) return EXIT.failed
   return last.some(({ parked }) => parked > 0) ? EXIT.parked : EXIT.fine
 }
 
 const table = (statuses: readonly Status[]): string =>
-  [columnsOf(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
+  [columnsOf(statuses), ...trimmedTexts(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
 
 const unconfirmedLine = ({ domain, kind, key, state, reason, at, id }: Unconfirmed): string =>
   `${domain}: ${kind} of ${key} ${state === 'refused' ? 'was refused' : 'may or may not have arrived'} (${new Date(at).toISOString()}, ${id}): ${reason}`

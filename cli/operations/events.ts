@@ -1,4 +1,5 @@
 import type { LogRecord } from '../../processors/engine/log.ts'
+import { refuseTrimmed } from '../../processors/engine/trimmed.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { isFault, messageOf } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
@@ -30,9 +31,12 @@ const FOLLOW_MS = 200
 /** The log, decoded. What cannot be decoded is shown as what it is. */
 export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => {
   const pipeline = runtime.pipeline(args.domain)
+  // With a key, only its partition is read, and the read itself fails if that one was trimmed.
+  if (args.key === undefined) await refuseTrimmed(pipeline.log.topic, pipeline.log)
   const next = await readToEnd(pipeline, args, says)
   while (args.follow === true && !says.signal.aborted) {
     await runtime.clock.sleep(FOLLOW_MS, says.signal)
+    if (args.key === undefined) await refuseTrimmed(pipeline.log.topic, pipeline.log)
     for (const { partition, high } of await pipeline.log.watermarks()) {
       const from = next.get(partition) ?? 0
       if (high <= from) continue
@@ -46,7 +50,7 @@ export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => 
 const readToEnd = async (pipeline: Pipeline, args: EventsArgs, says: Says): Promise<Map<number, number>> => {
   const { log } = pipeline
   const marks = await log.watermarks()
-  const sources = args.key === undefined ? marks.map(({ partition, low, high }) => log.read(partition, low, high)) : [log.readKey(args.key)]
+  const sources = args.key === undefined ? marks.map(({ partition, high }) => log.read(partition, 0, high)) : [log.readKey(args.key)]
   for (const source of sources) {
     for await (const records of source) {
       await tell(pipeline, records, { args, says })

@@ -10,7 +10,7 @@ export interface GenerationRow {
   readonly domain: string
   readonly generation: number
   readonly table: string
-  /** `half-built`: nobody is building it. `standing`: complete, but not of the folds that run here. */
+  /** `half-built`: no process builds it. `standing`: complete, but no processor follows it. */
   readonly state: 'damaged' | 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
   readonly foldVersion: number
   /** The next offset to fold, by partition. */
@@ -43,7 +43,7 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,
-    state: isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, foldVersion: domain.foldVersion }),
+    state: isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, isFollowed: foldVersion === domain.foldVersion || (await log.followed(listed.group)) }),
     positions: Object.fromEntries(reached),
     lag: isOpen ? missingTo(ends, reached) : totalOf(ends) - (work?.events ?? 0),
     items: measured?.items ?? null,
@@ -56,10 +56,10 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   }
 }
 
-const stateOf = ({ state, foldVersion }: Generation, is: { isServing: boolean; isBuilt: boolean; foldVersion: number }): GenerationRow['state'] => {
+const stateOf = ({ state }: Generation, is: { isServing: boolean; isBuilt: boolean; isFollowed: boolean }): GenerationRow['state'] => {
   if (is.isServing) return 'serving'
   if (state === 'building') return is.isBuilt ? 'building' : 'half-built'
-  if (state === 'following') return foldVersion === is.foldVersion ? 'following' : 'standing'
+  if (state === 'following') return is.isFollowed ? 'following' : 'standing'
   return 'dropping'
 }
 

@@ -22,6 +22,8 @@ export interface Generation {
   readonly table: string
   readonly group: string
   readonly foldVersion: number
+  /** The oldest fold version whose edge reads its items correctly. */
+  readonly readableFrom: number
   readonly state: GenerationState
   readonly createdAt: number
   /** What its build was told and how far it is; absent before it began to fold. */
@@ -65,6 +67,9 @@ export interface Proof {
   readonly keys: number | null
 }
 
+/** The part of a domain that its generations record. */
+export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
+
 export interface Control {
   /** The domain's first generation and its topic's identity, made once; afterwards what was kept. */
   ensure(domain: Domain, identity: TopicIdentity): Promise<void>
@@ -74,7 +79,7 @@ export interface Control {
   generations(domain: string): Promise<readonly Generation[]>
   lease(domain: string): Promise<Lease | undefined>
   /** Lists the next generation as building. Refused with `rebuild-running` while another build holds the lease. */
-  begin(domain: Pick<Domain, 'name' | 'table' | 'foldVersion'>, builder: Builder): Promise<Generation>
+  begin(domain: Versioned, builder: Builder): Promise<Generation>
   /** Goes on with one that was left half-built. */
   resume(domain: string, generation: number, builder: Builder): Promise<Generation>
   /** Keeps the lease, and with it how far the build is. Faults `lease-lost`, `build-cancelled`. */
@@ -220,11 +225,12 @@ const proofs = ({ read, write }: Rows): Pick<Control, 'verified' | 'lastVerified
   },
 })
 
-const generationOf = ({ name, table, foldVersion }: Pick<Domain, 'name' | 'table' | 'foldVersion'>, generation: number, createdAt: number) => ({
+const generationOf = ({ name, table, foldVersion, readableFrom = 1 }: Versioned, generation: number, createdAt: number) => ({
   generation,
   table: tableName(table, generation),
   group: groupOf(name, generation),
   foldVersion,
+  readableFrom,
   state: 'building' as const,
   createdAt,
 })
@@ -234,6 +240,7 @@ const toGeneration = (item: Item): Generation => ({
   table: String(item['table']),
   group: String(item['group']),
   foldVersion: item['foldVersion'] as number,
+  readableFrom: Number(item['readableFrom'] ?? 1),
   state: item['state'] as GenerationState,
   createdAt: item['createdAt'] as number,
   ...(item['work'] === undefined ? {} : { work: toWork(item['work'] as Item) }),

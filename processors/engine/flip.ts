@@ -19,12 +19,15 @@ export interface FlipParts {
   readonly clock: Clock
   readonly to: number
   readonly store: (generation: number) => Promise<Pick<Store, 'checkpoints' | 'reader'>>
+  /** How long a followed generation may make no progress before the flip fails. */
   readonly timeoutMs: number
   /** Flip also where keys stand still that go on in the serving generation. */
   readonly acceptParked?: boolean
   /** Flip also to a generation that nobody follows now. */
   readonly acceptUnfollowed?: boolean
   readonly signal?: AbortSignal
+  /** Receives how many events the given generation is behind, while the flip waits for it. */
+  readonly progress?: (generation: number, behind: number) => void
 }
 
 export interface Flipped {
@@ -33,9 +36,9 @@ export interface Flipped {
   readonly standsStill: boolean
 }
 
-/** Without a step for so long, a generation that nobody follows stays where it is. */
+/** A generation without a follower that makes no progress for this long will not make any. */
 const STILL_MS = 5_000
-/** How long processors of this release may take to hear of a generation and to join its group. */
+/** How long processors may take to find a generation in the control table and to join its group. */
 const JOIN_MS = 30_000
 const LOOK_MS = 250
 
@@ -60,12 +63,12 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   return { before: pointer.generation, standsStill: !isFollowed }
 }
 
-/** On a log that is quiet, one that nobody follows has passed its end too; but it would never show what comes next. */
-const untilFollowed = async ({ domain, foldVersion, log, clock, timeoutMs, signal }: FlipParts, target: Generation): Promise<true> => {
-  const until = clock.now() + (target.foldVersion === foldVersion ? Math.min(JOIN_MS, timeoutMs) : STILL_MS)
+/** Waits until a processor follows the target. Without new events a generation without a follower is at the end of the log too, but it would never show the next event. */
+const untilFollowed = async ({ domain, log, clock, timeoutMs, signal }: FlipParts, target: Generation): Promise<true> => {
+  const until = clock.now() + Math.min(JOIN_MS, timeoutMs)
   while (!(await log.followed(target.group))) {
     signal?.throwIfAborted()
-    if (clock.now() >= until) throw new Fault('generation-unfollowed', `Nobody follows generation ${target.generation} of ${domain}, so it would stand still while it serves. Start a processor of the release that made it (folds of version ${target.foldVersion}), then flip; or say --accept-unfollowed.`)
+    if (clock.now() >= until) throw new Fault('generation-unfollowed', `No processor follows generation ${target.generation} of ${domain}, so it would not show new events. Run tributary start (role processor) of the release with fold version ${target.foldVersion}, then repeat this command.`)
     await clock.sleep(LOOK_MS, signal)
   }
   return true
@@ -85,8 +88,7 @@ interface Goal {
   readonly isFollowed: boolean
 }
 
-const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: FlipParts, listed: Generation, { store, ends, isFollowed }: Goal): Promise<void> => {
-  const until = clock.now() + timeoutMs
+const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal, progress }: FlipParts, listed: Generation, { store, ends, isFollowed }: Goal): Promise<void> => {
   let [last, movedAt] = ['', clock.now()]
   for (;;) {
     const reached = await store.checkpoints()
@@ -95,15 +97,16 @@ const untilPassed = async ({ domain, foldVersion, clock, timeoutMs, signal }: Fl
     signal?.throwIfAborted()
     const now = JSON.stringify([...reached])
     if (now !== last) [last, movedAt] = [now, clock.now()]
+    if (isFollowed) progress?.(listed.generation, behind)
     if (!isFollowed && clock.now() - movedAt >= STILL_MS) throw stands(domain, listed, { foldVersion, behind })
-    if (clock.now() >= until) throw new Fault('generation-behind', `Generation ${listed.generation} of ${domain} did not reach the end of the log in time (${counted(behind, 'event')} behind). Is a processor running? See: tributary generations ${domain}.`)
+    if (clock.now() - movedAt >= timeoutMs) throw new Fault('generation-behind', `Generation ${listed.generation} of ${domain} is ${counted(behind, 'event')} behind the log and made no progress for ${timeoutMs / 1000} s. Find out why in the logs of the processors with fold version ${listed.foldVersion}, then repeat this command.`)
     await clock.sleep(20, signal)
   }
 }
 
 const stands = (domain: string, { generation, foldVersion }: Generation, here: { readonly foldVersion: number; readonly behind: number }): Fault =>
   new Fault('generation-stands-still',
-    `Generation ${generation} of ${domain} stands still, ${counted(here.behind, 'event')} behind: nobody follows it. It was made by folds of version ${foldVersion}, and this program has version ${here.foldVersion}. Run the release that has them, and flip with it.`)
+    `Generation ${generation} of ${domain} is ${counted(here.behind, 'event')} behind the log and no processor follows it: it has fold version ${foldVersion}, this program has version ${here.foldVersion}. Run tributary start of the release with fold version ${foldVersion}, then repeat this command.`)
 
 type Standing = StoredParked & { readonly key: string }
 

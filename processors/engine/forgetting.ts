@@ -83,7 +83,9 @@ const plainPlaces = async ({ keys, pipelines }: ForgetParts, subject: string): P
     const ends = new Map((keys.founding.plainBefore[domain.name] ?? []).map(({ partition, offset }) => [partition, offset]))
     if (domain.personal === undefined || ends.size === 0) continue
     const before = events
-    for await (const records of log.readKey(subject)) {
+    // Events that were removed from the log need no forgetting.
+    const first = (await log.watermarks()).find(({ partition }) => partition === log.partitionOf(subject))?.low ?? 0
+    for await (const records of log.readKey(subject, first)) {
       for (const { partition, offset, value } of records) if (offset < (ends.get(partition) ?? 0) && isAbout(codec, value, subject)) events += 1
     }
     if (events > before) places.push({ domain: domain.name, key: subject })

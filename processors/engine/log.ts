@@ -71,11 +71,13 @@ export interface Log {
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Records of a partition from `from` (inclusive) to `to` (exclusive; default the end as of now). Fault `log-trimmed` when `from` is below the low watermark. */
   read(partition: number, from: number, to?: number): AsyncIterable<readonly LogRecord[]>
-  /** All records of one key from `from` on to the end as of now, in order. */
+  /** All records of one key from `from` (default 0) to the end as of now, in order. Fault `log-trimmed` when `from` is below the low watermark of the key's partition. */
   readKey(key: string, from?: number): AsyncIterable<readonly LogRecord[]>
   partitionOf(key: string): number
   watermarks(): Promise<readonly Watermarks[]>
   identity(): Promise<TopicIdentity>
+  /** The topic's settings that let it remove events, as `name=value`; empty if there are none. Absent where a log never removes events. */
+  retention?(): Promise<readonly string[]>
   /** Where the group stands by its own committed offsets (a hint), by partition; absent where unknown. */
   committed(group: string): Promise<ReadonlyMap<number, number>>
   /** Whether anybody follows the log as this group now. */

@@ -20,7 +20,7 @@ export const refuseParkedAnew = async ({ domain, generation, store, served, part
   const named = found.slice(0, SHOWN).map((entry) => `${domain}:${parkedId(entry)} at ${entry.partition}:${entry.offset} (${entry.code}: ${entry.reason})`)
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : ''
   throw new Fault('flip-would-park',
-    `Generation ${generation} of ${domain} parks ${found.length === 1 ? 'a key that goes' : `${found.length} keys that go`} on in the serving one: ${named.join('; ')}${more}. Nothing was flipped. See: tributary parked ${domain} --generation ${generation}. Mend the folds and build again, or flip with --accept-parked.`)
+    `Generation ${generation} of ${domain} parks ${found.length === 1 ? 'a key that goes' : `${found.length} keys that go`} on in the serving one: ${named.join('; ')}${more}. Nothing was flipped. See: tributary parked ${domain} --generation ${generation}. Mend the folds and build again, or accept that these keys stop: tributary flip ${domain} --to ${generation} --accept-parked.`)
 }
 
 const SHOWN = 5

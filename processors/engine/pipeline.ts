@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import type { Control } from './control.ts'
+import type { Control, Generation } from './control.ts'
 import type { Log, Logs } from './log.ts'
 import { withMarks } from './marks.ts'
 import type { Marks } from './marks.ts'
@@ -17,6 +17,7 @@ import type { SendingFrom } from './sender.ts'
 import type { Series, SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
 import { startTimers } from './timers.ts'
+import { watchTrimming } from './trimmed.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { createFollowing, wholeOf } from './following.ts'
@@ -67,6 +68,8 @@ export interface Paces {
   readonly timersMs: number
   readonly refreshMs: number
   readonly healMs: number
+  /** How often to check whether the log was trimmed. Absent: never. */
+  readonly checkMs?: number
 }
 
 /** What of a pipeline may run in a process. */
@@ -81,6 +84,8 @@ export interface Pipeline {
   readonly codec: Codec
   /** The generation that answers now. A request asks once. */
   serving(): Followed
+  /** The serving generation, if an edge of this release would misread its items; undefined otherwise. */
+  unreadable(): Generation | undefined
   generation(generation: number): Promise<Followed>
   /** Nothing here follows a generation that is no longer listed, and its store is closed. */
   letGo(generation: number): Promise<void>
@@ -96,7 +101,7 @@ export interface Pipeline {
   stop(): Promise<void>
 }
 
-const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000 }
+const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healMs: 5_000, checkMs: 5_000 }
 
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const { domain, logs, control, marks, codec } = parts
@@ -105,18 +110,25 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const identity = kept ?? (await log.identity())
   await control.ensure(domain, identity)
   const { generation, forget } = generationsOf(parts)
+  const listed = async (number: number) => (await control.generations(domain.name)).find((each) => each.generation === number)
   let serving = await generation((await control.serving(domain.name)).generation)
+  let row = await listed(serving.generation)
   let processing = false
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const refresh = inTurn(async () => {
     const pointer = await control.serving(domain.name)
-    if (pointer.generation !== serving.generation) serving = await generation(pointer.generation)
+    if (pointer.generation !== serving.generation) {
+      const [next, nextRow] = [await generation(pointer.generation), await listed(pointer.generation)]
+      // No await between these: a request sees both or neither.
+      ;[serving, row] = [next, nextRow]
+    }
     if (!processing) return
     await log.refresh()
     await following.refresh()
   })
   const watch = watchControl(parts, { refresh, following })
+  const trimming = watchLog(parts, log)
   const start = async (hand: Hand): Promise<void> => {
     if (hand !== 'processor') return sending.start(hand)
     processing = true
@@ -124,6 +136,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   }
   const stop = async (): Promise<void> => {
     await watch.stop()
+    await trimming?.stop()
     await sending.stop()
     await following.stop()
   }
@@ -132,7 +145,8 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await refresh()
     await forget(number)
   }
-  return { domain, log, control, marks, codec, serving: () => serving, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  const unreadable = () => (row !== undefined && row.readableFrom > domain.foldVersion ? row : undefined)
+  return { domain, log, control, marks, codec, serving: () => serving, unreadable, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** Each generation is opened once. */
@@ -199,6 +213,9 @@ const watchControl = ({ domain, clock, watching, paces = PACES }: PipelineParts,
     await following.heal()
   })
 }
+
+const watchLog = ({ domain, clock, watching, paces: { checkMs } = PACES }: PipelineParts, log: Log): Polling | undefined =>
+  checkMs === undefined ? undefined : watchTrimming({ log, clock, checkMs, failed: (error) => watching.failed(domain.name, error) })
 
 /** One after the other, whoever asks. */
 const inTurn = (work: () => Promise<void>): (() => Promise<void>) => {

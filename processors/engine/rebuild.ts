@@ -17,6 +17,7 @@ import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, totalOf, type Positions } from './positions.ts'
 import type { Series } from './series.ts'
 import type { Store } from './store.ts'
+import { refuseTrimmed } from './trimmed.ts'
 
 /** What a build is told: where to stop, and whom to tell how far it is. */
 export interface BuildWork {
@@ -120,6 +121,8 @@ const rebuildOnce = async (parts: RebuildParts): Promise<Rebuilt> => {
 
 export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   const { domain, control, holder, workshop, log } = parts
+  // A half-built generation may have folded the removed events before; if it did not, reading them fails.
+  if (parts.resume === undefined) await refuseTrimmed(domain.topic, log)
   const { generation: made, lock } = await claim(parts)
   const { generation, group } = made
   // Nothing of it was folded yet: what lies under its number is another's, of before control was lost.

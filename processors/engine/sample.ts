@@ -8,8 +8,8 @@ import type { Store } from './store.ts'
 export const drawKeys = async (log: Pick<Log, 'read' | 'watermarks'>, count: number, hash: (key: string) => number): Promise<readonly string[]> => {
   const drawn = new Map<string, number>()
   let highest = Infinity
-  for (const { partition, low, high } of await log.watermarks()) {
-    for await (const records of log.read(partition, low, high)) {
+  for (const { partition, high } of await log.watermarks()) {
+    for await (const records of log.read(partition, 0, high)) {
       for (const { key } of records) {
         if (key === null || drawn.has(key)) continue
         const rank = hash(key)

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { plants } from '../../docs/tutorial/plants.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { rebuild } from '../../processors/engine/rebuild.ts'
 import { meals } from '../../processors/meals/domain.ts'
+import { mintToken } from '../../producers/pat.ts'
 
 const freshConfig = () => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
@@ -61,7 +63,46 @@ describe('the runtime', () => {
       expect(runtime.pipeline('meals').serving().generation).toBe(2)
     })
     await withRuntime({ config }, async (runtime) => {
-      await expect(upgrade(runtime, runtime.pipeline('meals'), { output, signal })).rejects.toMatchObject({ code: 'folds-newer' })
+      const pipeline = runtime.pipeline('meals')
+      await upgrade(runtime, pipeline, { output, signal })
+      expect(pipeline.serving().generation).toBe(1)
+      const told = says()
+      await createPerform(runtime)('token-list', {}, told)
+      expect(told.rows).toMatchObject([{ user: 'ann' }, { user: 'bob' }])
+    })
+  })
+
+  test('older folds without a complete generation of their own build one before they serve, embedded', async () => {
+    const config = freshConfig()
+    const newer = [{ ...meals, foldVersion: meals.foldVersion + 1 }]
+    await withRuntime({ config, domains: newer }, async (runtime) => {
+      await runtime.pipeline('meals').start('processor')
+      await token(runtime, 'ann')
+    })
+    await withRuntime({ config }, async (runtime) => {
+      await upgrade(runtime, runtime.pipeline('meals'), { output, signal })
+      expect(await standingOf(runtime, runtime.pipeline('meals'))).toMatchObject({ generation: 2, lagEvents: 0 })
+    })
+  })
+
+  test('an edge whose release cannot read the items that serve answers 503 for that domain alone, until a flip back', async () => {
+    const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 }, mqtt: 'off' as const }
+    await withRuntime({ config }, () => Promise.resolve())
+    const newer = [{ ...meals, foldVersion: meals.foldVersion + 1, readableFrom: meals.foldVersion + 1 }]
+    await withRuntime({ config, domains: newer }, (runtime) => upgrade(runtime, runtime.pipeline('meals'), { output, signal }))
+    await withRuntime({ config }, async (runtime) => {
+      const serving = await openEdge(runtime, { edge: true, processor: false, live: false, logger: pino({ level: 'silent' }) })
+      try {
+        const bearer = (domain: string) => ({ headers: { authorization: `Bearer ${mintToken(domain, randomBytes).token}` } })
+        const held = await fetch(`${serving.http}/v1/meals?day=2026-11-16`, bearer('meals'))
+        expect([held.status, held.headers.get('retry-after'), await held.json()]).toMatchObject([503, '5', { code: 'folds-newer' }])
+        expect(await (await fetch(`${serving.admin}/readyz`)).text()).toMatch(/meals/)
+        expect((await fetch(`${serving.http}/api/groups`, bearer('expenses'))).status).toBe(401)
+        await upgrade(runtime, runtime.pipeline('meals'), { output, signal })
+        expect((await fetch(`${serving.http}/v1/meals?day=2026-11-16`, bearer('meals'))).status).toBe(401)
+      } finally {
+        await serving.stop()
+      }
     })
   })
 

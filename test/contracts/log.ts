@@ -160,6 +160,8 @@ function readRules({ fresh, setup }: LogSubject): void {
     expect((await log.watermarks())[partition]).toEqual({ partition, low: 4, high: 10 })
     expect(await codeOf(all(log.read(partition, 3)))).toBe('log-trimmed')
     expect((await all(log.read(partition, 4))).map(text)).toEqual(['4', '5', '6', '7', '8', '9'])
+    expect(await codeOf(all(log.readKey('k')))).toBe('log-trimmed')
+    expect((await all(log.readKey('k', 4))).map(text)).toEqual(['4', '5', '6', '7', '8', '9'])
   })
 }
 

@@ -5,7 +5,7 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { expect, test } from 'vitest'
 import { startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
-import { newToken, run, startServer, tell, until } from './program.ts'
+import { cleanEnv, newToken, run, startServer, tell, until } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -32,7 +32,7 @@ describeOnServices('generations on Kafka and DynamoDB Local, with two processor 
     await more(150)
 
     // So slow that it is met while it writes to DynamoDB.
-    const killed = spawn(process.execPath, [program, 'rebuild', 'meals', '--no-flip', '--yes', '--max-writes-per-second', '20'], { env: { ...process.env, NO_COLOR: '1', ...env }, stdio: 'ignore' })
+    const killed = spawn(process.execPath, [program, 'rebuild', 'meals', '--no-flip', '--yes', '--max-writes-per-second', '20'], { env: cleanEnv(env), stdio: 'ignore' })
     const ended = once(killed, 'exit')
     await until(async () => (await new DynamoDB({ endpoint: services.dynamodb.endpoint, region: 'local', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } }).listTables({})).TableNames?.includes('chatkcal.g2') === true, () => 'no table is made', 120_000)
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })

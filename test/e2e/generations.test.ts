@@ -9,7 +9,7 @@ import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import { startLoad } from './load.ts'
 import { longTest } from '../services/available.ts'
-import { client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
+import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
@@ -47,7 +47,7 @@ const rows = async (env: Env): Promise<readonly Row[]> => (await tell(['generati
 
 /** A rebuild of its own, slow enough to be met in the middle. */
 const slowRebuild = (env: Env, args: readonly string[]) => {
-  const child = spawn(process.execPath, [program, 'rebuild', 'meals', '--yes', ...args], { env: { ...process.env, NO_COLOR: '1', ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'rebuild', 'meals', '--yes', ...args], { env: cleanEnv(env), stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)

@@ -16,7 +16,7 @@ const program = join(root, 'bin', 'tributary.js')
 export type Env = Readonly<Record<string, string>>
 
 /** This machine's environment without any variable of ours, so that a test says what it means. */
-const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
+export const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TRIBUTARY_'))),
   NO_COLOR: '1',
   ...env,

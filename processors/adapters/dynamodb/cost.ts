@@ -61,10 +61,10 @@ export const costsOf = async (parts: CostParts): Promise<Costs> => {
   const arrived = counting(parts.domain, await parts.scratch())
   let events = 0
   let [first, last] = [Infinity, -Infinity]
-  for (const { partition, low, high } of await parts.log.watermarks()) {
+  for (const { partition, high } of await parts.log.watermarks()) {
     const alone = createFolding(parts, trickle.store)
     const together = createFolding(parts, arrived.store)
-    for await (const records of parts.log.read(partition, low, high)) {
+    for await (const records of parts.log.read(partition, 0, high)) {
       for (const record of records) await alone([record])
       for (const batch of batchesOf(records, parts.windowMs)) await together(batch)
       events += records.length

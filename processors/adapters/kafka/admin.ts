@@ -13,8 +13,8 @@ export interface LogAdmin {
   /** Whether anybody follows as this group. */
   hasMembers(group: string): Promise<boolean>
   deleteGroup(group: string): Promise<void>
-  /** Kafka's defaults, and no complaint, where we may not look. */
-  describeTopic(topic: string): Promise<{ maxRecordBytes: number; keepsAll: boolean }>
+  /** `removesBy` lists the settings that let the topic remove records. Returns Kafka's defaults and no such setting if the broker refuses to describe the topic. */
+  describeTopic(topic: string): Promise<{ maxRecordBytes: number; removesBy: readonly string[] }>
   close(): Promise<void>
 }
 
@@ -52,9 +52,9 @@ export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
     describeTopic: (topic) => use('', async (admin) => {
       const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: TOPIC, name: topic }] })
       const is = new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]))
-      const keepsAll = [...KEEPS_ALL].every(([name, value]) => (is.get(name) ?? value) === value)
-      return { maxRecordBytes: Number(is.get('max.message.bytes')) || DEFAULT_MAX_RECORD_BYTES, keepsAll }
-    }).catch(() => ({ maxRecordBytes: DEFAULT_MAX_RECORD_BYTES, keepsAll: true })),
+      const removesBy = [...KEEPS_ALL].filter(([name, value]) => (is.get(name) ?? value) !== value).map(([name]) => `${name}=${is.get(name)}`)
+      return { maxRecordBytes: Number(is.get('max.message.bytes')) || DEFAULT_MAX_RECORD_BYTES, removesBy }
+    }).catch(() => ({ maxRecordBytes: DEFAULT_MAX_RECORD_BYTES, removesBy: [] })),
     close,
   }
 }

@@ -35,7 +35,7 @@ export const missing = (topic: string, kept: TopicIdentity): Fault =>
 
 export const trimmed = (topic: string, from: number, { partition, low }: Watermarks): Fault =>
   new Fault('log-trimmed', `Records ${from} to ${low - 1} of ${topic} partition ${partition} were removed from the log before they were read. ` +
-    'Set retention.ms=-1 on the topic; restore the records, or rebuild knowing that they are lost.')
+    'Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete on the topic, then restore it from a backup.')
 
 export const truncated = (topic: string, from: number, { partition, high }: Watermarks): Fault =>
   new Fault('log-truncated', `${topic} partition ${partition} ends at ${high}, before position ${from} that was already reached. ` +

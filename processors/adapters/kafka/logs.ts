@@ -34,8 +34,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     if (kept && (kept.cluster !== found.cluster || kept.topic !== found.topic || kept.partitions > found.partitions)) throw recreated(name, kept, found)
     const topic = keepTopic(name, kept ?? found, { metadata, admin })
     const { partitions } = topic.kept
-    const { maxRecordBytes, keepsAll } = await admin.describeTopic(name)
-    if (!keepsAll) settings.logger.warn({ topic: name }, 'the topic does not keep its records for ever; set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete')
+    const { maxRecordBytes } = await admin.describeTopic(name)
     const place = (key: string): number => partitionOf(key, partitions)
     const appender = createAppender({
       topic: name, settings, partitionOf: place,
@@ -52,10 +51,11 @@ export function kafkaLogs(options: KafkaOptions): Logs {
         return subscription
       },
       read: (partition, from, to) => readRange(reading, partition, from, to),
-      readKey: (key, from) => readKey(reading, { key, partition: place(key), from }),
+      readKey: (key, from = 0) => readKey(reading, { key, partition: place(key), from }),
       partitionOf: place,
       watermarks: topic.watermarks,
       identity: async () => ({ ...(await identify(name, topic.kept)), partitions }),
+      retention: async () => (await admin.describeTopic(name)).removesBy,
       committed: (group) => admin.committed(group, name),
       followed: (group) => admin.hasMembers(group),
       async setCommitted(group, offsets) {

@@ -33,10 +33,9 @@ export async function* readRange(plan: ReadPlan, partition: number, from: number
   }
 }
 
-export async function* readKey(plan: ReadPlan, { key, partition, from }: { key: string; partition: number; from?: number | undefined }): AsyncGenerator<readonly LogRecord[]> {
-  const start = from ?? (await plan.topic.marks(partition)).low
+export async function* readKey(plan: ReadPlan, { key, partition, from }: { key: string; partition: number; from: number }): AsyncGenerator<readonly LogRecord[]> {
   const { high } = await plan.topic.marks(partition)
-  for await (const records of readRange(plan, partition, Math.min(start, high))) {
+  for await (const records of readRange(plan, partition, Math.min(from, high))) {
     const own = records.filter((record) => record.key === key)
     if (own.length > 0) yield own
   }

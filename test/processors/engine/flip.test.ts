@@ -17,9 +17,9 @@ const opened = async () => {
     for (const store of stores) await store.commit([], { partition: 0, offset: end })
   }
   const followed = new Set(['ledger.g1', 'ledger.g2'])
-  const start = (to: number, end: number, { foldVersion = 1, acceptParked = false, acceptUnfollowed = false } = {}) => {
+  const start = (to: number, end: number, { foldVersion = 1, acceptParked = false, acceptUnfollowed = false, progress = (_generation: number, _behind: number): void => undefined } = {}) => {
     const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group) }
-    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked, acceptUnfollowed })
+    return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked, acceptUnfollowed, progress })
   }
   const flipTo = async (to: number, end: number, acceptParked = false) => {
     await reach(end)
@@ -115,12 +115,12 @@ test('a flip waits for those who are about to follow', async () => {
   expect(await flipping).toEqual({ before: 1, standsStill: false })
 })
 
-test('folds of another version flip to what their own release follows, and to nothing else', async () => {
+test('a command of another fold version flips to a generation that processors of its release follow, and to no other', async () => {
   const { clock, followed, reach, start } = await opened()
   await reach(10)
   followed.delete('ledger.g2')
   const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-unfollowed' })
-  await clock.pass(6_000)
+  await clock.pass(31_000)
   await flipping
   followed.add('ledger.g2')
   expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, standsStill: false })
@@ -134,6 +134,21 @@ test('what nobody follows stands still before the end, does not serve, and is to
   await clock.pass(10_000)
   await flipping
   expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a flip waits for a generation as long as it makes progress, and reports how far it is behind', async () => {
+  const { control, clock, stores, start } = await opened()
+  await stores[0].commit([], { partition: 0, offset: 10 })
+  const behind: number[] = []
+  const flipping = start(2, 10, { progress: (_, events) => void (behind.at(-1) !== events && behind.push(events)) })
+  for (let offset = 1; offset <= 10; offset += 1) {
+    await clock.pass(50_000)
+    expect((await control.serving(ledger.name)).generation).toBe(1)
+    await stores[1].commit([], { partition: 0, offset })
+  }
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, standsStill: false })
+  expect(behind).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
 })
 
 test('a flip that waits for the serving generation names that one', async () => {

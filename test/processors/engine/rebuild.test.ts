@@ -4,6 +4,7 @@ import { rebuild, type RebuildParts, type Workshop } from '../../../processors/e
 import type { LogRecord } from '../../../processors/engine/log.ts'
 import { keyOf } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
+import { Fault } from '../../../schemas/fault.ts'
 import { jsonCodec, ledger, paid } from './ledger.ts'
 import { memoryStore, memoryTarget, type MemoryStore } from './memory-store.ts'
 import { systemClock } from '../../../processors/adapters/system-clock.ts'
@@ -112,4 +113,22 @@ test('a copy that was cut goes on behind what was copied, and the checkpoints co
   expect(new Set(written).size).toBe(written.length)
   expect(table.items.size).toBe(written.length)
   expect(await table.checkpoints()).toEqual(new Map([[0, 60]]))
+})
+
+test('a trimmed log is not built from, and no generation is listed for it; a build that folded the removed events is finished', async () => {
+  const { control, parts, workshop } = await opened()
+  const trimmed: RebuildParts['log'] = {
+    ...log,
+    read: async function* (partition, from, to) {
+      if (from < 8) throw new Fault('log-trimmed', 'Gone.')
+      yield* log.read(partition, from, to)
+    },
+    watermarks: async () => [{ partition: 0, low: 8, high: records.length }],
+  }
+  await expect(rebuild(parts({ log: trimmed }))).rejects.toMatchObject({ code: 'log-trimmed' })
+  expect(await control.generations('ledger')).toHaveLength(1)
+  await expect(rebuild(parts(cut(20)))).rejects.toThrow('aborted')
+  await expect(rebuild(parts({ log: trimmed, resume: 2 }))).rejects.toMatchObject({ code: 'log-trimmed' })
+  await (await workshop.open(2)).write([], [], new Map([[0, 20]]))
+  expect(await rebuild(parts({ log: trimmed, resume: 2 }))).toMatchObject({ generation: 2 })
 })

@@ -1,0 +1,40 @@
+import { counted } from '../../schemas/counted.ts'
+import { Fault } from '../../schemas/fault.ts'
+import type { Clock } from './clock.ts'
+import type { Log, Watermarks } from './log.ts'
+import { startPolling, type Polling } from './polling.ts'
+
+/** A partition whose first `low` events were removed. */
+export type Trimmed = Pick<Watermarks, 'partition' | 'low'>
+
+/** The partitions that no longer begin at offset 0. Our logs keep every event, so somebody or a retention setting removed theirs. */
+export const trimmedIn = (marks: readonly Trimmed[]): readonly Trimmed[] =>
+  marks.filter(({ low }) => low > 0).map(({ partition, low }) => ({ partition, low }))
+
+export const logTrimmed = (topic: string, trimmed: readonly Trimmed[]): Fault =>
+  new Fault('log-trimmed', `Events were removed from the log: ${trimmed.map(({ partition, low }) => `the first ${counted(low, 'event')} of ${topic} partition ${partition}`).join(', ')}. ` +
+    'Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete on the topic, then restore it from a backup. Drop no generation: its items may be the only copy of what these events did.')
+
+/** Throws `log-trimmed` if the log lacks its first events, because a fold of the rest would be wrong. */
+export const refuseTrimmed = async (topic: string, log: Pick<Log, 'watermarks'>): Promise<void> => {
+  const trimmed = trimmedIn(await log.watermarks())
+  if (trimmed.length > 0) throw logTrimmed(topic, trimmed)
+}
+
+export interface TrimWatchParts {
+  readonly log: Pick<Log, 'topic' | 'watermarks'>
+  readonly clock: Clock
+  readonly checkMs: number
+  readonly failed: (error: unknown) => void
+}
+
+/** Checks the low watermarks at once and then every `checkMs`. Reports a trimmed log once. */
+export const watchTrimming = ({ log, clock, checkMs, failed }: TrimWatchParts): Polling => {
+  let isReported = false
+  return startPolling({ clock, pollMs: checkMs, failed }, async () => {
+    // Processors and requests report a log that does not answer.
+    const trimmed = trimmedIn(await log.watermarks().catch(() => []))
+    if (trimmed.length > 0 && !isReported) failed(logTrimmed(log.topic, trimmed))
+    isReported ||= trimmed.length > 0
+  })
+}
