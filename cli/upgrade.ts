@@ -1,5 +1,7 @@
 import { halfBuilt } from '../processors/engine/claim.ts'
 import { flip } from '../processors/engine/flip.ts'
+import { evenIfLost } from '../processors/engine/lost.ts'
+import { groupOf } from '../processors/engine/processor.ts'
 import { rebuild } from '../processors/engine/rebuild.ts'
 import { counted } from '../schemas/counted.ts'
 import { Fault } from '../schemas/fault.ts'
@@ -21,7 +23,8 @@ type Upgrading = Pick<Context, 'output' | 'signal'>
 export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading): Promise<void> => {
   const { output } = context
   const { domain, control } = pipeline
-  const serving = (await control.generations(domain.name)).find(({ generation }) => generation === pipeline.serving().generation)
+  const { generation: served } = await control.serving(domain.name)
+  const serving = (await control.generations(domain.name)).find(({ generation }) => generation === served)
   if (serving === undefined || serving.foldVersion === domain.foldVersion) return
   if (serving.foldVersion > domain.foldVersion) {
     throw new Fault('folds-newer', `Generation ${serving.generation} of ${domain.name} was made by newer folds (version ${serving.foldVersion}, this program has ${domain.foldVersion}). Run the newer program, or flip back to one of version ${domain.foldVersion}: tributary flip ${domain.name} --to N.`)
@@ -38,7 +41,8 @@ const serveOwn = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading
   const { domain, control, log } = pipeline
   const { clock } = runtime
   const listed = await control.generations(domain.name)
-  const made = listed.find((each) => each.state === 'following' && each.foldVersion === domain.foldVersion && each.generation > pipeline.serving().generation)
+  const { generation: served } = await control.serving(domain.name)
+  const made = listed.find((each) => each.state === 'following' && each.foldVersion === domain.foldVersion && each.generation > served)
   const to = made?.generation ?? (await rebuildHere(runtime, pipeline, { ...context, resume: halfBuilt(listed, domain.foldVersion)?.generation }))
   await pipeline.start('processor')
   const store = async (generation: number) => (await pipeline.generation(generation)).store
@@ -49,10 +53,11 @@ const serveOwn = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading
 
 const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { output, signal, resume }: Upgrading & { readonly resume: number | undefined }): Promise<number> => {
   const { domain, log, codec, control } = pipeline
+  const { generation: served } = await control.serving(domain.name)
   const { generation, events } = await rebuild({
     domain, log, codec, clock, control, signal,
     holder: holderName(),
-    served: pipeline.serving().store,
+    served: evenIfLost(async () => (await pipeline.generation(served)).store, { log, group: groupOf(domain.name, served) }),
     workshop: adapters.workshop(domain),
     progress: createMeter(output, domain.name, clock.now),
     ...(resume === undefined ? {} : { resume }),

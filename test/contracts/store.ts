@@ -30,7 +30,7 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
         { name: 'GSI3', pk: 'GSI3PK', sk: 'level', number: true, project: 'all' },
       ],
     })
-    const fresh = (): Promise<Store> => stores.open(spec(), 1)
+    const fresh = (): Promise<Store> => stores.create(spec(), 1)
 
     describe('loads', () => loads(fresh))
     describe('commits', () => commits(fresh))
@@ -167,7 +167,7 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
   test('scan gives every item once, expired ones too, and no checkpoints', async () => {
     const store = await fresh()
     const items = Array.from({ length: 300 }, (_, index) => stored(at(`U#${index % 5}`, `I#${index}`), index, index % 2 ? { ttl: 1 } : {}))
-    await store.commit(items.map(item => [[create(item)]]), { partition: 0, offset: 300 })
+    await store.commit(items.map(item => [[create(item)]]), { partition: 0, from: 0, offset: 300 })
     same(await everything(store), [...items].sort((a, b) => (canonical(a) < canonical(b) ? -1 : 1)))
   })
 
@@ -179,18 +179,18 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
 const generations = (stores: () => Stores, spec: () => TableSpec): void => {
   test('lie apart, are found again when opened again, and are dropped one by one', async () => {
     const table = spec()
-    const first = await stores().open(table, 1)
-    const second = await stores().open(table, 2)
-    await first.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, offset: 2 })
+    const first = await stores().create(table, 1)
+    const second = await stores().create(table, 2)
+    await first.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, from: 0, offset: 2 })
     expect(await second.load([at('P', 'S')])).toEqual([undefined])
     await second.commit([[[create(stored(at('P', 'S'), 9))]]])
     await first.close()
-    const again = await stores().open(table, 1)
+    const again = await stores().create(table, 1)
     expect((await again.load([at('P', 'S')]))[0]?._pos).toBe(1)
     expect(await again.checkpoints()).toEqual(new Map([[0, 2]]))
     await again.close()
     await stores().drop(table, 1)
-    expect(await everything(await stores().open(table, 1))).toEqual([])
+    expect(await everything(await stores().create(table, 1))).toEqual([])
     expect((await second.load([at('P', 'S')]))[0]?._pos).toBe(9)
   })
 

@@ -119,7 +119,7 @@ test('a refused command repeated with its key is refused alike, though the state
 
 test('a fold that throws poisons its span at that event; the events before it are saved', async () => {
   const store = memoryStore()
-  const [result] = await advance({ store, spans: [span([paid(1, 'p'), eventOf('Broke', {}, { id: 'b' }), paid(2, 'q')])], checkpoint: { partition: 0, offset: 3 } })
+  const [result] = await advance({ store, spans: [span([paid(1, 'p'), eventOf('Broke', {}, { id: 'b' }), paid(2, 'q')])], checkpoint: { partition: 0, from: 0, offset: 3 } })
   expect(result?.poison?.heard.offset).toBe(1)
   expect(result?.outcomes).toEqual([{ kind: 'applied' }])
   expect(total(store)).toMatchObject({ total: 1 })

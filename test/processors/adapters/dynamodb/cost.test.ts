@@ -23,7 +23,7 @@ const costs = async (events: readonly Event[], { gapMs = 0, windowMs = 10 } = {}
   return costsOf({
     domain: ledger,
     codec: jsonCodec,
-    scratch: () => stores.open({ ...ledger.table, name: `cost-${(made += 1)}` }, 1),
+    scratch: () => stores.create({ ...ledger.table, name: `cost-${(made += 1)}` }, 1),
     log: {
       async *read(_, from, to) {
         yield records.slice(from, to)
