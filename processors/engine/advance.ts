@@ -38,7 +38,7 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     const folded = await foldAll(pending, known)
     for (const [index, one] of folded.entries()) settle(results, pending[index] as KeySpan, one)
     const points = folded.flatMap((one) => one.points)
-    if (points.length > 0) await series?.write(points)
+    if (points.length > 0 && series !== undefined) await writePoints(parts, points)
     const poisoned = [...results.values()].some(({ poison }) => poison !== undefined)
     const committed = await commitOrReject(store, folded, poisoned ? holding(checkpoint) : checkpoint)
     if (committed instanceof RejectedSpans) {
@@ -55,6 +55,12 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     pending = behind
   } while (pending.length > 0)
   return spans.map((span) => results.get(span) as Advanced)
+}
+
+/** Points of a wrong state would keep their version for ever, so the checkpoint is required before them too. */
+const writePoints = async ({ store, series, checkpoint }: Advance, points: FoldedSpan['points']): Promise<void> => {
+  if (checkpoint !== undefined) await store.commit([], holding(checkpoint))
+  await series?.write(points)
 }
 
 /** Requires the checkpoint and leaves it where it is. */

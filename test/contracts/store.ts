@@ -5,6 +5,7 @@ import type { Store, Stores } from '../../processors/engine/store.ts'
 import { changes } from './store-changes.ts'
 import { checkpoints, commits } from './store-commits.ts'
 import { NOW, at, create, same, stored } from './store-items.ts'
+import { limits } from './store-limits.ts'
 import { indexes, queries } from './store-queries.ts'
 import { sending } from './store-sending.ts'
 
@@ -35,6 +36,7 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
     describe('loads', () => loads(fresh))
     describe('commits', () => commits(fresh))
     describe('checkpoints', () => checkpoints(fresh))
+    describe('limits', () => limits(fresh))
     describe('reads', () => reads(fresh))
     describe('queries', () => queries(fresh))
     describe('indexes', () => indexes(fresh))
@@ -192,6 +194,18 @@ const generations = (stores: () => Stores, spec: () => TableSpec): void => {
     await stores().drop(table, 1)
     expect(await everything(await stores().create(table, 1))).toEqual([])
     expect((await second.load([at('P', 'S')]))[0]?._pos).toBe(9)
+  })
+
+  test('a table that is missing is not created by opening it', async () => {
+    const table = spec()
+    await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing', retriable: true })
+    expect(await stores().measure(table, 1)).toBeUndefined()
+    const store = await stores().create(table, 1)
+    await store.commit([], { partition: 0, from: 0, offset: 3 })
+    await store.close()
+    expect(await (await stores().open(table, 1)).checkpoints()).toEqual(new Map([[0, 3]]))
+    await stores().drop(table, 1)
+    await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing' })
   })
 
   test('dropping one that does not exist is harmless', async () => {

@@ -53,6 +53,9 @@ const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
 
 export const BUGS: Readonly<Record<string, Bug>> = {
   'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
+  'the checkpoint is written unconditionally': { under: { domain: 'toy', moves: [], rates: { 'restore': 0.02 } }, ...storing((store, { table }) => ({
+    commit: (spans, checkpoint) => store.commit(spans, checkpoint && { ...checkpoint, from: table.checkpoints.get(checkpoint.partition) ?? 0 }),
+  })) },
   'the checkpoint is written before the items': storing((store) => ({
     commit: async (spans, checkpoint) => {
       if (checkpoint) await store.commit([], checkpoint)

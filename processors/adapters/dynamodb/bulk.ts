@@ -19,7 +19,8 @@ export interface BulkConfig {
 export const bulk = async (table: Table, items: Iterable<Stored> | AsyncIterable<Stored>, config: BulkConfig): Promise<void> => {
   const underWay = new Set<Promise<void>>()
   const launch = async (batch: ReadonlyMap<string, Stored>) => {
-    await config.pace?.([...batch.values()].reduce((units, item) => units + Math.ceil(requireStorable(table.spec, item) / 1024), 0))
+    const units = [...batch.values()].reduce((sum, item) => sum + Math.ceil(requireStorable(table.spec, item) / 1024), 0)
+    await config.pace?.(units)
     if (underWay.size >= config.width) await Promise.race(underWay)
     const sending = putBatch(table, [...batch.values()]).finally(() => underWay.delete(sending))
     underWay.add(sending)

@@ -130,10 +130,12 @@ const counting = ({ table }: Domain, target: BuildTarget) => {
       source = addTheirs(source, chunk, table, target)
       tally.committed(chunk)
     }
-    if (checkpoint !== undefined) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
     // The checkpoint is read before the spans and written after them.
-    readUnits += checkpoint === undefined || spans.length === 0 ? 0 : 1
-    requests += spans.flat().length + (checkpoint === undefined ? 0 : spans.length === 0 ? 1 : 2)
+    const isMoved = checkpoint !== undefined && checkpoint.from !== checkpoint.offset
+    const isRead = checkpoint !== undefined && (spans.length > 0 || !isMoved)
+    if (isMoved) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
+    readUnits += isRead ? 1 : 0
+    requests += spans.flat().length + (isRead ? 1 : 0) + (isMoved ? 1 : 0)
     return target.commit(spans, checkpoint)
   }
   const { peek: _, ...awaited } = target

@@ -94,7 +94,7 @@ const createStore = (table: Table, width: number): DynamoStore => {
   return {
     load: (keys) => load(table, keys),
     async commit(spans, checkpoint) {
-      if (checkpoint !== undefined && spans.length > 0) await confirmCheckpoint(table, checkpoint)
+      if (checkpoint !== undefined && (spans.length > 0 || checkpoint.from === checkpoint.offset)) await confirmCheckpoint(table, checkpoint)
       const outcomes = await commitSpans(table, spans)
       if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
       return outcomes

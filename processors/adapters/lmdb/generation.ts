@@ -64,7 +64,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
       await gathering.ready()
       if (checkpoint !== undefined) requireCheckpoint(spec.name, checkpoint, checkpoints.get(checkpoint.partition) ?? 0)
       const { outcomes, rejected, bytes } = applySpans(spans, { spec, find, accept: gathering.accept })
-      if (checkpoint !== undefined && rejected.size === 0 && outcomes.every(({ applied }) => applied === 'all')) {
+      if (checkpoint !== undefined && checkpoint.offset !== checkpoint.from && rejected.size === 0 && outcomes.every(({ applied }) => applied === 'all')) {
         checkpoints.set(checkpoint.partition, checkpoint.offset)
         gathering.reached(checkpoint.partition, checkpoint.offset)
       }

@@ -35,8 +35,8 @@ test('a commit is a prefix of whole events: a burst above 100 items is cut befor
 
 test('a commit stays under 4 MB', async () => {
   const store = memoryStore()
-  const large = (id: string) => eventOf('Spread', { count: 12, text: 'x'.repeat(90_000) }, { id })
-  const heavier = eventOf('Spread', { count: 20, text: 'y'.repeat(90_000) }, { id: 'heavier' })
+  const large = (id: string) => eventOf('Spread', { count: 12, text: 'x'.repeat(200_000) }, { id })
+  const heavier = eventOf('Spread', { count: 20, text: 'y'.repeat(200_000) }, { id: 'heavier' })
   await advance({ store, spans: [span([large('one'), heavier])] })
   expect(store.commits.flat().map((chunk) => chunk.length)).toEqual([12, 20])
 })

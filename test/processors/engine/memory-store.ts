@@ -65,7 +65,7 @@ export const memoryStore = (): MemoryStore => {
       const outcomes = spans.map((span, index) => commitSpan(span, (fault) => void rejected.set(index, fault)))
       if (rejected.size > 0) throw new RejectedSpans(rejected)
       const done = outcomes.every(({ applied }) => applied === 'all')
-      if (checkpoint && done) checkpoints.set(checkpoint.partition, checkpoint.offset)
+      if (checkpoint && done && checkpoint.offset !== checkpoint.from) checkpoints.set(checkpoint.partition, checkpoint.offset)
       return outcomes
     },
     checkpoints: async () => new Map(checkpoints),

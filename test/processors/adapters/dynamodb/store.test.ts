@@ -151,7 +151,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     const store = await stores.create(spec, 1)
     await stores.drop(spec, 1)
     await stores.drop(spec, 1)
-    expect(await codeOf(store.commit([[created([put('A', 1)])]]))).toBe('store-refused')
+    expect(await codeOf(store.commit([[created([put('A', 1)])]]))).toBe('table-missing')
   })
 
   test('nobody at the endpoint is a retriable fault', async () => {
