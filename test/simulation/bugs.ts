@@ -1,6 +1,6 @@
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
-import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
+import type { Checkpoint, Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
 import { EXPENSES_BUGS } from './bugs-expenses.ts'
 import { SCALES_BUGS, SERIES_BUGS } from './bugs-scales.ts'
 import type { Bug, BugContext } from './bug.ts'
@@ -37,6 +37,10 @@ const current = (write: Write, { table }: BugContext): Write => {
   return found ? { ...write, expect: found._pos } : write
 }
 
+/** Over whatever checkpoint is there. */
+const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined =>
+  checkpoint && { ...checkpoint, from: table.checkpoints.get(checkpoint.partition) ?? 0 }
+
 /** Members that believe they still own what others work on. */
 const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03, 'late': 0.02, 'crash-late': 0.01 }, moves: [] }
 
@@ -52,9 +56,11 @@ const CROWDS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'pause-before'
 const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
 
 export const BUGS: Readonly<Record<string, Bug>> = {
-  'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
-  'the checkpoint is written unconditionally': { under: { domain: 'toy', moves: [], rates: { 'restore': 0.02 } }, ...storing((store, { table }) => ({
-    commit: (spans, checkpoint) => store.commit(spans, checkpoint && { ...checkpoint, from: table.checkpoints.get(checkpoint.partition) ?? 0 }),
+  'conditions are not checked': { under: ZOMBIES, ...storing((store, context) => ({
+    commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.map((write) => current(write, context)))), unconditional(checkpoint, context)),
+  })) },
+  'the checkpoint is written unconditionally': { under: { domain: 'toy', moves: [], rates: { 'restore': 0.02 } }, ...storing((store, context) => ({
+    commit: (spans, checkpoint) => store.commit(spans, unconditional(checkpoint, context)),
   })) },
   'the checkpoint is written before the items': storing((store) => ({
     commit: async (spans, checkpoint) => {
@@ -74,10 +80,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'a failed condition is taken for success': { under: CROWDS, ...storing((store) => ({
     commit: async (spans, checkpoint) => allApplied(await store.commit(spans, checkpoint)),
   })) },
-  'the checkpoint is written though a span failed': { under: CROWDS, ...storing((store) => ({
+  'the checkpoint is written though a span failed': { under: CROWDS, ...storing((store, context) => ({
     commit: async (spans, checkpoint) => {
-      const outcomes = await store.commit(spans, checkpoint)
-      if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
+      const outcomes = await store.commit(spans)
+      if (checkpoint) await store.commit([], unconditional(checkpoint, context))
       return outcomes
     },
   })) },
