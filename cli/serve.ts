@@ -107,7 +107,7 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, answering: serving }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, answering: serving, confirm }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
   const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
   let answering: Answering | undefined
@@ -119,7 +119,7 @@ const domainEdge = ({ domain, log, codec, answering: serving }: Pipeline, { outs
     ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: async () => {
       const followed = serving()
-      if (followed.generation !== answering?.generation) answering = answeringOf(followed, now)
+      if (followed.generation !== answering?.generation) answering = { ...answeringOf(followed, now), confirm }
       return answering
     },
   }

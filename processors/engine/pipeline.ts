@@ -87,6 +87,8 @@ export interface Pipeline {
   serving(): Followed
   /** The same for requests, once per request. Throws also `table-rewound` while its table contains less than before. */
   answering(): Followed
+  /** Throws `table-rewound` if the serving generation's table contains less than before, as of now. */
+  confirm(): Promise<void>
   /** How many events the serving generation has not passed yet of those that the log contained when this process started to process. */
   behindStart(): Promise<number>
   /** Why folding into the serving generation has stopped in this process; undefined if it has not. */
@@ -115,10 +117,10 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const identity = kept ?? (await log.identity())
   if (parts.readOnly !== true) await control.ensure(domain, identity, () => createFirst(parts))
   const { generation, forget } = generationsOf(parts)
-  const serving = await openServing({ domain, control, generation, failed: (error) => parts.watching.failed(domain.name, error) })
   let started: Positions | undefined
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
+  const serving = await openServing({ domain, control, generation, failed: (error) => parts.watching.failed(domain.name, error), written: (number) => following.running().get(number)?.positions() ?? new Map() })
   const refresh = inTurn(async () => {
     await serving.refresh()
     if (started === undefined) return
@@ -136,6 +138,10 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await sending.stop()
     await following.stop()
   }
+  const confirm = async (): Promise<void> => {
+    await serving.look()
+    serving.answering()
+  }
   const behindStart = async (): Promise<number> => missingTo(started ?? new Map(), await serving.current().store.checkpoints())
   const stalled = (): unknown => {
     const { generation: number, store } = serving.current()
@@ -146,7 +152,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await refresh()
     await forget(number)
   }
-  return { domain, log, control, marks, codec, serving: serving.current, answering: serving.answering, behindStart, stalled, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  return { domain, log, control, marks, codec, serving: serving.current, answering: serving.answering, confirm, behindStart, stalled, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
 }
 
 /** The only table that is created without a rebuild: of a domain that the control table does not list yet. */

@@ -22,9 +22,11 @@ export interface ServingParts {
   readonly control: Pick<Control, 'serving'>
   readonly generation: (generation: number) => Promise<Followed>
   readonly failed: (error: unknown) => void
+  /** What this process itself wrote to a generation, if it processes it. */
+  readonly written: (generation: number) => Positions
 }
 
-export const openServing = async ({ domain, control, generation, failed }: ServingParts): Promise<ServingGeneration> => {
+export const openServing = async ({ domain, control, generation, failed, written }: ServingParts): Promise<ServingGeneration> => {
   let serving: Followed | Fault | undefined
   /** The furthest checkpoints that the table of the serving generation has had. */
   let seen: Positions = new Map()
@@ -51,13 +53,15 @@ export const openServing = async ({ domain, control, generation, failed }: Servi
   const look = async (): Promise<void> => {
     if (serving === undefined || serving instanceof Fault) return
     const { store, generation: number } = serving
+    const own = written(number)
     const stored = await store.checkpoints()
-    const isBehind = [...seen].some(([partition, offset]) => (stored.get(partition) ?? 0) < offset)
+    const isBehind = [...seen, ...own].some(([partition, offset]) => (stored.get(partition) ?? 0) < offset)
     if (!isBehind) seen = stored
     if (isBehind && rewound === undefined) failed((rewound = tableRewound(tableName(domain.table, number))))
     if (!isBehind) rewound = undefined
   }
   await refresh()
+  await look().catch(failed)
   return {
     current,
     refresh,

@@ -15,8 +15,10 @@ const storing = (change: (store: Store, context: BugContext) => Partial<Store>):
 
 const keyOfWrite = (write: Write) => keyOf('put' in write ? write.put : write.remove)
 
-const writing = (change: (write: Write, context: BugContext) => readonly Write[]): Bug => storing((store, context) => ({
-  commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0)), checkpoint),
+type Held = (checkpoint: Checkpoint | undefined, context: BugContext) => Checkpoint | undefined
+
+const writing = (change: (write: Write, context: BugContext) => readonly Write[], held: Held = (checkpoint) => checkpoint): Bug => storing((store, context) => ({
+  commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0)), held(checkpoint, context)),
 }))
 
 const subscribing = (change: (subscriber: Subscriber, context: BugContext) => Partial<Subscriber>): Bug => ({
@@ -37,9 +39,11 @@ const current = (write: Write, { table }: BugContext): Write => {
   return found ? { ...write, expect: found._pos } : write
 }
 
-/** Over whatever checkpoint is there. */
-const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined =>
-  checkpoint && { ...checkpoint, from: table.checkpoints.get(checkpoint.partition) ?? 0 }
+/** Over whatever checkpoint is there, but never back. */
+const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined => {
+  const stored = table.checkpoints.get(checkpoint?.partition ?? 0) ?? 0
+  return checkpoint && { ...checkpoint, from: stored, offset: Math.max(stored, checkpoint.offset) }
+}
 
 /** Members that believe they still own what others work on. */
 const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03, 'late': 0.02, 'crash-late': 0.01 }, moves: [] }
@@ -93,10 +97,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return store.commit(torn, checkpoint)
     },
   })),
+  // The checkpoint would stop most zombies before their writes meet anything.
   'a removal leaves no trace': { under: ZOMBIES, ...writing((write) => {
     if (!('put' in write) || write.put['_removed'] !== true) return [write]
     return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
-  }) },
+  }, unconditional) },
   'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
   'how far a parked key was passed over is not remembered': writing((write) => {
     const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined
