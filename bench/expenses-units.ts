@@ -25,7 +25,7 @@ const weighed = async (events: readonly Event[], windowMs: number): Promise<Cost
   const records: readonly LogRecord[] = events.map((event, offset) => ({ partition: 0, offset, key: event.meta.key, value: codec.encode(event), timestamp: event.meta.recordedAt }))
   const log = { watermarks: async () => [{ partition: 0, low: 0, high: records.length }], read: async function* () { yield records } }
   try {
-    return await costsOf({ domain: expenses, codec, log, windowMs, scratch: () => stores.open({ ...expenses.table, name: `bench-${(made += 1)}` }, 1) })
+    return await costsOf({ domain: expenses, codec, log, windowMs, scratch: () => stores.create({ ...expenses.table, name: `bench-${(made += 1)}` }, 1) })
   } finally {
     await stores.close()
     rmSync(folder, { recursive: true, force: true })

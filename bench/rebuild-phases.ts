@@ -64,7 +64,7 @@ const decodeAll = async (log: Log) => {
   }
 }
 
-const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).open(meals.table, 1) as Promise<LmdbStore>
+const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).create(meals.table, 1) as Promise<LmdbStore>
 
 /** As the program does it: shared among the cores when the log is long enough. */
 const rebuildAll = async (log: Log) => {

@@ -27,7 +27,7 @@ const weighed = async (events: readonly Event[], windowMs: number) => {
   const records: readonly LogRecord[] = events.map((event, offset) => ({ partition: 0, offset, key: event.meta.key, value: codec.encode(event), timestamp: event.meta.recordedAt }))
   const log = { watermarks: async () => [{ partition: 0, low: 0, high: records.length }], read: async function* () { yield records } }
   try {
-    return await costsOf({ domain: scales, codec, log, windowMs, scratch: () => stores.open({ ...scales.table, name: `bench-${(made += 1)}` }, 1) })
+    return await costsOf({ domain: scales, codec, log, windowMs, scratch: () => stores.create({ ...scales.table, name: `bench-${(made += 1)}` }, 1) })
   } finally {
     await stores.close()
     rmSync(folder, { recursive: true, force: true })

@@ -63,8 +63,8 @@ const endToEnd = async ({ logs, stores, series }: Places, bars: Bars): Promise<M
   } }
   await appendAll(log, openings(bars))
   const parts = { generation: 1, log, codec, clock: systemClock }
-  const state = await startProcessor({ ...parts, domain: scales, store: await stores.open(scales.table, 1) })
-  const charts = await startProcessor({ ...parts, domain: scalesSeries, store: await stores.open(scalesSeries.table, 1), series: counted })
+  const state = await startProcessor({ ...parts, domain: scales, store: await stores.create(scales.table, 1) })
+  const charts = await startProcessor({ ...parts, domain: scalesSeries, store: await stores.create(scalesSeries.table, 1), series: counted })
   await Promise.all([state.caughtUp(), charts.caughtUp()])
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   await appendAll(log, readings(bars))

@@ -60,7 +60,7 @@ const ours = (store: DynamoStore, batches: readonly (readonly Heard[])[]) =>
   timed(store, async () => {
     for (const heard of batches) {
       const last = heard.at(-1) as Heard
-      await advance({ store, spans: [{ decider, key: last.event.meta.key, heard }], checkpoint: { partition: 0, offset: last.offset + 1 } })
+      await advance({ store, spans: [{ decider, key: last.event.meta.key, heard }], checkpoint: { partition: 0, from: heard[0]?.offset ?? 0, offset: last.offset + 1 } })
     }
   })
 
@@ -101,8 +101,8 @@ export const writesBench = async (): Promise<void> => {
   const stores = dynamoStores({ endpoint: services.dynamodb, region: 'local', credentials })
   const client = new DynamoDBClient({ endpoint: services.dynamodb, region: 'local', credentials })
   try {
-    const [trickleTable, burstTable] = [await stores.open(mealsTable, 101), await stores.open(mealsTable, 102)]
-    await stores.open(mealsTable, THEIRS)
+    const [trickleTable, burstTable] = [await stores.create(mealsTable, 101), await stores.create(mealsTable, 102)]
+    await stores.create(mealsTable, THEIRS)
     const batches = days(0)
     const single = batches.flat().map((heard) => [heard])
     const trickle = await ours(trickleTable, single)

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import type { Units } from '../processors/adapters/dynamodb/units.ts'
 import type { BuildTarget } from '../processors/engine/build-target.ts'
 import type { LmdbStores, LmdbStoresOptions } from '../processors/adapters/lmdb/store.ts'
-import type { Founding, KeyStore } from '../processors/engine/key-store.ts'
+import { keysGone, type Founding, type KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
 import type { Workshop } from '../processors/engine/rebuild.ts'
 import type { Series, SeriesStores } from '../processors/engine/series.ts'
 import type { Stores } from '../processors/engine/store.ts'
 import type { Domain } from '../projections/projection.ts'
 import type { TableSpec } from '../projections/table.ts'
+import { isFault } from '../schemas/fault.ts'
 import type { Config, KafkaConfig } from './config.ts'
 import { keyFileIn } from './sealing.ts'
 import { openEmbeddedSeries, openSeriesStores } from './series.ts'
@@ -77,7 +78,7 @@ export const makeScratch = async ({ table, series: points }: Pick<Domain, 'table
   const folder = await mkdtemp(join(tmpdir(), 'tributary-scratch-'))
   await fill?.(folder)
   const stores = lmdbStores({ folder, fleeting: true })
-  const store = await stores.open(table, 1)
+  const store = await stores.create(table, 1)
   const series = points && (await openEmbeddedSeries(folder)).open(points, 1)
   const remove = async (): Promise<void> => {
     await series?.close()
@@ -122,7 +123,8 @@ const dynamoStores = async ({ data, dynamodb: connection, keyEncryptionKey }: Co
     keys: async (found) => {
       const { KEYS_TABLE, openKeyTable } = await import('../processors/adapters/dynamodb/key-store.ts')
       const { localWrapping, NO_WRAPPING } = await import('../processors/adapters/dynamodb/wrap.ts')
-      return openKeyTable({ store: await stores.open(KEYS_TABLE, 1), wrapping: keyEncryptionKey === undefined ? NO_WRAPPING : localWrapping(keyEncryptionKey), ...(found && { found }) })
+      const store = await (found ? stores.create(KEYS_TABLE, 1) : stores.open(KEYS_TABLE, 1).catch((error: unknown) => Promise.reject(isFault(error, 'table-missing') ? keysGone(`table ${KEYS_TABLE.name}`) : error)))
+      return openKeyTable({ store, wrapping: keyEncryptionKey === undefined ? NO_WRAPPING : localWrapping(keyEncryptionKey), ...(found && { found }) })
     },
     workshop: (domain) => servicesWorkshop(data, domain, { stores, series }),
     units: (spec, generation) => spent.get(tableName(spec, generation)) ?? null,

@@ -23,7 +23,7 @@ const shareOf = (key: string | null): number => {
 }
 
 const [logs, tables] = [await openEmbeddedLogs(data, 'read'), await tablesAt(workerData as Share, `${index}/${of}`)]
-const [log, table] = [withMarks(await logs.open(domain.topic), () => Promise.resolve(marks)), await tables.open(domain.table, generation)]
+const [log, table] = [withMarks(await logs.open(domain.topic), () => Promise.resolve(marks)), await tables.create(domain.table, generation)]
 const stopping = new AbortController()
 parentPort?.once('message', () => stopping.abort())
 const target = pacedTarget(table, writesPerSecond === undefined ? undefined : createPace({ clock: systemClock, perSecond: writesPerSecond, signal: stopping.signal }))

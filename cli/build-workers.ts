@@ -65,7 +65,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
     work.progress(Math.min(...done))
   })))
   const tables = await tablesAt(place)
-  await (await tables.open(domain.table, generation)).write([], [], ends)
+  await (await tables.create(domain.table, generation)).write([], [], ends)
   await tables.close()
   return { events: primed + Math.max(...built.map(({ events }) => events)), parked: built.flatMap(({ parked }) => parked), rejected: 0 }
 }
@@ -73,7 +73,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
 /** The first events by one writer alone: they teach the table the shapes of its items, which workers side by side cannot number. */
 const prime = async (place: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<number> => {
   const tables = await tablesAt(place)
-  const target = await tables.open(domain.table, generation)
+  const target = await tables.create(domain.table, generation)
   const { events } = await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
   await tables.close()
   return events

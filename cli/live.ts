@@ -7,7 +7,7 @@ type LiveRuntime = Pick<Runtime, 'clock'> & { readonly adapters: Pick<Runtime['a
 
 /** Who watches through this process, written down where other processes see it (S15, S52, S53). */
 export const liveParts = async ({ adapters, clock, config }: LiveRuntime): Promise<LiveParts> => {
-  const store = await adapters.stores.open(connectionsTable, 1)
+  const store = await adapters.stores.create(connectionsTable, 1)
   await adapters.stores.enableTtl?.(connectionsTable, 1)
   return {
     origins: config.origins,

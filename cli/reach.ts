@@ -37,7 +37,7 @@ export const asking = async <T>(context: Context, { processing = false, first = 
   const says = (row: (row: unknown) => void = () => undefined) => saysTo(context.output, context.signal, row)
   if (isEmbedded(config) && (await isHeld(config))) return use(async (name, args, row) => (await serverOf(config))(name, args, says(row)))
   if (isEmbedded(config) && !first) requireFolder(config.data)
-  return withRuntime(context, async (runtime) => {
+  return withRuntime(context, { founds: first }, async (runtime) => {
     if (processing && isEmbedded(config)) for (const pipeline of runtime.pipelines.values()) await pipeline.start('processor')
     return use((name, args, row) => createPerform(runtime)(name, args, says(row)))
   })
@@ -56,13 +56,13 @@ const serverOf = async (config: Config): Promise<Perform> => {
   return askOver(socket)
 }
 
-/** Opens everything here for as long as `use` takes. */
-export const withRuntime = async <T>(context: Context, use: (runtime: Runtime) => Promise<T>): Promise<T> => {
+/** Opens everything here for as long as `use` takes. Creates nothing unless it `founds`. */
+export const withRuntime = async <T>(context: Context, { founds }: { readonly founds: boolean }, use: (runtime: Runtime) => Promise<T>): Promise<T> => {
   const config = configOf(context)
   const failed = (_domain: string, error: unknown): void => {
     context.output.progress(error instanceof Fault ? `${error.code}: ${error.message}` : String(error))
   }
-  const runtime = await openRuntime({ config, watching: { failed }, note: (line) => context.output.note(line) })
+  const runtime = await openRuntime({ config, watching: { failed }, note: (line) => context.output.note(line), founds })
   try {
     return await use(runtime)
   } finally {

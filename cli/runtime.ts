@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Clock } from '../processors/engine/clock.ts'
 import { createControl } from '../processors/engine/control.ts'
-import { openKept } from '../processors/engine/kept.ts'
+import { notStarted, openKept } from '../processors/engine/kept.ts'
 import type { Domain } from '../projections/projection.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { openAdapters } from './adapters.ts'
@@ -42,6 +42,8 @@ export interface RuntimeOptions {
   readonly domains?: readonly Domain[]
   /** Receives a line for each change to the data folder: narrower permissions, a newer format. */
   readonly note?: (line: string) => void
+  /** Creates tables, topics and first generations of domains that are not listed yet. Otherwise those domains are left out. Default: true. */
+  readonly founds?: boolean
 }
 
 /** How often to look for what other processes did, where there may be any. */
@@ -60,7 +62,7 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => 
   }
 }
 
-const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
+const openHeld = async ({ config, watching, domains = DOMAINS, founds = true }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
   const clock = systemClock
   const metrics = createMetrics(clock.now)
   const adapters = await openAdapters(config)
@@ -73,16 +75,18 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
     await held?.release()
   }
   try {
-    const { control: kept, ledger } = await openKept(adapters.stores, domains)
+    const { control: kept, ledger } = await openKept(adapters.stores, { domains, founds })
     const [control, marks] = [createControl({ store: kept, now: clock.now }), createMarks(kept)]
-    keys = await openKeys({ adapters, control: kept, domains })
+    keys = await openKeys({ adapters, control: kept, domains, founds })
     const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
     const alone = config.kafka === undefined
     for (const domain of domains) {
+      if (!founds && !(await control.isListed(domain.name))) continue
       const codec = openCodec({ sealing: keys.ring.sealing(domain.name) })
-      const parts = { domain, logs: adapters.logs, stores: adapters.stores, series: adapters.series, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching) }
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, series: adapters.series, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching), readOnly: !founds }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
+    if (pipelines.size === 0) throw notStarted()
   } catch (error) {
     await closeAll().catch(() => undefined)
     throw error
@@ -91,15 +95,15 @@ const openHeld = async ({ config, watching, domains = DOMAINS }: RuntimeOptions,
   return {
     config, clock, adapters, keys, pipelines, metrics, held,
     where: {},
-    pipeline: (domain) => known(pipelines, domain),
+    pipeline: (domain) => known(pipelines, domains, domain),
     close: () => (closing ??= closeAll()),
   }
 }
 
-const known = (pipelines: ReadonlyMap<string, Pipeline>, domain: string): Pipeline => {
-  const pipeline = pipelines.get(domain)
-  if (pipeline === undefined) throw unknownDomain(domain, [...pipelines.keys()])
-  return pipeline
+const known = (pipelines: ReadonlyMap<string, Pipeline>, domains: readonly Domain[], name: string): Pipeline => {
+  const pipeline = pipelines.get(name)
+  if (pipeline !== undefined) return pipeline
+  throw domains.some((domain) => domain.name === name) ? notStarted(name) : unknownDomain(name, [...pipelines.keys()])
 }
 
 const bothWatching = ({ watching: counted }: Metrics, told: Partial<Watching> = {}): Watching => ({

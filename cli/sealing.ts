@@ -23,10 +23,12 @@ export interface KeysParts {
   readonly adapters: Pick<Adapters, 'keys' | 'logs'>
   readonly control: Store
   readonly domains: readonly Domain[]
+  /** Whether a key store may be begun. */
+  readonly founds: boolean
 }
 
-export const openKeys = async ({ adapters, control, domains }: KeysParts): Promise<Keys> => {
-  const store = await openKnownKeys(control, { open: (found, least) => adapters.keys(found, least), found: () => foundingOf(adapters.logs, domains) })
+export const openKeys = async ({ adapters, control, domains, founds }: KeysParts): Promise<Keys> => {
+  const store = await openKnownKeys(control, { open: (found, least) => adapters.keys(found, least), ...(founds && { found: () => foundingOf(adapters.logs, domains) }) })
   return { store, ring: createKeyring(store, { now: systemClock.now }) }
 }
 

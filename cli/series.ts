@@ -31,7 +31,7 @@ export const withSeries = (edge: DomainEdge, pipeline: Pipeline | undefined, { n
   let answering: Followed | undefined
   let asked: SeriesHeard | undefined
   const series = (): SeriesHeard | undefined => {
-    const serving = pipeline.serving()
+    const serving = pipeline.answering()
     if (serving !== answering) asked = serving.series && { reader: serving.store.reader(now, patienceMs), points: serving.series.reader, reached: serving.outcomes.reached }
     answering = serving
     return asked

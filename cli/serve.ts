@@ -10,6 +10,7 @@ import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { counted } from '../schemas/counted.ts'
+import { isFault } from '../schemas/fault.ts'
 import { tooSlow } from '../producers/commands.ts'
 import { deadlineAfter } from '../producers/deadline.ts'
 import { createAdmin, failureText } from './admin.ts'
@@ -134,20 +135,21 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
   })
 
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, serving, unreadable }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, answering: serving, unreadable, confirm }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
   const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
-  let answering = answeringOf(serving(), now)
+  let answering: Answering | undefined
   return {
     ...edge,
     name: domain.name,
     commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
     // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
     ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
-    questions: () => {
-      if (unreadable() !== undefined) return Promise.reject(newerItems(domain.name))
-      if (serving().generation !== answering.generation) answering = answeringOf(serving(), now)
-      return Promise.resolve(answering)
+    questions: async () => {
+      if (unreadable() !== undefined) throw newerItems(domain.name)
+      const followed = serving()
+      if (followed.generation !== answering?.generation) answering = { ...answeringOf(followed, now), confirm }
+      return answering
     },
   }
 }
@@ -159,17 +161,27 @@ const newerItems = (domain: string): Problem =>
 
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
-/** An edge by itself answers on; whoever processes is not ready where nobody follows what serves. */
+/**
+ * Every process is ready only if its log answers and the serving generation of every domain can be read. A process with the processor role
+ * is ready only if a processor follows that generation, every event that the log contained at its start has been passed, folding has not
+ * stopped, and the lag is small. A domain of series does not count there: a series store that is down delays nothing else.
+ */
 const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }: { processor: boolean; failed: (error: unknown) => void }): Promise<Readiness> => {
   const tooLong = new AbortController()
   const check = async (pipeline: Pipeline): Promise<Readiness> => {
+    const { name, series } = pipeline.domain
+    const { generation } = pipeline.answering()
     const lags = await lagsOf(pipeline)
     const [lagEvents, trimmed] = [lags.reduce((sum, { lag }) => sum + lag, 0), trimmedIn(lags)]
     if (trimmed.length > 0) return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
-    if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(pipeline.domain.name, pipeline.serving().generation) }
-    if (pipeline.unreadable() !== undefined) return { ready: true, text: `${pipeline.domain.name} is held back: the items of generation ${pipeline.serving().generation} need a newer release` }
-    // Series that wait for their store hold up nothing else.
-    return processor && pipeline.domain.series === undefined && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${pipeline.domain.name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
+    if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(name, generation) }
+    if (pipeline.unreadable() !== undefined) return { ready: true, text: `${name} is held back: the items of generation ${generation} need a newer release` }
+    if (!processor || series !== undefined) return READY
+    const stalled = pipeline.stalled()
+    if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${isFault(stalled) ? stalled.message : 'see the log'}` }
+    const behind = await pipeline.behindStart()
+    if (behind > 0) return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
+    return lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
   const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => {

@@ -1,6 +1,8 @@
 import { halfBuilt } from '../processors/engine/claim.ts'
 import type { Generation } from '../processors/engine/control.ts'
 import { flip } from '../processors/engine/flip.ts'
+import { evenIfLost } from '../processors/engine/lost.ts'
+import { groupOf } from '../processors/engine/processor.ts'
 import { rebuild } from '../processors/engine/rebuild.ts'
 import { counted } from '../schemas/counted.ts'
 import type { Context } from './context.ts'
@@ -25,7 +27,8 @@ type Upgrading = Pick<Context, 'output' | 'signal'>
 export const upgrade = async (runtime: Runtime, pipeline: Pipeline, context: Upgrading): Promise<void> => {
   const { domain, control } = pipeline
   const listed = await control.generations(domain.name)
-  const serving = listed.find(({ generation }) => generation === pipeline.serving().generation)
+  const { generation: served } = await control.serving(domain.name)
+  const serving = listed.find(({ generation }) => generation === served)
   if (serving === undefined || serving.foldVersion === domain.foldVersion) return
   const own = listed.findLast(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion)?.generation
   const differs = `${domain.name}: generation ${serving.generation} serves with fold version ${serving.foldVersion}; this release has version ${domain.foldVersion}`
@@ -61,10 +64,11 @@ const serveOwn = async (runtime: Runtime, pipeline: Pipeline, { own, half, ...co
 
 const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { output, signal, resume }: Upgrading & { readonly resume: number | undefined }): Promise<number> => {
   const { domain, log, codec, control } = pipeline
+  const { generation: served } = await control.serving(domain.name)
   const { generation, events } = await rebuild({
     domain, log, codec, clock, control, signal,
     holder: holderName(),
-    served: pipeline.serving().store,
+    served: evenIfLost(async () => (await pipeline.generation(served)).store, { log, group: groupOf(domain.name, served) }),
     workshop: adapters.workshop(domain),
     progress: createMeter(output, domain.name, clock.now),
     ...(resume === undefined ? {} : { resume }),

@@ -26,7 +26,7 @@ export interface Workplace {
   readonly domain: Domain
   readonly codec: Codec
   readonly clock: Clock
-  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'followed' | 'setCommitted'>
+  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'followed' | 'committed' | 'setCommitted'>
   readonly control: Pick<Control, ControlVerb>
   /** The generation that answers now. */
   readonly serving: number
@@ -53,8 +53,8 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
   const domains = name === undefined ? DOMAINS : [domainNamed(name)]
   if (!isEmbedded(config) || !(await isHeld(config))) {
     if (isEmbedded(config)) requireFolder(config.data)
-    return withRuntime(context, async (runtime) => {
-      for (const domain of domains) await use(workplaceIn(runtime, runtime.pipeline(domain.name)))
+    return withRuntime(context, { founds: false }, async (runtime) => {
+      for (const domain of domains) await use(await workplaceIn(runtime, runtime.pipeline(domain.name)))
     })
   }
   giveWay()
@@ -67,11 +67,11 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
 /** Whoever folds beside a server takes what it leaves of the machine. Threads begun from here on inherit it. */
 const giveWay = (): void => setPriority(constants.priority.PRIORITY_LOW)
 
-const workplaceIn = ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Workplace => {
+const workplaceIn = async ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Promise<Workplace> => {
   const { domain, codec, log, control } = pipeline
   return {
     domain, codec, clock, log, control,
-    serving: pipeline.serving().generation,
+    serving: (await control.serving(domain.name)).generation,
     collects: adapters.stores.enableTtl !== undefined,
     store: async (generation) => (await pipeline.generation(generation)).store,
     series: async (generation) => (await pipeline.generation(generation)).series,

@@ -19,7 +19,7 @@ export const embeddedWorkshop = (data: string, domain: Domain, { tables, series 
   // Wherever the folder is: its control table lies in it, and so does the lock.
   place: 'the data folder',
   lock: lockIn(data, domain),
-  open: (generation) => tables.open(domain.table, generation),
+  open: (generation) => tables.create(domain.table, generation),
   ...workshopSeries(domain, series),
   // A file of points has one writer.
   workers: domain.series === undefined ? workersFor : () => 1,
@@ -50,8 +50,8 @@ export const servicesWorkshop = (data: string, domain: Domain, { stores, series 
     ...workshopSeries(domain, series),
     place: `${hostname()}:${data}`,
     lock: lockIn(data, domain),
-    open: async (generation) => (await local()).open(domain.table, generation),
-    copyTo: (generation) => stores.open(domain.table, generation),
+    open: async (generation) => (await local()).create(domain.table, generation),
+    copyTo: (generation) => stores.create(domain.table, generation),
     discard: async (generation) => {
       await clear(generation)
       await dropSeries(domain, series, generation)

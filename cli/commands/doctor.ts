@@ -129,8 +129,13 @@ const chain = async ({ api, key }: NonNullable<Config['ton']>): Promise<string> 
   return `${api} answers`
 }
 
+const unlessNotStarted = (error: unknown): undefined => {
+  if (!isFault(error, 'domain-unknown')) throw error
+}
+
 const pipeline = async (context: Context): Promise<string> => {
-  const statuses = (await ask(context, { name: 'status' })) as readonly Status[]
+  const statuses = (await ask(context, { name: 'status' }).catch(unlessNotStarted)) as readonly Status[] | undefined
+  if (statuses === undefined) return 'not started yet; the first start creates tables and topics'
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
   const problems = [
     ...trimmedTexts(statuses),

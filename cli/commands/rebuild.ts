@@ -1,4 +1,6 @@
 import { halfBuilt, isBeingBuilt } from '../../processors/engine/claim.ts'
+import { evenIfLost } from '../../processors/engine/lost.ts'
+import { groupOf } from '../../processors/engine/processor.ts'
 import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { counted } from '../../schemas/counted.ts'
@@ -59,7 +61,7 @@ export const partsOf = async ({ output, signal }: Context, workplace: Workplace,
   return {
     domain, log, codec, clock, control, signal, workshop,
     holder: holderName(),
-    served: await workplace.store(workplace.serving),
+    served: evenIfLost(() => workplace.store(workplace.serving), { log, group: groupOf(domain.name, workplace.serving) }),
     progress: createMeter(output, domain.name, clock.now),
     ...(options.resume === true && left !== undefined ? { resume: left.generation } : {}),
     ...(options.maxWritesPerSecond === undefined ? {} : { writesPerSecond: options.maxWritesPerSecond }),

@@ -1,6 +1,7 @@
 import { dropGeneration } from '../../processors/engine/drop.ts'
 import type { Generation } from '../../processors/engine/control.ts'
 import { wholeOf } from '../../processors/engine/following.ts'
+import { isLost } from '../../processors/engine/lost.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { endsOf, missingTo, totalOf } from '../../processors/engine/positions.ts'
 import type { Operation } from '../operations.ts'
@@ -10,8 +11,8 @@ export interface GenerationRow {
   readonly domain: string
   readonly generation: number
   readonly table: string
-  /** `half-built`: no process builds it. `standing`: complete, but no processor follows it. */
-  readonly state: 'damaged' | 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
+  /** `half-built`: no process builds it. `standing`: complete, but no processor follows it. `missing`: there is no table. */
+  readonly state: 'missing' | 'damaged' | 'serving' | 'following' | 'standing' | 'building' | 'half-built' | 'dropping'
   readonly foldVersion: number
   /** The next offset to fold, by partition. */
   readonly positions: { readonly [partition: string]: number }
@@ -38,12 +39,13 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   const [serving, lease, ends] = [await control.serving(domain.name), await control.lease(domain.name), await endsOf(log)]
   const isOpen = listed.state === 'following'
   const [opened] = isOpen ? await wholeOf([generation], { generation: pipeline.generation, serving: serving.generation }) : []
-  const reached = (await opened?.store.checkpoints()) ?? new Map<number, number>()
+  const isMissing = isOpen && (await isLost(async () => (await pipeline.generation(generation)).store))
+  const reached = isMissing ? new Map<number, number>() : ((await opened?.store.checkpoints()) ?? new Map<number, number>())
   const measured = await adapters.stores.measure(domain.table, generation)
   const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,
-    state: isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, isFollowed: foldVersion === domain.foldVersion || (await log.followed(listed.group)) }),
+    state: isMissing ? 'missing' : isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, isFollowed: foldVersion === domain.foldVersion || (await log.followed(listed.group)) }),
     positions: Object.fromEntries(reached),
     lag: isOpen ? missingTo(ends, reached) : totalOf(ends) - (work?.events ?? 0),
     items: measured?.items ?? null,

@@ -3,7 +3,7 @@ import type { Outcome } from '../../projections/projection.ts'
 import type { Heard } from './decide.ts'
 import type { Series } from './series.ts'
 import { foldSpan, MISSING, type FoldedSpan, type KeySpan, type Known } from './span.ts'
-import type { Checkpoint, SpanOutcome, Store } from './store.ts'
+import { RejectedSpans, type Checkpoint, type SpanOutcome, type Store } from './store.ts'
 
 export interface Advanced {
   readonly span: KeySpan
@@ -18,17 +18,19 @@ export interface Advance {
   /** Where points go, before anything says that they are there. */
   readonly series?: Pick<Series, 'write'> | undefined
   readonly spans: readonly KeySpan[]
-  /** Written with the last commit, unless a span turned out poisoned: then the caller parks its key first. */
+  /** Moved with the last commit, unless a span turned out poisoned: then it stays where it is, and the caller parks the key first. */
   readonly checkpoint?: Checkpoint
   /** Called for every commit that met a newer item; the span is folded again from what is there. */
   readonly conflicted?: () => void
 }
 
 /**
- * Fold, commit, and where a condition failed take what is there now and fold again: what was applied shows itself by `_pos`.
- * Resolves when every event of every span is in the items (or its span is poisoned). Faults of the store pass through; calling again is safe.
+ * Folds and commits. If a condition failed, takes the stored items and folds again: `_pos` shows which events are applied.
+ * Resolves when every event of every span is in the items, or its span is poisoned. An event is poison if its fold throws or if the store
+ * rejects its items for good. Other faults of the store pass through; calling again is safe.
  */
-export const advance = async ({ store, series, spans, checkpoint, conflicted }: Advance): Promise<readonly Advanced[]> => {
+export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
+  const { store, series, spans, checkpoint, conflicted } = parts
   const known = createKnown(store)
   const results = new Map<KeySpan, Advanced>()
   let pending = spans
@@ -36,15 +38,64 @@ export const advance = async ({ store, series, spans, checkpoint, conflicted }: 
     const folded = await foldAll(pending, known)
     for (const [index, one] of folded.entries()) settle(results, pending[index] as KeySpan, one)
     const points = folded.flatMap((one) => one.points)
-    if (points.length > 0) await series?.write(points)
+    if (points.length > 0 && series !== undefined) await writePoints(parts, points)
     const poisoned = [...results.values()].some(({ poison }) => poison !== undefined)
-    const outcomes = await store.commit(folded.map(({ chunks }) => chunks), poisoned ? undefined : checkpoint)
+    const committed = await commitOrReject(store, folded, poisoned ? holding(checkpoint) : checkpoint)
+    if (committed instanceof RejectedSpans) {
+      for (const [index, error] of committed.spans) await isolate(parts, { results, span: pending[index] as KeySpan, error })
+      // The other spans may be applied or not: folding them again finds out.
+      pending = pending.filter((_, index) => !committed.spans.has(index))
+      known.forget()
+      continue
+    }
+    const outcomes = committed
     const behind = pending.filter((_, index) => outcomes[index]?.applied !== 'all')
     for (const outcome of outcomes) if (outcome.applied !== 'all') conflicted?.()
     relearn(known, outcomes, behind.length)
     pending = behind
   } while (pending.length > 0)
   return spans.map((span) => results.get(span) as Advanced)
+}
+
+/** Points of a wrong state would keep their version for ever, so the checkpoint is required before them too. */
+const writePoints = async ({ store, series, checkpoint }: Advance, points: FoldedSpan['points']): Promise<void> => {
+  if (checkpoint !== undefined) await store.commit([], holding(checkpoint))
+  await series?.write(points)
+}
+
+/** Requires the checkpoint and leaves it where it is. */
+const holding = (checkpoint: Checkpoint | undefined): Checkpoint | undefined => checkpoint && { ...checkpoint, offset: checkpoint.from }
+
+const commitOrReject = async (store: Store, folded: readonly FoldedSpan[], checkpoint: Checkpoint | undefined): Promise<readonly SpanOutcome[] | RejectedSpans> => {
+  try {
+    return await store.commit(folded.map(({ chunks }) => chunks), checkpoint)
+  } catch (error) {
+    if (error instanceof RejectedSpans) return error
+    throw error
+  }
+}
+
+interface Isolating {
+  readonly results: Map<KeySpan, Advanced>
+  readonly span: KeySpan
+  readonly error: unknown
+}
+
+/** Commits the events of a rejected span one by one, up to the first one that the store rejects by itself: the same event in every batching. */
+const isolate = async (parts: Advance, { results, span, error }: Isolating): Promise<void> => {
+  const [only] = span.heard
+  if (span.heard.length === 1 && only !== undefined) return void results.set(span, { span, outcomes: [], sends: false, poison: { heard: only, error } })
+  const outcomes: (Outcome | undefined)[] = []
+  let sends = false
+  let poison: Advanced['poison']
+  for (const heard of span.heard) {
+    const [one] = await advance({ ...parts, spans: [{ ...span, heard: [heard] }], ...(parts.checkpoint && { checkpoint: holding(parts.checkpoint) as Checkpoint }) })
+    outcomes.push(...(one?.outcomes ?? []))
+    sends ||= one?.sends === true
+    poison = one?.poison
+    if (poison !== undefined) break
+  }
+  results.set(span, { span, outcomes, sends, ...(poison && { poison }) })
 }
 
 /** The first word on an event stands: what a later try finds applied was applied by the earlier one, or by another who heard the same. */

@@ -6,12 +6,12 @@ import type { BuildTarget } from './build-target.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
-import { parkedFrom, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
+import { parkedFrom, parkedName, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
 import { totalOf, type Positions } from './positions.ts'
 import { isRetriable } from './retry.ts'
 import { gathering, type Gathering, type Series } from './series.ts'
 import { EVERY, read } from './sort.ts'
-import { sizeOfChange } from './size.ts'
+import { requireStorable } from './storable.ts'
 import { timerChanges } from './timers.ts'
 import { createWorkingSet, type WorkingSet } from './working-set.ts'
 
@@ -108,6 +108,9 @@ const foldAll = async (records: readonly LogRecord[], { fold, codec, share }: Fo
   }
 }
 
+/** A packed item takes at most so many bytes for each byte of its size: a number of one digit has 2 bytes and takes up to 9. */
+const PACKED = 5
+
 const WORKING_SET = 6 * 1024 * 1024
 
 interface Folding {
@@ -127,7 +130,7 @@ interface Folder {
 
 const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, parked, standing, through }: Folding): Folder => {
   const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec), owed), timers: timerChanges(codec) })
-  const still = new Map(standing.map((entry) => [entry.SK, { entry: { ...entry, through }, behind: 0 }]))
+  const still = new Map(standing.map((entry) => [parkedName(entry), { entry: { ...entry, through }, behind: 0 }]))
   const { ttl } = domain.table
   let at = 0
   const get: Get = <I extends Item>(key: Key) => {
@@ -136,7 +139,7 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, pa
   }
   const park = (poison: Poison) => {
     const entry = parkedFrom(poison, through)
-    still.set(entry.SK, { entry: { ...entry, _pos: entry.offset }, behind: 0 })
+    still.set(parkedName(entry), { entry: { ...entry, _pos: entry.offset }, behind: 0 })
     parked.push(entry)
   }
   const isStill = (name: string, key: string): boolean => {
@@ -145,10 +148,10 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, pa
     return found !== undefined
   }
   const settle = () => {
-    for (const [SK, { entry, behind }] of still) {
+    for (const [name, { entry, behind }] of still) {
       const settled = { ...entry, waiting: entry.waiting + behind }
-      still.set(SK, { entry: settled, behind: 0 })
-      working.put(settled, settled._pos, sizeOfChange(settled))
+      still.set(name, { entry: settled, behind: 0 })
+      working.put(settled, settled._pos, PACKED * requireStorable(domain.table, settled))
     }
   }
   const foldOne = (decider: Decider, heard: Heard, discarded: LogRecord['discarded']) => {
@@ -158,11 +161,11 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, pa
     try {
       const { changes, points: said } = decide(decider, heard, get)
       // All of them before the first is put: one that is too large makes the whole event poison.
-      const sizes = changes.map(sizeOfChange)
+      const sizes = changes.map(decider.measure)
       for (let index = 0; index < changes.length; index += 1) {
         const change = changes[index] as Change
         if ('_removed' in change) working.remove(change)
-        else working.put(change, heard.offset, sizes[index] as number)
+        else working.put(change, heard.offset, PACKED * (sizes[index] as number))
       }
       for (const point of said) points.add({ ...point, version: heard.offset + 1 })
     } catch (error) {

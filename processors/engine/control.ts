@@ -71,8 +71,9 @@ export interface Proof {
 export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
 
 export interface Control {
-  /** The domain's first generation and its topic's identity, made once; afterwards what was kept. */
-  ensure(domain: Domain, identity: TopicIdentity): Promise<void>
+  /** Lists a domain that is not listed yet: its topic's identity, and its first generation, whose table `create` creates before. */
+  ensure(domain: Domain, identity: TopicIdentity, create: () => Promise<void>): Promise<void>
+  isListed(domain: string): Promise<boolean>
   identity(domain: string): Promise<TopicIdentity | undefined>
   serving(domain: string): Promise<Serving>
   /** Without those that were dropped. */
@@ -116,11 +117,14 @@ export const createControl = (parts: ControlParts): Control => {
   return { ...pointer(parts, rows), ...builds(parts, { rows, leases }), ...dropping(rows, leases), ...proofs(rows) }
 }
 
-const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Control, 'ensure' | 'identity' | 'serving' | 'generations' | 'flip'> => ({
-  ensure: async (domain, identity) => {
+const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Control, 'ensure' | 'isListed' | 'identity' | 'serving' | 'generations' | 'flip'> => ({
+  isListed: async (domain) => (await read(domain, 'SERVING')) !== undefined,
+  ensure: async (domain, identity, create) => {
     const { name } = domain
     if ((await read(name, 'TOPIC')) === undefined) await write({ was: undefined, item: { PK: pk(name), SK: 'TOPIC', ...identity } })
     if ((await read(name, 'SERVING')) !== undefined) return
+    // Before it is listed: a listed generation without its table is an error.
+    await create()
     await write({ was: undefined, item: { PK: pk(name), SK: generationSk(1), ...generationOf(domain, 1, now()), state: 'following' } })
     await write({ was: undefined, item: { PK: pk(name), SK: 'SERVING', generation: 1, from: {}, since: now() } })
   },

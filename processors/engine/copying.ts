@@ -26,7 +26,7 @@ export const copy = async ({ from, to, kept, pace }: Copying): Promise<void> => 
     kept.tell({ what: 'written', done: copied, of })
     kept.signal.throwIfAborted()
   }
-  for (const [partition, offset] of kept.state().ends) if (offset > 0) await to.commit([], { partition, offset })
+  for (const [partition, offset] of kept.state().ends) if (offset > 0) await to.commit([], { partition, from: 0, offset })
   await to.close()
 }
 

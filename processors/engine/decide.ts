@@ -4,6 +4,7 @@ import type { Point } from '../../projections/series.ts'
 import { HASHED_KEY, type Event } from '../../schemas/event.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
 import type { Position } from './log.ts'
+import { requireStorable } from './storable.ts'
 
 /** An event as it was heard: decoded, at its position. */
 export interface Heard extends Position {
@@ -24,6 +25,8 @@ export interface Decider {
   readonly decides: ReadonlySet<string>
   /** The table's TTL attribute. */
   readonly ttl: string
+  /** The bytes of a change. Throws a fault that parks the key if no store can hold it. */
+  readonly measure: (change: Change) => number
   /** Rows for what is to be sent; none while building, since a replay sends nothing. */
   readonly outbox: ((heard: Heard, result: Result, projection: string) => readonly Item[]) | undefined
   /** Items of the timers that an event arms and disarms. */
@@ -43,7 +46,7 @@ export const decidersOf = ({ projections, table }: Domain, rows: Pick<Decider, '
   return projections.map((projection) => {
     const decides = new Set(Object.keys(projection.folds).filter((type) => !taken.has(type)))
     for (const type of decides) taken.add(type)
-    return { projection, decides, ttl: table.ttl, ...rows }
+    return { projection, decides, ttl: table.ttl, measure: (change) => requireStorable(table, change), ...rows }
   })
 }
 

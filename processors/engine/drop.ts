@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts'
 import type { Control } from './control.ts'
 import { outboxPartition } from './keys.ts'
 import type { Log } from './log.ts'
+import { isLost } from './lost.ts'
 import type { OutboxRow } from './outbox.ts'
 import type { Workshop } from './rebuild.ts'
 import type { SeriesStores } from './series.ts'
@@ -19,7 +20,7 @@ export interface DropParts {
   readonly log: Pick<Log, 'removeGroup' | 'watermarks'>
   readonly stores: Pick<Stores, 'drop'>
   readonly series?: Pick<SeriesStores, 'drop'>
-  readonly store: (generation: number) => Promise<Pick<Store, 'reader'>>
+  readonly store: (generation: number) => Promise<Pick<Store, 'reader' | 'checkpoints'>>
   readonly workshop: Pick<Workshop, 'place' | 'lock' | 'clear'>
   /** Nothing in this process follows it or answers from it any more. */
   readonly letGo: () => Promise<void>
@@ -65,11 +66,11 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
   const serving = await control.serving(domain.name)
   const turns = [serving, ...serving.before]
   if (turns.every((turn) => turn.generation !== generation)) return
-  // Of one that is damaged nothing can be sent any more.
+  // Of one that is damaged or missing nothing can be sent any more.
   const reader = await store(generation).then((opened) => opened.reader(() => 0), (error: unknown) => {
-    if (!isFault(error, 'data-damaged')) throw error
+    if (!isFault(error, 'data-damaged') && !isFault(error, 'table-missing')) throw error
   })
-  if (reader === undefined) return
+  if (reader === undefined || (await isLost(() => store(generation)))) return
   for (const { partition } of await log.watermarks()) {
     for await (const rows of pages(reader, { pk: outboxPartition(partition), limit: PAGE })) {
       const unsent = (rows as readonly (OutboxRow & Stored)[]).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)

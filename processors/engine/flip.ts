@@ -4,9 +4,11 @@ import type { Clock } from './clock.ts'
 import { unknownGeneration } from './control-rows.ts'
 import type { Control, Generation } from './control.ts'
 import type { Log } from './log.ts'
+import { evenIfLost, isLost } from './lost.ts'
 import { refuseParkedAnew } from './parked-anew.ts'
 import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, missingTo, type Positions } from './positions.ts'
+import { groupOf } from './processor.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
 
@@ -15,7 +17,7 @@ export interface FlipParts {
   /** Of this build's folds: a generation of others is not followed by it. */
   readonly foldVersion: number
   readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
-  readonly log: Pick<Log, 'watermarks' | 'followed'>
+  readonly log: Pick<Log, 'watermarks' | 'followed' | 'committed'>
   readonly clock: Clock
   readonly to: number
   readonly store: (generation: number) => Promise<Pick<Store, 'checkpoints' | 'reader'>>
@@ -51,11 +53,13 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   if (pointer.generation === to) return { before: to, standsStill: !(await log.followed(target.group)) }
   const isFollowed = parts.acceptUnfollowed === true ? await log.followed(target.group) : await untilFollowed(parts, target)
   const ends = await endsOf(log)
-  const [store, served] = [await parts.store(to), await parts.store(pointer.generation)]
+  const store = await parts.store(to)
+  const openServed = () => parts.store(pointer.generation)
+  const served = evenIfLost(openServed, { log, group: groupOf(domain, pointer.generation) })
   await untilPassed(parts, target, { store, ends, isFollowed })
   // Where nobody follows with the old one, the new one sends from where that stands.
   const old = generations.find(({ generation }) => generation === pointer.generation)
-  const isOldFollowed = old !== undefined && (await log.followed(old.group))
+  const isOldFollowed = old !== undefined && !(await isLost(openServed)) && (await log.followed(old.group))
   if (isOldFollowed) await untilPassed(parts, old, { store: served, ends, isFollowed: true })
   const from = isOldFollowed ? ends : atMost(ends, await served.checkpoints())
   if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: [...ends.keys()] })

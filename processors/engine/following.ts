@@ -24,10 +24,10 @@ export const followedBy = async ({ domain, control, generation }: Pick<Pipeline,
 
 type Opening = Pick<FollowingParts, 'generation'> & { readonly serving: number; readonly damaged?: (generation: number, error: unknown) => void }
 
-/** Of these, those that can be opened: one whose files are damaged holds up nobody unless it serves, and can be dropped. */
+/** Of these, those that can be opened: one whose table is damaged holds up nobody unless it serves, and can be dropped. One whose table is missing holds up nobody. */
 export const wholeOf = async (numbers: readonly number[], { generation, serving, damaged }: Opening): Promise<readonly Followed[]> => {
   const opened = await Promise.all(numbers.map((number) => generation(number).catch((error: unknown) => {
-    if (number === serving || !isFault(error, 'data-damaged')) throw error
+    if (!isFault(error, 'table-missing') && (number === serving || !isFault(error, 'data-damaged'))) throw error
     damaged?.(number, error)
     return undefined
   })))
@@ -42,6 +42,9 @@ export interface FollowingParts {
   readonly sent: () => void
 }
 
+/** How often to look whether a table still contains what was written to it. */
+const CONFIRM_MS = 5_000
+
 export const createFollowing = ({ parts, log, generation, sent }: FollowingParts): Following => {
   const { domain, control } = parts
   const running = new Map<number, Running>()
@@ -50,7 +53,20 @@ export const createFollowing = ({ parts, log, generation, sent }: FollowingParts
     if (!told.has(number)) parts.watching.failed(domain.name, error)
     told.add(number)
   }
+  let confirmed = parts.clock.now()
+  /** Stops those processors whose table was replaced: started anew, they fold from the checkpoint that it contains. */
+  const confirm = async (): Promise<void> => {
+    confirmed = parts.clock.now()
+    for (const [number, processor] of running) {
+      const moved = await processor.rewound().catch((error: unknown) => void parts.watching.failed(domain.name, error))
+      if (moved === undefined) continue
+      parts.watching.failed(domain.name, moved)
+      running.delete(number)
+      await processor.stop()
+    }
+  }
   const refresh = async (): Promise<void> => {
+    if (parts.clock.now() - confirmed >= CONFIRM_MS) await confirm()
     const listed = await control.generations(domain.name)
     const ours = listed.filter(({ state, foldVersion }) => state === 'following' && foldVersion === domain.foldVersion).map((each) => each.generation)
     const added = ours.filter((number) => !running.has(number))

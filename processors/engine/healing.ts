@@ -8,7 +8,6 @@ import type { ProcessorParts } from './processor.ts'
 import { retrying } from './retry.ts'
 import { EVERY, killer, sortReadable } from './sort.ts'
 import { TRACE_SECONDS } from './span.ts'
-import type { Store } from './store.ts'
 import { tryAlone } from './tries.ts'
 
 /** What a batch or a healing works with: one partition of one member. */
@@ -22,7 +21,7 @@ export interface Work {
 /** Parks the keys of what could not be folded, all of whose events up to `through` are passed over from now on. */
 export const park = async (work: Work, found: readonly Poison[], through: number) => {
   for (const poison of found) {
-    const made = await parkOne(work.parts.store, poison, through)
+    const made = await parkOne(work, poison, through)
     if (made === undefined) continue
     work.lane.park(made)
     work.parts.parked?.(made)
@@ -30,12 +29,12 @@ export const park = async (work: Work, found: readonly Poison[], through: number
 }
 
 /** Undefined where another healed the key past all of this meanwhile. */
-const parkOne = async (store: Store, poison: Poison, through: number): Promise<StoredParked | undefined> => {
+const parkOne = async ({ parts: { store }, lane }: Work, poison: Poison, through: number): Promise<StoredParked | undefined> => {
   const entry = parkedFrom(poison, through)
   for (let met: StoredParked | undefined; ; ) {
     const parking = parkingOver(met, entry, poison.behind ?? [])
     if (parking === 'healed') return undefined
-    const [outcome] = await store.commit([parking.write])
+    const [outcome] = await store.commit([parking.write], lane.checkpoint())
     if (outcome === undefined || outcome.applied === 'all') return parking.made
     met = outcome.current[0] as Key as StoredParked | undefined
   }
@@ -69,13 +68,13 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   const records = await recordsOf(parts.log, entry)
   const still = await guarded(work, entry, async () => {
     const { spans, poisons } = await sortReadable(records, { codec, deciders: mine, isParked })
-    const advanced = await retrying(() => advance({ store, series: parts.series, spans }), { clock, signal, failed })
+    const advanced = await retrying(() => advance({ store, series: parts.series, spans, checkpoint: lane.checkpoint() }), { clock, signal, failed })
     return [...poisons, ...advanced.flatMap(poisonOf)]
   })
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)
   await park(work, still.filter((poison) => parkedFrom(poison, 0).SK !== entry.SK), entry.through)
   const expires = { [parts.domain.table.ttl]: Math.floor(clock.now() / 1000) + TRACE_SECONDS }
-  const [outcome] = await store.commit([same === undefined ? unparking(entry, expires) : reparking(entry, same)])
+  const [outcome] = await store.commit([same === undefined ? unparking(entry, expires) : reparking(entry, same)], lane.checkpoint())
   // Somebody passed over more of its events meanwhile, or healed it: the next round sees.
   if (outcome?.applied !== 'all') return false
   if (same === undefined) lane.unpark(entry)

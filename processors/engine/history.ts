@@ -4,7 +4,6 @@ import { withKeys, type Codec } from '../../schemas/codec.ts'
 import { messageOf } from '../../schemas/fault.ts'
 import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
-import { sizeOfChange } from './size.ts'
 import { EVERY, read } from './sort.ts'
 import { timerChanges } from './timers.ts'
 
@@ -95,7 +94,7 @@ const apply = (decider: Decider, heard: Heard, { items, ttl, changes }: Known & 
     return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
   }
   const decision = decide(decider, heard, get)
-  for (const change of decision.changes) sizeOfChange(change)
+  for (const change of decision.changes) decider.measure(change)
   for (const change of decision.changes) {
     const id = keyOf(change)
     const before = items.get(id)

@@ -61,7 +61,8 @@ export interface Opening {
    * less than `least`.
    */
   open(found?: () => Promise<Founding>, least?: number): Promise<KeyStore>
-  readonly found: () => Promise<Founding>
+  /** Absent: nothing is begun, and nothing is written. */
+  readonly found?: () => Promise<Founding>
 }
 
 /** Opens the key store that these logs are sealed with. The control table remembers which, and how much it held: one that is lost or cut is never taken for a new one. */
@@ -73,6 +74,7 @@ export const openKnownKeys = async (control: Pick<Store, 'load' | 'commit'>, { o
     await keys.close()
     throw new Fault('key-store-other', `The key store is ${id}, but these logs were sealed with ${String(kept['id'])}. Bring back that one; nothing was changed.`)
   }
+  if (found === undefined) return keys
   if (kept === undefined) await control.commit([[[replacing(undefined, { ...KEPT, id })]]])
   return keys.extent === undefined ? keys : measured(keys, keys.extent, control)
 }

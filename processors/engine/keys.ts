@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isTrace, type Item, type Key } from '../../projections/item.ts'
 import type { Position } from './log.ts'
 
@@ -24,7 +25,11 @@ export const outboxKey = ({ partition, offset }: Position, projection: string, r
 })
 export const parkedPartition = (partition: number): string => `${PARKED}${partition}`
 /** `*` parks the key for every projection: its event could not even be read. */
-export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${key}` })
+export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${short(key)}` })
+
+/** A log key that is no part of an item's key: an entry can be written for every log key, however long it is. */
+const MAX_LOG_KEY_BYTES = 512
+const short = (key: string): string => (Buffer.byteLength(key) > MAX_LOG_KEY_BYTES || key.includes('\u0000') ? `sha256:${hash('sha256', key)}` : key)
 
 export const timerPartition = (partition: number): string => `${TIMER}${partition}`
 export const timerKey = (partition: number, { at, key, name }: { readonly at: number; readonly key: string; readonly name: string }): Key => ({

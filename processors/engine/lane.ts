@@ -1,5 +1,6 @@
 import { EVERY } from './sort.ts'
-import type { StoredParked } from './parking.ts'
+import { parkedName, type StoredParked } from './parking.ts'
+import type { Checkpoint } from './store.ts'
 
 /** What a processor knows of one partition it holds. */
 export interface Lane {
@@ -7,6 +8,8 @@ export interface Lane {
   /** The next offset to process. */
   readonly next: number
   advance(next: number): void
+  /** The checkpoint of a commit that leaves it where it is, or moves it to `offset`. */
+  checkpoint(offset?: number): Checkpoint
   isParked(projection: string, key: string, offset: number): boolean
   /** The entries of these keys. */
   standing(keys: ReadonlySet<string>): readonly StoredParked[]
@@ -19,7 +22,7 @@ export interface Lane {
 }
 
 export const createLane = (partition: number, start: number, entries: readonly StoredParked[]): Lane => {
-  const parked = new Map(entries.map((entry) => [nameOf(entry), entry]))
+  const parked = new Map(entries.map((entry) => [parkedName(entry), entry]))
   let next = start
   let turn: Promise<unknown> = Promise.resolve()
   return {
@@ -30,14 +33,15 @@ export const createLane = (partition: number, start: number, entries: readonly S
     advance: (to) => {
       next = to
     },
+    checkpoint: (offset = next) => ({ partition, from: next, offset }),
     isParked: (projection, key, offset) => parked.size > 0 && [projection, EVERY].some((name) => (parked.get(`${name}#${key}`)?.offset ?? offset + 1) <= offset),
     standing: (keys) => (keys.size === 0 ? [] : [...parked.values()].filter(({ key }) => key !== null && keys.has(key))),
     learn: (all) => {
       parked.clear()
-      for (const entry of all) parked.set(nameOf(entry), entry)
+      for (const entry of all) parked.set(parkedName(entry), entry)
     },
-    park: (entry) => void parked.set(nameOf(entry), entry),
-    unpark: (entry) => void parked.delete(nameOf(entry)),
+    park: (entry) => void parked.set(parkedName(entry), entry),
+    unpark: (entry) => void parked.delete(parkedName(entry)),
     inTurn: (work) => {
       const mine = turn.then(work, work)
       turn = mine.catch(() => undefined)
@@ -45,5 +49,3 @@ export const createLane = (partition: number, start: number, entries: readonly S
     },
   }
 }
-
-const nameOf = ({ SK }: StoredParked): string => SK

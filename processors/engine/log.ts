@@ -41,7 +41,8 @@ export interface Subscriber {
   assigned(marks: Watermarks): Promise<number>
   /**
    * The next records of one partition, in order and without a gap; one call at a time per partition.
-   * The group's offset is committed after it resolves. When it throws, the same records come again.
+   * The group's offset is committed after it resolves. When it throws, the same records come again; when it throws the fault
+   * `checkpoint-moved`, the subscription calls `assigned` again and continues at the offset that it returns.
    */
   batch(records: readonly LogRecord[], lease: Lease): Promise<void>
   /** No further batch of this partition will come. */

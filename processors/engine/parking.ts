@@ -71,6 +71,9 @@ export const parkedFrom = ({ projection, key, position, error, type = '', eventI
   waiting: behind.length,
 })
 
+/** Tells entries apart: a key is parked once per projection, a record without a key by its offset. */
+export const parkedName = ({ projection, key, offset }: Pick<Parked, 'projection' | 'key' | 'offset'>): string => `${projection}#${key ?? `@${offset}`}`
+
 /** The same name as shown to people: `partition:projection:key`. */
 export const parkedId = ({ partition, projection, key, offset }: Parked): string => `${partition}:${projection}:${key ?? `@${offset}`}`
 

@@ -10,9 +10,11 @@ import type { Passed } from './tally.ts'
 import { createLedger, unconfirmedOf } from './ledger.ts'
 import type { Unconfirmed } from './ledger.ts'
 import { startPolling } from './polling.ts'
+import { endsOf, missingTo, type Positions } from './positions.ts'
 import type { Polling } from './polling.ts'
 import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
+import { openServing } from './serving.ts'
 import type { SendingFrom } from './sender.ts'
 import type { Series, SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
@@ -57,6 +59,8 @@ export interface PipelineParts {
   readonly codec: Codec
   readonly clock: Clock
   readonly watching: Watching
+  /** Creates nothing: neither a topic, nor a table, nor a row in the control table. The domain is listed there. */
+  readonly readOnly?: boolean
   /** How often to look at checkpoints of other processes; absent where there are none. */
   readonly pollMs?: number
   readonly paces?: Paces
@@ -82,10 +86,18 @@ export interface Pipeline {
   readonly control: Control
   readonly marks: Marks
   readonly codec: Codec
-  /** The generation that answers now. A request asks once. */
+  /** The generation that serves now. Throws `table-missing` while its table does not exist. */
   serving(): Followed
   /** The serving generation, if an edge of this release would misread its items; undefined otherwise. */
   unreadable(): Generation | undefined
+  /** The same for requests, once per request. Throws also `table-rewound` while its table contains less than before. */
+  answering(): Followed
+  /** Throws `table-rewound` if the serving generation's table contains less than before, as of now. */
+  confirm(): Promise<void>
+  /** How many events the serving generation has not passed yet of those that the log contained when this process started to process. */
+  behindStart(): Promise<number>
+  /** Why folding into the serving generation has stopped in this process; undefined if it has not. */
+  stalled(): unknown
   generation(generation: number): Promise<Followed>
   /** Nothing here follows a generation that is no longer listed, and its store is closed. */
   letGo(generation: number): Promise<void>
@@ -108,30 +120,23 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const kept = await control.identity(domain.name)
   const log = withMarks(await logs.open(domain.topic, kept), () => marks.of(domain.name))
   const identity = kept ?? (await log.identity())
-  await control.ensure(domain, identity)
+  if (parts.readOnly !== true) await control.ensure(domain, identity, () => createFirst(parts))
   const { generation, forget } = generationsOf(parts)
-  const listed = async (number: number) => (await control.generations(domain.name)).find((each) => each.generation === number)
-  let serving = await generation((await control.serving(domain.name)).generation)
-  let row = await listed(serving.generation)
-  let processing = false
+  let started: Positions | undefined
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
+  const serving = await openServing({ domain, control, generation, failed: (error) => parts.watching.failed(domain.name, error), written: (number) => following.running().get(number)?.positions() ?? new Map() })
   const refresh = inTurn(async () => {
-    const pointer = await control.serving(domain.name)
-    if (pointer.generation !== serving.generation) {
-      const [next, nextRow] = [await generation(pointer.generation), await listed(pointer.generation)]
-      // No await between these: a request sees both or neither.
-      ;[serving, row] = [next, nextRow]
-    }
-    if (!processing) return
+    await serving.refresh()
+    if (started === undefined) return
     await log.refresh()
     await following.refresh()
   })
-  const watch = watchControl(parts, { refresh, following })
+  const watch = watchControl(parts, { refresh, look: serving.look, following })
   const trimming = watchLog(parts, log)
   const start = async (hand: Hand): Promise<void> => {
     if (hand !== 'processor') return sending.start(hand)
-    processing = true
+    started ??= await endsOf(log)
     await refresh()
   }
   const stop = async (): Promise<void> => {
@@ -140,13 +145,27 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await sending.stop()
     await following.stop()
   }
+  const confirm = async (): Promise<void> => {
+    await serving.look()
+    serving.answering()
+  }
+  const behindStart = async (): Promise<number> => missingTo(started ?? new Map(), await serving.current().store.checkpoints())
+  const stalled = (): unknown => {
+    const { generation: number, store } = serving.current()
+    return following.running().get(number)?.stalled() ?? store.failing?.()
+  }
   const unconfirmed = () => unconfirmedOf(parts.ledger.reader(parts.clock.now), domain.name)
   const letGo = async (number: number): Promise<void> => {
     await refresh()
     await forget(number)
   }
-  const unreadable = () => (row !== undefined && row.readableFrom > domain.foldVersion ? row : undefined)
-  return { domain, log, control, marks, codec, serving: () => serving, unreadable, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  return { domain, log, control, marks, codec, serving: serving.current, answering: serving.answering, unreadable: serving.unreadable, confirm, behindStart, stalled, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+}
+
+/** The only table that is created without a rebuild: of a domain that the control table does not list yet. */
+const createFirst = async ({ domain, stores }: PipelineParts): Promise<void> => {
+  const store = await stores.create(domain.table, 1)
+  await store.close()
 }
 
 /** Each generation is opened once. */
@@ -203,13 +222,14 @@ const createSending = ({ domain, control, receivers, holder, clock, watching, pa
   }
 }
 
-const watchControl = ({ domain, clock, watching, paces = PACES }: PipelineParts, { refresh, following }: { refresh: () => Promise<void>; following: Following }) => {
+const watchControl = ({ domain, clock, watching, paces = PACES }: PipelineParts, { refresh, look, following }: { refresh: () => Promise<void>; look: () => Promise<void>; following: Following }) => {
   const failed = (error: unknown): void => watching.failed(domain.name, error)
   let healed = clock.now()
   return startPolling({ clock, pollMs: paces.refreshMs, failed }, async () => {
     await refresh()
     if (clock.now() - healed < paces.healMs) return
     healed = clock.now()
+    await look()
     await following.heal()
   })
 }

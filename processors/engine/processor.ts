@@ -1,4 +1,5 @@
 import type { Domain } from '../../projections/projection.ts'
+import { tableName } from '../../projections/table.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { advance } from './advance.ts'
@@ -9,13 +10,13 @@ import { createLane, type Lane } from './lane.ts'
 import type { Lease, Log, LogRecord, Watermarks } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { healLane, park, poisonOf, type Work } from './healing.ts'
-import { parkedOf, passed, passing, type Parked } from './parking.ts'
+import { parkedName, parkedOf, passed, passing, type Parked } from './parking.ts'
 import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import type { Series } from './series.ts'
 import { slicesOf } from './slices.ts'
 import { sortReadable, type Sorted } from './sort.ts'
-import type { Checkpoint, Store } from './store.ts'
+import { checkpointMoved, type Checkpoint, type Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
 import type { Tries } from './tries.ts'
@@ -45,6 +46,10 @@ export interface Running {
   /** Tries the parked keys whose retry was asked for; resolves to how many are healed. */
   heal(): Promise<number>
   positions(): Positions
+  /** The fault `checkpoint-moved` if the store contains less than this member wrote: its table was replaced. */
+  rewound(): Promise<Fault | undefined>
+  /** Why folding here has stopped: the last failure, if nothing has succeeded since. */
+  stalled(): unknown
 }
 
 const NOBODY = () => Promise.resolve()
@@ -54,11 +59,12 @@ export const groupOf = (domain: string, generation: number): string => `${domain
 /** One member of one generation's group: folds what the log brings it, save first, commit after. */
 export const startProcessor = async (parts: ProcessorParts): Promise<Running> => {
   const { domain, generation, log, store, codec, clock, failed = () => {} } = parts
+  const stalls = createStalls()
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const lanes = new Map<number, { readonly lane: Lane; readonly care: Care }>()
   const stopping = new AbortController()
 
-  const assigned = async ({ partition, low, high }: Watermarks): Promise<number> => {
+  const assign = async ({ partition, low, high }: Watermarks): Promise<number> => {
     const next = (await store.checkpoints()).get(partition) ?? 0
     if (next < low) throw trimmed(log.topic, { partition, next, mark: low })
     // The marks were taken before the checkpoint: whoever held the partition until now may have gone past them since.
@@ -76,17 +82,31 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
       const fresh = records.filter(({ offset }) => offset >= lane.next)
       if (fresh.length === 0 || !lease.held()) return
       await care.over(fresh, lease, async (some) => {
-        const passed = await foldBatch({ parts, deciders, lane, signal: stopping.signal }, some)
+        const passed = await foldBatch({ parts: { ...parts, failed: stalls.noting(lane.partition, failed) }, deciders, lane, signal: stopping.signal }, some)
         parts.heard?.(passed)
       })
     })
   }
-  const revoked = (partition: number) => void lanes.delete(partition)
-  const subscription = await log.subscribe(groupOf(domain.name, generation), { assigned, batch, revoked, failed })
+  const revoked = (partition: number) => {
+    lanes.delete(partition)
+    stalls.over(partition)
+  }
+  const subscription = await log.subscribe(groupOf(domain.name, generation), {
+    assigned: (marks) => stalls.during(marks.partition, () => assign(marks)),
+    batch: (records, lease) => stalls.during(lease.partition, () => batch(records, lease)),
+    revoked,
+    failed,
+  })
 
   const heal = async (): Promise<number> => {
     const healed = await Promise.all([...lanes.values()].map(({ lane }) => lane.inTurn(() => healLane({ parts, deciders, lane, signal: stopping.signal }))))
     return healed.reduce((sum, count) => sum + count, 0)
+  }
+  const rewound = async () => {
+    const written = [...lanes.values()].map(({ lane }) => lane.checkpoint())
+    const stored = await store.checkpoints()
+    const behind = written.find(({ partition, from }) => (stored.get(partition) ?? 0) < from)
+    return behind && checkpointMoved(tableName(domain.table, generation), behind, stored.get(behind.partition) ?? 0)
   }
   const positions = () => new Map([...lanes.values()].map(({ lane: { partition, next } }) => [partition, next]))
   const caughtUp = async () => {
@@ -97,7 +117,32 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     stopping.abort()
     await subscription.stop()
   }
-  return { stop, caughtUp, heal, positions }
+  return { stop, caughtUp, heal, positions, rewound, stalled: stalls.any }
+}
+
+/** The partitions that do not get on, each with its last failure. */
+const createStalls = () => {
+  const stalled = new Map<number, unknown>()
+  const over = (partition: number) => void stalled.delete(partition)
+  return {
+    over,
+    any: (): unknown => [...stalled.values()][0],
+    noting: (partition: number, failed: (error: unknown) => void) => (error: unknown) => {
+      stalled.set(partition, error)
+      failed(error)
+    },
+    /** Stalled from a failure until the next success. */
+    during: async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
+      try {
+        const done = await work()
+        over(partition)
+        return done
+      } catch (error) {
+        stalled.set(partition, error)
+        throw error
+      }
+    },
+  }
 }
 
 /** Items first, slice by slice; keys found poisoned are parked; only then the checkpoint. */
@@ -109,8 +154,8 @@ const foldBatch = async (work: Work, records: readonly LogRecord[]): Promise<Pas
   // Where reads are awaited, the whole batch shares them; where they are not, there is nothing to share.
   const slices = store.peek === undefined ? [records] : slicesOf(records, SLICE)
   for (const [index, slice] of slices.entries()) {
-    const save = { through: last, ...(index === slices.length - 1 ? { checkpoint: { partition: lane.partition, offset: last + 1 } } : {}) }
-    await retrying(() => saveSlice(work, { slice, tally, ...save }), { clock, signal, failed })
+    const checkpoint = lane.checkpoint(index === slices.length - 1 ? last + 1 : lane.next)
+    await retrying(() => saveSlice(work, { slice, through: last, tally, checkpoint }), { clock, signal, failed })
   }
   lane.advance(last + 1)
   return tally.passed(lane.partition)
@@ -123,9 +168,9 @@ const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly L
   const { store, codec, clock } = parts
   for (;;) {
     const sorted = await sortReadable(records, { codec, deciders, isParked: lane.isParked })
-    const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through, sorted.left.get(was.SK)) }))
+    const entries = lane.standing(sorted.standing).map((was) => ({ was, now: passing(was, through, sorted.left.get(parkedName(was))) }))
     if (entries.length === 0) return sorted
-    const outcomes = await store.commit(entries.map(({ was, now }) => passed(was, now)))
+    const outcomes = await store.commit(entries.map(({ was, now }) => passed(was, now)), lane.checkpoint())
     if (outcomes.every(({ applied }) => applied === 'all')) {
       for (const { now } of entries) lane.park(now)
       return sorted
@@ -138,20 +183,20 @@ interface Saving {
   readonly slice: readonly LogRecord[]
   /** The last offset of the batch. */
   readonly through: number
-  /** With the last slice only. */
-  readonly checkpoint?: Checkpoint
+  /** Moves with the last slice only. */
+  readonly checkpoint: Checkpoint
   readonly tally: Tally
 }
 
 const saveSlice = async (work: Work, { slice, through, checkpoint, tally }: Saving): Promise<void> => {
   const { store, series } = work.parts
   const sorted = await sortStanding(work, slice, through)
-  const saved = checkpoint === undefined || sorted.poisons.length > 0 ? {} : { checkpoint }
-  const advanced = await advance({ store, series, spans: sorted.spans, conflicted: tally.conflicted, ...saved })
+  const held = sorted.poisons.length > 0 ? work.lane.checkpoint() : checkpoint
+  const advanced = await advance({ store, series, spans: sorted.spans, conflicted: tally.conflicted, checkpoint: held })
   const found = [...sorted.poisons, ...advanced.flatMap(poisonOf)]
   if (found.length > 0) {
     await park(work, found, through)
-    if (checkpoint !== undefined) await store.commit([], checkpoint)
+    await store.commit([], checkpoint)
   }
   tally.add(sorted, advanced)
 }

@@ -4,7 +4,6 @@ import { decide, type Decider, type Heard } from './decide.ts'
 import { isByPosition, leavesTrace } from './keys.ts'
 import { isRetriable } from './retry.ts'
 import type { Versioned } from './series.ts'
-import { sizeOfChange } from './size.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from './store.ts'
 
 /** Some events of one log key, in order, for one projection. */
@@ -50,7 +49,7 @@ export const foldSpan = ({ decider, heard }: KeySpan, known: Known): FoldedSpan 
   const entries = createEntries(known)
   const outcomes: (Outcome | undefined)[] = []
   const points: Versioned[] = []
-  const chunks = createChunks(decider.ttl)
+  const chunks = createChunks(decider)
   const first = heard[0]?.offset ?? 0
   let newest = -1
   let at = 0
@@ -142,7 +141,7 @@ const createEntries = (known: Known) => {
 export const TRACE_SECONDS = 7 * 24 * 60 * 60
 
 /** An event is the atom: its changes go into the open chunk whole, or open the next one. */
-const createChunks = (ttl: string) => {
+const createChunks = ({ ttl, measure }: Decider) => {
   const done: Chunk[] = []
   let open: Entry[] = []
   let bytes = 0
@@ -162,7 +161,7 @@ const createChunks = (ttl: string) => {
   const add = (changes: readonly Change[], touched: readonly Entry[], heard: Heard) => {
     let added = 0
     let fresh = 0
-    for (const change of changes) added += sizeOfChange(change)
+    for (const change of changes) added += measure(change)
     for (const entry of touched) if (!entry.open) fresh += 1
     if (open.length + fresh > MAX_ACTIONS || bytes + added > MAX_CHUNK_BYTES) cut()
     bytes += added

@@ -1,6 +1,7 @@
 import type { Item, Key, Stored } from '../../projections/item.ts'
 import type { ChangeFeed } from '../../projections/changes.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { Pace } from './pace.ts'
 
 /** Conditioned on the `_pos` the item was folded from; null means the item was absent. */
@@ -20,10 +21,38 @@ export type Chunk = readonly Write[]
 /** The chunks of one log key, to be applied in order; the first that fails ends its span. */
 export type Span = readonly Chunk[]
 
+/** Moves a partition's checkpoint from `from` to `offset`. If both are equal, the commit only requires that the checkpoint is there. */
 export interface Checkpoint {
   readonly partition: number
+  /** The checkpoint that this writer read or wrote last; 0 if the store had none. */
+  readonly from: number
   /** The next offset to process: everything before it is in the items. */
   readonly offset: number
+}
+
+/** The store contains another checkpoint than the one this writer continues from: another member moved it, or the table was replaced. */
+export const checkpointMoved = (table: string, { partition, from }: Checkpoint, stored: number): Fault =>
+  new Fault('checkpoint-moved', `The checkpoint of partition ${partition} in ${table} is ${stored}, not ${from}: another process moved it, or the table was restored or created anew. Nothing was written; folding continues from ${stored}.`)
+
+/** What a commit requires of the stored checkpoint. If it is at `offset` already, an earlier attempt of this commit wrote it. */
+export const requireCheckpoint = (table: string, checkpoint: Checkpoint, stored: number): void => {
+  if (stored !== checkpoint.from && stored !== checkpoint.offset) throw checkpointMoved(table, checkpoint, stored)
+}
+
+/** Codes of faults that mean: no attempt to write this item can ever succeed. */
+const REJECTIONS = ['item-too-large', 'key-too-large', 'value-not-storable', 'item-rejected']
+
+export const isRejection = (error: unknown): error is Fault => error instanceof Fault && REJECTIONS.includes(error.code)
+
+/** The store will never take a chunk of these spans, by their index. */
+export class RejectedSpans extends Fault {
+  readonly spans: ReadonlyMap<number, Fault>
+
+  constructor(spans: ReadonlyMap<number, Fault>) {
+    const [first] = spans.values()
+    super(first?.code ?? 'item-rejected', first?.message ?? 'The store rejects an item.', { cause: first })
+    this.spans = spans
+  }
 }
 
 export type SpanOutcome =
@@ -35,12 +64,15 @@ export type SpanOutcome =
 export interface Store {
   /** Reads without await, where the store can (embedded). Expired items included. */
   readonly peek?: (key: Key) => Stored | undefined
-  /** Strongly consistent, in the order asked for; expired items included. */
+  /** Strongly consistent, in the order asked for; expired items included. An item whose key no store can hold is absent. */
   load(keys: readonly Key[]): Promise<readonly (Stored | undefined)[]>
   /**
    * Spans are independent of each other and may run side by side. The checkpoint is written after all of them
-   * (embedded: in the same transaction) and only if every span applied; it never goes backwards.
-   * Faults: `store-throttled`, `store-unavailable` (retriable; what applied is found by calling again), `item-too-large`.
+   * (embedded: in the same transaction) and only if every span applied.
+   * Faults: `store-throttled`, `store-unavailable`, `table-missing` (retriable; calling again finds what applied).
+   * `checkpoint-moved`: the stored checkpoint is neither `from` nor `offset`; nothing is written. (DynamoDB reads it before the spans, and
+   * the write of the checkpoint requires it again.)
+   * `RejectedSpans`: the store will never take these spans. Their earlier chunks and the other spans are applied, the checkpoint is not.
    */
   commit(spans: readonly Span[], checkpoint?: Checkpoint): Promise<readonly SpanOutcome[]>
   checkpoints(): Promise<ReadonlyMap<number, number>>
@@ -56,6 +88,8 @@ export interface Store {
   copy?(folder: string): Promise<void>
   /** What changes in it, for those who watch; only of a table whose spec says that somebody does. */
   readonly changes?: ChangeFeed
+  /** The fault of the last write of accepted commits, until a write succeeds; only of a store that writes later than it accepts. */
+  readonly failing?: () => Fault | undefined
   /**
    * Answers questions as of a clock. `patienceMs`: a read that takes longer, attempts included, fails with `store-unavailable`.
    * Default: the store's own attempts.
@@ -65,8 +99,10 @@ export interface Store {
 }
 
 export interface Stores {
-  /** Opens a generation's table and creates it when absent. */
+  /** Opens a generation's table. Fault `table-missing` if there is none: only a rebuild, and the first start, create tables. */
   open(spec: TableSpec, generation: number): Promise<Store>
+  /** Creates the table if there is none, and opens it. */
+  create(spec: TableSpec, generation: number): Promise<Store>
   /** Without effect where it is gone already. */
   drop(spec: TableSpec, generation: number): Promise<void>
   /** About what a generation holds; undefined where it is not there. */
@@ -86,3 +122,7 @@ export interface Measured {
 
 export const MAX_ACTIONS = 100
 export const MAX_CHUNK_BYTES = 4 * 1024 * 1024
+
+/** A table does not exist any more. */
+export const tableMissing = (what: string, cause?: unknown): Fault =>
+  new Fault('table-missing', `There is no table for ${what}: somebody deleted it. Restore it from a backup, or build the next generation: tributary rebuild DOMAIN. Nothing creates it anew, because the events that it contained would be skipped.`, { retriable: true, cause })

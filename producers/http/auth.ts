@@ -43,6 +43,8 @@ export interface Answering {
   readonly generation: number
   readonly outcomes: Hearing
   readonly series?: SeriesHeard | undefined
+  /** Throws a retriable fault if the items are known to be incomplete: an absent item proves nothing then. */
+  readonly confirm?: (() => Promise<void>) | undefined
 }
 
 export interface AuthenticationParts {
@@ -91,14 +93,14 @@ export const createAuthentication = ({ domain, access, questions, quota, schemes
     const hash = hashToken(token)
     // Whose key is known was looked at when it came first.
     if (!keys.has(hash)) demandOurs(token, domain)
-    const { reader, generation, outcomes, series } = await questions()
+    const { reader, generation, outcomes, series, confirm } = await questions()
     const key = await keyOf(reader, hash)
-    if (!key) throw unknownToken()
+    if (!key) return unknownToken(confirm)
     const [item, usage] = await items(reader, key, utcDay(now))
     const pat = item && access.pat(item)
     if (!item || !pat || !sameHash(pat.hash, hash)) {
       keys.delete(hash)
-      throw unknownToken()
+      return unknownToken(confirm)
     }
     if (await access.hasEnded?.(reader, item)) throw endedToken()
     if (!pat.scopes.includes(scope) && !pat.scopes.includes(or)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
@@ -141,7 +143,10 @@ const demandOurs = (token: string, domain: string): void => {
 
 const malformed = () => unauthorized('token-malformed', 'What was sent is not a token of ours, or was cut or mistyped: check that it was copied whole.')
 
-const unknownToken = () => unauthorized('token-unknown', 'The token is not known or was revoked: make a new one.')
+const unknownToken = async (confirm: Answering['confirm']): Promise<never> => {
+  await confirm?.()
+  throw unauthorized('token-unknown', 'The token is not known or was revoked: make a new one.')
+}
 
 const endedToken = () => unauthorized('token-ended', 'The token has ended: the device left the location, or the member who created the token did. Create a new one.')
 

@@ -39,7 +39,7 @@ const withLog = async (count: number, use: (bench: Bench) => Promise<void>): Pro
 /** Generation 2 equals what one thread builds into generation 1, checkpoints too. */
 const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
   const tables = await openTables(join(data, 'tables'))
-  const [alone, shared] = [await tables.open(meals.table, 1), await tables.open(meals.table, 2)]
+  const [alone, shared] = [await tables.create(meals.table, 1), await tables.create(meals.table, 2)]
   await build({ domain: meals, log, codec, target: alone, ends })
   const dump = async (store: typeof alone) => {
     const found: string[] = []

@@ -12,7 +12,7 @@ const opened = async () => {
   const stores = lmdbStores({ folder: await scratch() })
   later(() => stores.close())
   const { connections } = await liveParts({ adapters: { stores }, clock: systemClock, config: { origins: [] } })
-  const store = await stores.open(connectionsTable, 1)
+  const store = await stores.create(connectionsTable, 1)
   const connect = (id: string, topic: string) => connections.opened({ id, topic, user: 'ann', at: NOW, until: NOW + 2 * HOURS })
   return { connect, connections, ask: (now = NOW) => connectionsQueries(store.reader(() => now)) }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Log, LogRecord } from '../../processors/engine/log.ts'
-import { isFault } from '../../schemas/fault.ts'
+import { Fault, isFault } from '../../schemas/fault.ts'
 import { listener, text } from './listener.ts'
 import { numbered, record, type LogSubject } from './log.ts'
 
@@ -106,6 +106,26 @@ function troubleRules({ fresh }: LogSubject): void {
     expect(tries[1]?.[0]).toBe('0')
     expect(tries[2]?.[0]).toBe('0')
     expect(heard.failures.length).toBeGreaterThanOrEqual(2)
+  })
+
+  test('after a batch that throws checkpoint-moved, the partition is assigned anew and begins where that says', async () => {
+    const log = await fresh()
+    await log.append(numbered('k', 10))
+    const partition = log.partitionOf('k')
+    let [assignments, moved] = [0, false]
+    const heard = listener({
+      start: (marks) => (marks.partition === partition && assignments++ > 0 ? 3 : marks.low),
+      during: () => {
+        if (moved || assignments === 0) return
+        moved = true
+        throw new Fault('checkpoint-moved', 'The table was replaced.')
+      },
+    })
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    await heard.saw(7)
+    await subscription.stop()
+    expect(heard.texts()).toEqual(['3', '4', '5', '6', '7', '8', '9'])
+    expect(heard.failures).toMatchObject([{ code: 'checkpoint-moved' }])
   })
 
   test('a partition that assigned refuses is reported and tried again', async () => {

@@ -33,7 +33,7 @@ const watch = (store: Store, after?: string) => {
 export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
   const watched = async (): Promise<Store> => {
     const table = { ...spec(), watched: true as const }
-    const store = await stores().open(table, 1)
+    const store = await stores().create(table, 1)
     await stores().enableChanges?.(table, 1)
     return store
   }
@@ -44,7 +44,7 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await store.commit([[[create(stored(at('P', 'before'), 1, { n: 0 }))]]])
     const feed = watch(store)
     await feed.begun()
-    await store.commit([[[create(stored(at('P', 'A'), 2, { n: 1 }))], [update(stored(at('P', 'A'), 3, { n: 2 }), 2)]]], { partition: 0, offset: 4 })
+    await store.commit([[[create(stored(at('P', 'A'), 2, { n: 1 }))], [update(stored(at('P', 'A'), 3, { n: 2 }), 2)]]], { partition: 0, from: 0, offset: 4 })
     await store.commit([[[update(stored(at('P', 'A'), 5, { n: 3 }), 3)]]])
     expect(told(await feed.until(3))).toEqual([['A', 2, 1], ['A', 3, 2], ['A', 5, 3]])
     await feed.stop()

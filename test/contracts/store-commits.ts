@@ -119,19 +119,50 @@ export const commits = (fresh: () => Promise<Store>): void => {
 }
 
 export const checkpoints = (fresh: () => Promise<Store>): void => {
-  test('are empty at first, kept by partition, and never go backwards', async () => {
+  test('are empty at first, and kept by partition', async () => {
     const store = await fresh()
     expect(await store.checkpoints()).toEqual(new Map())
-    await store.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, offset: 2 })
-    await store.commit([], { partition: 3, offset: 2 ** 33 })
-    await store.commit([], { partition: 0, offset: 1 })
+    await store.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, from: 0, offset: 2 })
+    await store.commit([], { partition: 3, from: 0, offset: 2 ** 33 })
     expect(await store.checkpoints()).toEqual(new Map([[0, 2], [3, 2 ** 33]]))
+  })
+
+  test.each([
+    ['behind: the table was restored from an older backup', 8, 9],
+    ['absent: the table was created anew', 0, 9],
+    ['ahead: another member moved it', 20, 9],
+  ])('a commit over a checkpoint that is %s throws checkpoint-moved and writes nothing', async (_, stored_, from) => {
+    const store = await fresh()
+    if (stored_ > 0) await store.commit([], { partition: 0, from: 0, offset: stored_ })
+    const item = stored(at('P', 'S'), 9)
+    for (const offset of [from, from + 1]) {
+      await expect(store.commit([[[create(item)]]], { partition: 0, from, offset })).rejects.toMatchObject({ code: 'checkpoint-moved', retriable: false })
+      await expect(store.commit([], { partition: 0, from, offset: from + 1 })).rejects.toMatchObject({ code: 'checkpoint-moved' })
+    }
+    expect(await store.load([item])).toEqual([undefined])
+    expect((await store.checkpoints()).get(0) ?? 0).toBe(stored_)
+  })
+
+  test('a commit that got no answer is repeated: its checkpoint is already there', async () => {
+    const store = await fresh()
+    const commit = () => store.commit([], { partition: 0, from: 0, offset: 4 })
+    await commit()
+    await commit()
+    expect(await store.checkpoints()).toEqual(new Map([[0, 4]]))
+  })
+
+  test('a commit that leaves the checkpoint where it is requires it all the same', async () => {
+    const store = await fresh()
+    await store.commit([], { partition: 0, from: 0, offset: 4 })
+    expect(await store.commit([[[create(stored(at('P', 'A'), 4))]]], { partition: 0, from: 4, offset: 4 })).toEqual([{ applied: 'all' }])
+    await expect(store.commit([[[create(stored(at('P', 'B'), 4))]]], { partition: 0, from: 3, offset: 3 })).rejects.toMatchObject({ code: 'checkpoint-moved' })
+    expect(await store.checkpoints()).toEqual(new Map([[0, 4]]))
   })
 
   test('stay where they were when any span failed', async () => {
     const store = await fresh()
-    await store.commit([], { partition: 0, offset: 5 })
-    await store.commit([[[create(stored(at('P', 'A'), 6))], [update(stored(at('P', 'B'), 6), 1)]]], { partition: 0, offset: 7 })
+    await store.commit([], { partition: 0, from: 0, offset: 5 })
+    await store.commit([[[create(stored(at('P', 'A'), 6))], [update(stored(at('P', 'B'), 6), 1)]]], { partition: 0, from: 5, offset: 7 })
     expect(await store.checkpoints()).toEqual(new Map([[0, 5]]))
   })
 }

@@ -5,6 +5,7 @@ import type { Store, Stores } from '../../processors/engine/store.ts'
 import { changes } from './store-changes.ts'
 import { checkpoints, commits } from './store-commits.ts'
 import { NOW, at, create, same, stored } from './store-items.ts'
+import { limits } from './store-limits.ts'
 import { indexes, queries } from './store-queries.ts'
 import { sending } from './store-sending.ts'
 
@@ -30,11 +31,12 @@ export const storeContract = (name: string, open: () => Promise<{ stores: Stores
         { name: 'GSI3', pk: 'GSI3PK', sk: 'level', number: true, project: 'all' },
       ],
     })
-    const fresh = (): Promise<Store> => stores.open(spec(), 1)
+    const fresh = (): Promise<Store> => stores.create(spec(), 1)
 
     describe('loads', () => loads(fresh))
     describe('commits', () => commits(fresh))
     describe('checkpoints', () => checkpoints(fresh))
+    describe('limits', () => limits(fresh))
     describe('reads', () => reads(fresh))
     describe('queries', () => queries(fresh))
     describe('indexes', () => indexes(fresh))
@@ -167,7 +169,7 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
   test('scan gives every item once, expired ones too, and no checkpoints', async () => {
     const store = await fresh()
     const items = Array.from({ length: 300 }, (_, index) => stored(at(`U#${index % 5}`, `I#${index}`), index, index % 2 ? { ttl: 1 } : {}))
-    await store.commit(items.map(item => [[create(item)]]), { partition: 0, offset: 300 })
+    await store.commit(items.map(item => [[create(item)]]), { partition: 0, from: 0, offset: 300 })
     same(await everything(store), [...items].sort((a, b) => (canonical(a) < canonical(b) ? -1 : 1)))
   })
 
@@ -179,19 +181,31 @@ const wholeTables = (fresh: () => Promise<Store>): void => {
 const generations = (stores: () => Stores, spec: () => TableSpec): void => {
   test('lie apart, are found again when opened again, and are dropped one by one', async () => {
     const table = spec()
-    const first = await stores().open(table, 1)
-    const second = await stores().open(table, 2)
-    await first.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, offset: 2 })
+    const first = await stores().create(table, 1)
+    const second = await stores().create(table, 2)
+    await first.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, from: 0, offset: 2 })
     expect(await second.load([at('P', 'S')])).toEqual([undefined])
     await second.commit([[[create(stored(at('P', 'S'), 9))]]])
     await first.close()
-    const again = await stores().open(table, 1)
+    const again = await stores().create(table, 1)
     expect((await again.load([at('P', 'S')]))[0]?._pos).toBe(1)
     expect(await again.checkpoints()).toEqual(new Map([[0, 2]]))
     await again.close()
     await stores().drop(table, 1)
-    expect(await everything(await stores().open(table, 1))).toEqual([])
+    expect(await everything(await stores().create(table, 1))).toEqual([])
     expect((await second.load([at('P', 'S')]))[0]?._pos).toBe(9)
+  })
+
+  test('a table that is missing is not created by opening it', async () => {
+    const table = spec()
+    await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing', retriable: true })
+    expect(await stores().measure(table, 1)).toBeUndefined()
+    const store = await stores().create(table, 1)
+    await store.commit([], { partition: 0, from: 0, offset: 3 })
+    await store.close()
+    expect(await (await stores().open(table, 1)).checkpoints()).toEqual(new Map([[0, 3]]))
+    await stores().drop(table, 1)
+    await expect(stores().open(table, 1)).rejects.toMatchObject({ code: 'table-missing' })
   })
 
   test('dropping one that does not exist is harmless', async () => {

@@ -29,7 +29,7 @@ const filled = async (events: number): Promise<{ readonly env: Env; readonly dat
 }
 
 const dump = async (data: string, generation: number): Promise<readonly string[]> => {
-  const tables = await openTables(data)
+  const tables = await openTables(join(data, 'tables'))
   const found: string[] = []
   for await (const page of (await tables.open(meals.table, generation)).scan()) found.push(...page.map((item) => canonical(item)))
   await tables.close()

@@ -52,10 +52,10 @@ describeWith('docker-compose.yml', await composeAvailable(...IMAGES), () => {
     const item = { PK: 'USER#a', SK: 'A', _pos: 1 }
     try {
       await keepsItems(stores)
-      await (await stores.open(spec, 1)).commit([[[{ put: item, expect: null }]]])
+      await (await stores.create(spec, 1)).commit([[[{ put: item, expect: null }]]])
       await compose('restart', 'dynamodb')
       await compose('up', '--detach', '--wait')
-      expect(await (await stores.open(spec, 1)).load([item])).toEqual([item])
+      expect(await (await stores.create(spec, 1)).load([item])).toEqual([item])
     } finally {
       await stores.close()
     }

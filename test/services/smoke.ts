@@ -43,11 +43,11 @@ const deferred = (): { promise: Promise<void>; resolve: () => void; reject: (err
 }
 
 export const keepsItems = async (stores: Stores): Promise<void> => {
-  const store = await stores.open({ name: `smoke-${randomUUID()}`, ttl: 'ttl', indexes: [] }, 1)
+  const store = await stores.create({ name: `smoke-${randomUUID()}`, ttl: 'ttl', indexes: [] }, 1)
   const items = ['A', 'B'].map((SK) => ({ PK: 'USER#a', SK, calories: 412.5, _pos: 1 }))
   const chunk = items.map((put) => ({ put, expect: null }))
-  expect(await store.commit([[chunk]], { partition: 0, offset: 2 })).toEqual([{ applied: 'all' }])
-  expect(await store.commit([[chunk]], { partition: 0, offset: 3 })).toEqual([{ applied: 0, current: items }])
+  expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 2 })).toEqual([{ applied: 'all' }])
+  expect(await store.commit([[chunk]], { partition: 0, from: 2, offset: 3 })).toEqual([{ applied: 0, current: items }])
   expect(await store.load(items)).toEqual(items)
   expect(await store.reader(() => 0).query({ pk: 'USER#a', limit: 5, reverse: true })).toEqual({ items: [...items].reverse() })
   expect(await store.checkpoints()).toEqual(new Map([[0, 2]]))

@@ -1,6 +1,6 @@
 import { keyOf, type Key } from '../../projections/item.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
-import type { Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
+import type { Checkpoint, Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
 import { EXPENSES_BUGS } from './bugs-expenses.ts'
 import { SCALES_BUGS, SERIES_BUGS } from './bugs-scales.ts'
 import type { Bug, BugContext } from './bug.ts'
@@ -15,8 +15,10 @@ const storing = (change: (store: Store, context: BugContext) => Partial<Store>):
 
 const keyOfWrite = (write: Write) => keyOf('put' in write ? write.put : write.remove)
 
-const writing = (change: (write: Write, context: BugContext) => readonly Write[]): Bug => storing((store, context) => ({
-  commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0)), checkpoint),
+type Held = (checkpoint: Checkpoint | undefined, context: BugContext) => Checkpoint | undefined
+
+const writing = (change: (write: Write, context: BugContext) => readonly Write[], held: Held = (checkpoint) => checkpoint): Bug => storing((store, context) => ({
+  commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0)), held(checkpoint, context)),
 }))
 
 const subscribing = (change: (subscriber: Subscriber, context: BugContext) => Partial<Subscriber>): Bug => ({
@@ -37,6 +39,12 @@ const current = (write: Write, { table }: BugContext): Write => {
   return found ? { ...write, expect: found._pos } : write
 }
 
+/** Over whatever checkpoint is there, but never back. */
+const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined => {
+  const stored = table.checkpoints.get(checkpoint?.partition ?? 0) ?? 0
+  return checkpoint && { ...checkpoint, from: stored, offset: Math.max(stored, checkpoint.offset) }
+}
+
 /** Members that believe they still own what others work on. */
 const ZOMBIES: Bug['under'] = { rates: { 'pause-before': 0.06, 'rebalance': 0.03, 'late': 0.02, 'crash-late': 0.01 }, moves: [] }
 
@@ -52,7 +60,12 @@ const CROWDS: Bug['under'] = { domain: 'toy', moves: [], rates: { 'pause-before'
 const halfOf = ({ process }: BugContext) => Math.floor(process.id / 1_000) % 2
 
 export const BUGS: Readonly<Record<string, Bug>> = {
-  'conditions are not checked': { under: ZOMBIES, ...writing((write, context) => [current(write, context)]) },
+  'conditions are not checked': { under: ZOMBIES, ...storing((store, context) => ({
+    commit: (spans, checkpoint) => store.commit(spans.map((span) => span.map((chunk) => chunk.map((write) => current(write, context)))), unconditional(checkpoint, context)),
+  })) },
+  'the checkpoint is written unconditionally': { under: { domain: 'toy', moves: [], rates: { 'restore': 0.02 } }, ...storing((store, context) => ({
+    commit: (spans, checkpoint) => store.commit(spans, unconditional(checkpoint, context)),
+  })) },
   'the checkpoint is written before the items': storing((store) => ({
     commit: async (spans, checkpoint) => {
       if (checkpoint) await store.commit([], checkpoint)
@@ -71,10 +84,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'a failed condition is taken for success': { under: CROWDS, ...storing((store) => ({
     commit: async (spans, checkpoint) => allApplied(await store.commit(spans, checkpoint)),
   })) },
-  'the checkpoint is written though a span failed': { under: CROWDS, ...storing((store) => ({
+  'the checkpoint is written though a span failed': { under: CROWDS, ...storing((store, context) => ({
     commit: async (spans, checkpoint) => {
-      const outcomes = await store.commit(spans, checkpoint)
-      if (checkpoint && outcomes.some(({ applied }) => applied !== 'all')) await store.commit([], checkpoint)
+      const outcomes = await store.commit(spans)
+      if (checkpoint) await store.commit([], unconditional(checkpoint, context))
       return outcomes
     },
   })) },
@@ -84,10 +97,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return store.commit(torn, checkpoint)
     },
   })),
+  // The checkpoint would stop most zombies before their writes meet anything.
   'a removal leaves no trace': { under: ZOMBIES, ...writing((write) => {
     if (!('put' in write) || write.put['_removed'] !== true) return [write]
     return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
-  }) },
+  }, unconditional) },
   'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
   'how far a parked key was passed over is not remembered': writing((write) => {
     const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined

@@ -37,7 +37,7 @@ export const createDesk = (world: World, { scheduler, embedded }: { readonly sch
         if (spec) world.series.drop(spec, generation)
       },
       ...(spec && { series: (generation: number) => series.open(spec, generation) }),
-      ...(embedded ? {} : { copyTo: (generation: number) => stores.open(domain.table, generation) }),
+      ...(embedded ? {} : { copyTo: (generation: number) => stores.create(domain.table, generation) }),
     }
   }
   return Object.assign(workshop, { local })

@@ -34,6 +34,8 @@ export const FAULT_KINDS = [
   'forget',
   /** The store takes nothing more for a while, from anybody. */
   'outage',
+  /** The table of the first generation is replaced by a backup of it, or by an empty one. */
+  'restore',
 ] as const
 
 export type FaultKind = (typeof FAULT_KINDS)[number]

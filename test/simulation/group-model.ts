@@ -122,7 +122,8 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     })
     const failed = (error: unknown) => over(() => {
       member.subscriber.failed(error)
-      if (!isFault(error) || error.retriable) scheduler.later(RETRY_MS, () => deliver(hold), member.process)
+      if (isFault(error, 'checkpoint-moved')) scheduler.later(RETRY_MS, () => begin(hold), member.process)
+      else if (!isFault(error) || error.retriable) scheduler.later(RETRY_MS, () => deliver(hold), member.process)
     })
     member.subscriber.batch(records, { partition, held: () => !hold.lost }).then(done, failed)
   }

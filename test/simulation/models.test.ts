@@ -5,6 +5,7 @@ import { seriesContract } from '../contracts/series.ts'
 import { storeContract } from '../contracts/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Logs } from '../../processors/engine/log.ts'
+import { tableMissing } from '../../processors/engine/store.ts'
 import { createCoordinator } from './group-model.ts'
 import { createKeyTable, keyStoreFor, type KeyTable } from './keys-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
@@ -40,6 +41,11 @@ for (const embedded of [true, false]) {
     return {
       stores: {
         open: async (spec, generation) => {
+          const table = tables.get(named(spec.name, generation))
+          if (table === undefined) throw tableMissing(named(spec.name, generation))
+          return storeFor(world, world.process, table)
+        },
+        create: async (spec, generation) => {
           const name = named(spec.name, generation)
           const table = tables.get(name) ?? createTable(spec, embedded)
           tables.set(name, table)

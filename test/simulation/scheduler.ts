@@ -57,7 +57,7 @@ export interface Scheduler {
 }
 
 const LONG = 9_000
-const DISTURBANCES: readonly FaultKind[] = ['rebalance', 'rewind', 'forget']
+const DISTURBANCES: readonly FaultKind[] = ['rebalance', 'rewind', 'forget', 'restore']
 const MORTAL: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-late', 'crash-within', 'pause-before', 'pause-after', ...DISTURBANCES]
 
 export const createScheduler = (options: { seed: number; faults: Faults; record?: boolean; start?: number }): Scheduler => {
@@ -170,7 +170,7 @@ export const createScheduler = (options: { seed: number; faults: Faults; record?
       case 'slow': return work(amount * LONG, { finish: succeed, ...(operation.prompt && { on: process }) })
       case 'pause-before': pause(process, LONG * (0.5 + amount)); return work(pace, { finish: succeed, on: process })
       case 'pause-after': return work(pace, { finish: value => { pause(process, LONG * (0.5 + amount)); succeed(value) } })
-      case 'rebalance': case 'rewind': case 'forget': hooks.disturb(kind, process, amount); return work(pace, { finish: succeed })
+      case 'rebalance': case 'rewind': case 'forget': case 'restore': hooks.disturb(kind, process, amount); return work(pace, { finish: succeed })
       case 'duplicate': case 'stale': case 'outage': case undefined: return work(pace, { finish: succeed })
     }
   }

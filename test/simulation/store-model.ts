@@ -1,7 +1,8 @@
 import { isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
 import { createFeed, type Feed } from '../../processors/adapters/lmdb/feed.ts'
-import { MAX_ACTIONS, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
+import { requireStorable } from '../../processors/engine/storable.ts'
+import { checkpointMoved, isRejection, MAX_ACTIONS, RejectedSpans, requireCheckpoint, tableMissing, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { FaultKind } from './faults.ts'
 import { answer } from './query-model.ts'
@@ -19,10 +20,12 @@ export interface Table {
   readonly embedded: boolean
   /** What changes in it, where somebody may watch. */
   readonly feed: Feed | undefined
+  /** Rises when the table is replaced by a backup: a request to the old one fails. */
+  incarnation: number
 }
 
 export const createTable = (spec: TableSpec, embedded: boolean): Table =>
-  ({ spec, items: new Map(), checkpoints: new Map(), lagging: new Map(), embedded, feed: spec.watched === true ? createFeed() : undefined })
+  ({ spec, items: new Map(), checkpoints: new Map(), lagging: new Map(), embedded, feed: spec.watched === true ? createFeed() : undefined, incarnation: 0 })
 
 const throttled = () => new Fault('store-throttled', 'The simulated store is throttled. Try again.', { retriable: true })
 const unavailable = () => new Fault('store-unavailable', 'The simulated store did not answer. Try again.', { retriable: true })
@@ -31,9 +34,16 @@ const refuseMisuse = (chunk: Chunk) => {
   const keys = new Set(chunk.map((write) => keyOf('put' in write ? write.put : write.remove)))
   if (chunk.length === 0 || chunk.length > MAX_ACTIONS) throw new Error(`a chunk of ${chunk.length} writes`)
   if (keys.size !== chunk.length) throw new Error('a chunk that writes a key twice')
-  for (const one of chunk) {
-    const large = 'put' in one && Object.values(one.put).some((value) => typeof value === 'string' && value.length > 400 * 1024)
-    if (large) throw new Fault('item-too-large', 'The simulated store takes no item above 400 KB.')
+}
+
+/** What the store will never take of a chunk. */
+const rejectionOf = ({ spec }: Table, chunk: Chunk): Fault | undefined => {
+  try {
+    for (const one of chunk) if ('put' in one) requireStorable(spec, one.put)
+    return undefined
+  } catch (error) {
+    if (isRejection(error)) return error
+    throw error
   }
 }
 
@@ -58,23 +68,36 @@ const present = (item: Stored): Stored => Object.fromEntries(Object.entries(item
 const currentOf = (table: Table, chunk: Chunk): readonly Stored[] =>
   chunk.map((one) => table.items.get(keyOf('put' in one ? one.put : one.remove))).filter((item) => item !== undefined)
 
-/** Chunk by chunk, the spans side by side in an order that is drawn, the checkpoint last and only when all applied. */
+/**
+ * The checkpoint is required first. Then chunk by chunk, the spans side by side in an order that is drawn; the checkpoint is written last,
+ * only when all applied, and only over the one that was required.
+ */
 function* commitSteps(table: Table, random: Random, work: { spans: readonly Span[]; checkpoint: Checkpoint | undefined }): Generator<undefined, readonly SpanOutcome[]> {
   const outcomes: SpanOutcome[] = work.spans.map(() => ({ applied: 'all' }))
   const turns = work.spans.flatMap((span, index) => span.map(() => index))
   const next = work.spans.map(() => 0)
+  const rejected = new Map<number, Fault>()
+  const { checkpoint } = work
+  const stored = () => table.checkpoints.get(checkpoint?.partition ?? 0) ?? 0
+  if (checkpoint) requireCheckpoint(table.spec.name, checkpoint, stored())
+  if (!table.embedded && checkpoint) yield
   for (const index of table.embedded ? turns : random.shuffled(turns)) {
     const at = next[index]
     const chunk = at === undefined ? undefined : work.spans[index]?.[at]
     if (at === undefined || chunk === undefined || outcomes[index]?.applied !== 'all') continue
-    if (chunk.every((one) => holds(table, one))) for (const one of chunk) write(table, one)
+    const rejection = rejectionOf(table, chunk)
+    if (rejection !== undefined) {
+      rejected.set(index, rejection)
+      outcomes[index] = { applied: at, current: [] }
+    } else if (chunk.every((one) => holds(table, one))) for (const one of chunk) write(table, one)
     else outcomes[index] = { applied: at, current: currentOf(table, chunk) }
     next[index] = at + 1
     if (!table.embedded) yield
   }
-  if (work.checkpoint && outcomes.every(({ applied }) => applied === 'all')) {
-    const { partition, offset } = work.checkpoint
-    table.checkpoints.set(partition, Math.max(offset, table.checkpoints.get(partition) ?? 0))
+  if (rejected.size > 0) throw new RejectedSpans(rejected)
+  if (checkpoint && outcomes.every(({ applied }) => applied === 'all')) {
+    if (stored() !== checkpoint.from && stored() !== checkpoint.offset) throw checkpointMoved(table.spec.name, checkpoint, stored())
+    if (checkpoint.offset !== checkpoint.from) table.checkpoints.set(checkpoint.partition, checkpoint.offset)
   }
   return outcomes
 }
@@ -86,13 +109,40 @@ const answering = <T>(port: string, value: () => T, own: readonly FaultKind[] = 
   own,
 })
 
+/** A request that was on its way when the table was replaced fails: a table takes longer to come back than a request lasts. */
+const ofThis = <T>(table: Table, operation: Operation<T>): Operation<T> => {
+  const { incarnation } = table
+  return {
+    ...operation,
+    *steps(fault) {
+      const steps = operation.steps(fault)
+      for (;;) {
+        if (table.incarnation !== incarnation) throw tableMissing(`the simulated ${table.spec.name}`)
+        const step = steps.next()
+        if (step.done === true) return step.value
+        yield
+      }
+    },
+  }
+}
+
+/** The table is replaced by a backup of it. */
+export const restore = (table: Table, backup: Pick<Table, 'items' | 'checkpoints'>): void => {
+  table.incarnation += 1
+  for (const [held, kept] of [[table.items, backup.items], [table.checkpoints, backup.checkpoints]] as [Map<unknown, unknown>, ReadonlyMap<unknown, unknown>][]) {
+    held.clear()
+    for (const [key, value] of kept) held.set(key, value)
+  }
+  table.lagging.clear()
+}
+
 /** How many items a load reads at one moment. */
 const TORN = 2
 
 /** The store port, for one process. */
 export const storeFor = (world: { scheduler: Scheduler; random: Random }, process: Process, table: Table): Store => {
   const { scheduler, random } = world
-  const ask = <T>(operation: Operation<T>) => scheduler.call(process, operation)
+  const ask = <T>(operation: Operation<T>) => scheduler.call(process, ofThis(table, operation))
   const store: Store = {
     load: (keys) => ask({
       port: 'store.load',

@@ -7,6 +7,7 @@ import { createTable, type Table } from './store-model.ts'
 /** Every table there is, by name: what lies on disk, and the world's own view of it. */
 export interface Tables {
   of(spec: TableSpec, generation: number): Table
+  isThere(spec: TableSpec, generation: number): boolean
   drop(spec: TableSpec, generation: number): void
   all(): Iterable<Table>
   /** The domain's generations that are listed as following, with their tables. */
@@ -28,6 +29,7 @@ export const createTables = (embedded: boolean): Tables => {
   const rows = ({ name }: Domain) => [...of(CONTROL_TABLE, 1).items.values()].filter(({ PK }) => PK === pk(name))
   return {
     of,
+    isThere: (spec, generation) => tables.has(tableName(spec, generation)),
     drop: (spec, generation) => void tables.delete(tableName(spec, generation)),
     all: () => tables.values(),
     following: (domain) => {

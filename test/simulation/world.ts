@@ -5,7 +5,7 @@ import { createMarks, type Marks } from '../../processors/engine/marks.ts'
 import { openPipeline, type Paces } from '../../processors/engine/pipeline.ts'
 import type { Receivers } from '../../processors/engine/receivers.ts'
 import type { Series, SeriesStores } from '../../processors/engine/series.ts'
-import type { Store, Stores } from '../../processors/engine/store.ts'
+import { tableMissing, type Store, type Stores } from '../../processors/engine/store.ts'
 import type { Passed } from '../../processors/engine/tally.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { TableSpec } from '../../projections/table.ts'
@@ -20,7 +20,7 @@ import { createRandom, type Random } from './random.ts'
 import { createOutside, receiversFor, type Outside } from './receivers-model.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 import { createSeriesTables, seriesFor, type SeriesTable, type SeriesTables } from './series-model.ts'
-import { storeFor, type Table } from './store-model.ts'
+import { restore, storeFor, type Table } from './store-model.ts'
 import { createTables, type Tables } from './tables.ts'
 import type { Workload } from './workload.ts'
 
@@ -104,7 +104,7 @@ export const createWorld = (options: WorldOptions): World => {
   const outside = createOutside()
   const coordinator = createCoordinator({ scheduler, random, batch: options.batch })
   const keyTable = createKeyTable(embedded)
-  const past = new Map<Domain, ReadonlyMap<number, number>[]>(domains.map((domain) => [domain, []]))
+  const past = new Map<Domain, Backup[]>(domains.map((domain) => [domain, []]))
   const heard = new Map<string, Passed[]>(domains.map(({ name }) => [name, []]))
   const errors: unknown[] = []
   const kept: Kept[] = []
@@ -187,7 +187,8 @@ export const createWorld = (options: WorldOptions): World => {
     for (const [{ table }, were] of past) {
       const first = tables.of(table, 1)
       if (kind === 'forget') forget(first, were, amount)
-      were.push(new Map(first.checkpoints))
+      if (kind === 'restore' && !embedded) restore(first, were[Math.floor(amount * (were.length + 1)) - 1] ?? { items: new Map(), checkpoints: new Map() })
+      were.push({ items: new Map(first.items), checkpoints: new Map(first.checkpoints) })
     }
   }
   const names = 'abcdef'
@@ -219,7 +220,11 @@ const clockFor = (scheduler: Scheduler, process: Process): Clock => ({
 })
 
 const storesOf = (open: (spec: TableSpec, generation: number) => Store, tables: Tables): Stores => ({
-  open: async (spec, generation) => open(spec, generation),
+  open: async (spec, generation) => {
+    if (!tables.isThere(spec, generation)) throw tableMissing(`generation ${generation} of the simulated ${spec.name}`)
+    return open(spec, generation)
+  },
+  create: async (spec, generation) => open(spec, generation),
   drop: async (spec, generation) => tables.drop(spec, generation),
   measure: async () => undefined,
   close: async () => undefined,
@@ -234,9 +239,11 @@ const seriesOf = (tables: SeriesTables, sound: (table: SeriesTable) => Series, b
   close: async () => undefined,
 })
 
+type Backup = Pick<Table, 'items' | 'checkpoints'>
+
 /** The checkpoints fall back to what they once were, or to nothing. */
-const forget = (table: Table, past: readonly ReadonlyMap<number, number>[], amount: number) => {
-  const then = past[Math.floor(amount * (past.length + 1)) - 1]
+const forget = (table: Table, past: readonly Backup[], amount: number) => {
+  const then = past[Math.floor(amount * (past.length + 1)) - 1]?.checkpoints
   for (const [partition, now] of [...table.checkpoints]) {
     const offset = then?.get(partition)
     if (offset === undefined) table.checkpoints.delete(partition)

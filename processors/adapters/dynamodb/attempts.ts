@@ -1,8 +1,12 @@
 import type { Clock } from '../../engine/clock.ts'
+import { tableMissing } from '../../engine/store.ts'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 
-/** Why a request did not succeed. `unavailable`: no answer or a broken one, so it may have been applied. */
-export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'refused'
+/**
+ * Why a request did not succeed. `unavailable`: no answer or a broken one, so it may have been applied. `missing`: there is no such table.
+ * `rejected`: DynamoDB will never take this request. `refused`: not now, for lack of permission or the like.
+ */
+export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'missing' | 'rejected' | 'refused'
 
 /** A batch answered, but left something to send again. */
 export const NOTHING_DONE = Symbol('nothing done')
@@ -42,7 +46,7 @@ export const createAttempts =
         maybeApplied ||= why === 'unavailable'
       }
       failed?.(what, why)
-      if (why === 'refused' || count >= tries) throw faultOf(what, why, cause)
+      if (why === 'missing' || why === 'rejected' || why === 'refused' || count >= tries) throw faultOf(what, why, cause)
       await clock.sleep(Math.ceil(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** count)))
     }
   }
@@ -77,6 +81,8 @@ const THROTTLED = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ])
+/** Also as the reason of a cancelled transaction. */
+const REJECTED = new Set(['ValidationException', 'ValidationError', 'ItemCollectionSizeLimitExceededException', 'ItemCollectionSizeLimitExceeded'])
 const CONFLICT = new Set(['TransactionConflictException', 'TransactionInProgressException', 'TransactionConflict', 'ResourceInUseException'])
 
 interface ServiceError {
@@ -91,6 +97,8 @@ export const failureOf = (error: unknown): Failure => {
   const codes = CancellationReasons?.map(({ Code = 'None' }) => Code).filter((code) => code !== 'None') ?? []
   const names = codes.length > 0 ? codes : [name]
   if (names.every((one) => THROTTLED.has(one) || CONFLICT.has(one))) return names.some((one) => THROTTLED.has(one)) ? 'throttled' : 'conflict'
+  if (names.includes('ResourceNotFoundException')) return 'missing'
+  if (names.some((one) => REJECTED.has(one))) return 'rejected'
   if (name === 'CredentialsProviderError') return 'refused'
   const status = $metadata?.httpStatusCode
   return status === undefined || status >= 500 || status === 200 ? 'unavailable' : 'refused'
@@ -112,8 +120,11 @@ const faultOf = (what: string, why: Failure, error: unknown): Fault => {
         retriable: true,
         cause,
       })
+    case 'missing':
+      return tableMissing(what, cause)
+    case 'rejected':
+      return new Fault('item-rejected', `DynamoDB will never take ${what} (${said}). Change the fold, or the request.`, { cause })
     case 'refused':
-      if (/item size|item collection size/i.test(said)) return new Fault('item-too-large', `DynamoDB refused ${what}: ${said}`, { cause })
       return new Fault('store-refused', `DynamoDB refused ${what} (${said}). Check the table, the permissions and what the fold wrote.`, { cause })
   }
 }

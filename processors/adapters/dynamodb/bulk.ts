@@ -1,9 +1,9 @@
 import type { WriteRequest } from '@aws-sdk/client-dynamodb'
 import { keyOf, type Stored } from '../../../projections/item.ts'
 import type { Pace } from '../../engine/pace.ts'
+import { requireStorable } from '../../engine/storable.ts'
 import { NOTHING_DONE, PARTLY_DONE } from './attempts.ts'
 import { toAttributes } from './codec.ts'
-import { checkedSize } from './commit.ts'
 import type { Table } from './table.ts'
 
 const MAX_PUTS = 25
@@ -19,7 +19,8 @@ export interface BulkConfig {
 export const bulk = async (table: Table, items: Iterable<Stored> | AsyncIterable<Stored>, config: BulkConfig): Promise<void> => {
   const underWay = new Set<Promise<void>>()
   const launch = async (batch: ReadonlyMap<string, Stored>) => {
-    await config.pace?.([...batch.values()].reduce((units, item) => units + Math.ceil(checkedSize(item) / 1024), 0))
+    const units = [...batch.values()].reduce((sum, item) => sum + Math.ceil(requireStorable(table.spec, item) / 1024), 0)
+    await config.pace?.(units)
     if (underWay.size >= config.width) await Promise.race(underWay)
     const sending = putBatch(table, [...batch.values()]).finally(() => underWay.delete(sending))
     underWay.add(sending)

@@ -1,28 +1,45 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import type { Checkpoint } from '../../engine/store.ts'
+import { checkpointMoved, requireCheckpoint, type Checkpoint } from '../../engine/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'
 
-/** One item a partition, all under one key, so that one query lists them. */
-export const saveCheckpoint = (table: Table, { partition, offset }: Checkpoint): Promise<void> => {
+const keyOf = (partition: number): Attributes => ({ PK: { S: CHECKPOINTS }, SK: { S: `P#${partition}` } })
+
+const offsetOf = (item: Attributes | undefined): number => Number(item?.['offset']?.N ?? 0)
+
+/**
+ * Throws `checkpoint-moved` if the table contains another checkpoint. Called before the items of a commit: a table that was replaced is
+ * noticed before anything is written to it.
+ */
+export const confirmCheckpoint = async ({ name, client, gate, attempts }: Table, checkpoint: Checkpoint): Promise<void> => {
+  const { Item } = await attempts(`the checkpoint of partition ${checkpoint.partition} in ${name}`, () =>
+    gate(() => client.getItem({ TableName: name, Key: keyOf(checkpoint.partition), ConsistentRead: true })))
+  requireCheckpoint(name, checkpoint, offsetOf(Item))
+}
+
+/** One item per partition, all under one partition key, so that one query lists them. */
+export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Promise<void> => {
+  const { partition, from, offset } = checkpoint
+  if (from === offset) return
   const { name, client, gate, attempts, tally } = table
-  const key = { PK: CHECKPOINTS, SK: `P#${partition}` }
-  return attempts(`the checkpoint of partition ${partition} in ${name}`, async () => {
+  await attempts(`the checkpoint of partition ${partition} in ${name}`, async () => {
     try {
       await gate(() =>
         client.putItem({
           TableName: name,
-          Item: { PK: { S: key.PK }, SK: { S: key.SK }, partition: { N: `${partition}` }, offset: { N: `${offset}` } },
-          ConditionExpression: 'attribute_not_exists(PK) OR #offset < :offset',
+          Item: { ...keyOf(partition), partition: { N: `${partition}` }, offset: { N: `${offset}` } },
+          // At `offset` already: an earlier attempt got no answer.
+          ConditionExpression: from === 0 ? 'attribute_not_exists(PK) OR #offset IN (:from, :offset)' : '#offset IN (:from, :offset)',
           ExpressionAttributeNames: { '#offset': 'offset' },
-          ExpressionAttributeValues: { ':offset': { N: `${offset}` } },
+          ExpressionAttributeValues: { ':from': { N: `${from}` }, ':offset': { N: `${offset}` } },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       )
     } catch (error) {
-      // It stands there or further already: it never goes backwards.
       if (!(error instanceof ConditionalCheckFailedException)) throw error
+      throw checkpointMoved(name, checkpoint, offsetOf(error.Item))
     }
-    tally.wrote([{ ...key, partition, offset }])
+    tally.wrote([{ PK: CHECKPOINTS, SK: `P#${partition}`, partition, offset }])
   })
 }
 
@@ -42,7 +59,7 @@ export const listCheckpoints = async (table: Table): Promise<ReadonlyMap<number,
         }),
       ),
     )
-    for (const item of page.Items ?? []) offsets.set(Number(item['partition']?.N), Number(item['offset']?.N))
+    for (const item of page.Items ?? []) offsets.set(Number(item['partition']?.N), offsetOf(item))
     start = page.LastEvaluatedKey
   } while (start !== undefined)
   return offsets

@@ -9,10 +9,6 @@ import { Fault } from '../../../schemas/fault.ts'
  */
 export type Attributes = Record<string, AttributeValue>
 
-const MAX_DIGITS = 38
-const MAX_MAGNITUDE = 1e126
-const MIN_MAGNITUDE = 1e-130
-
 export const toAttributes = (item: Item): Attributes => members(item)
 
 /** Every item of our tables carries `_pos`; what another program put there without one counts as never touched. */
@@ -25,9 +21,8 @@ const toAttribute = (value: Value): AttributeValue => {
     case 'string':
       return { S: value }
     case 'number':
-      return { N: decimal(value) }
     case 'bigint':
-      return { N: whole(value) }
+      return { N: String(value) }
     case 'boolean':
       return { BOOL: value }
     default:
@@ -41,27 +36,10 @@ const members = (value: { readonly [name: string]: Value | undefined }): Attribu
   for (const name of Object.keys(value)) {
     const member = value[name]
     if (member === undefined) continue
-    if (name === '' || name === '__proto__') throw notStorable(`an attribute named '${name}'`)
     attributes[name] = toAttribute(member)
   }
   return attributes
 }
-
-const decimal = (value: number): string => {
-  const magnitude = Math.abs(value)
-  if (magnitude !== 0 && !(magnitude >= MIN_MAGNITUDE && magnitude < MAX_MAGNITUDE)) throw notStorable(`the number ${value}`)
-  return String(value)
-}
-
-const whole = (value: bigint): string => {
-  const text = value.toString()
-  const digits = text.replace('-', '')
-  if (digits.length > 126 || digits.replace(/0+$/, '').length > MAX_DIGITS) throw notStorable(`an integer of ${digits.length} digits`)
-  return text
-}
-
-const notStorable = (what: string): Fault =>
-  new Fault('value-not-storable', `DynamoDB cannot hold ${what} exactly. Refuse such values before they become events.`)
 
 const fromAttribute = (attribute: AttributeValue): Value => {
   if (attribute.S !== undefined) return attribute.S

@@ -6,15 +6,26 @@ import {
   type Put,
 } from '@aws-sdk/client-dynamodb'
 import { keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
-import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
+import { requireStorable } from '../../engine/storable.ts'
+import { isRejection, MAX_ACTIONS, MAX_CHUNK_BYTES, RejectedSpans, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { toAttributes, toStored, type Attributes } from './codec.ts'
+import { all } from './gate.ts'
 import type { Table } from './table.ts'
-import { sizeOf } from './units.ts'
 
-export const MAX_ITEM_BYTES = 400 * 1024
+/** Side by side. Every span is settled before a fault is thrown. */
+export const commitSpans = async (table: Table, spans: readonly Span[]): Promise<readonly SpanOutcome[]> => {
+  const rejected = new Map<number, Fault>()
+  const outcomes = await all(spans.map((span, index) => commitSpan(table, span).catch((error: unknown): SpanOutcome => {
+    if (!isRejection(error)) throw error
+    rejected.set(index, error)
+    return { applied: 0, current: [] }
+  })))
+  if (rejected.size > 0) throw new RejectedSpans(rejected)
+  return outcomes
+}
 
-export const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome> => {
+const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome> => {
   for (const [applied, chunk] of span.entries()) {
     const current = await commitChunk(table, chunk)
     if (current !== undefined) return { applied, current }
@@ -24,7 +35,7 @@ export const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome>
 
 /** Undefined when applied; else what its writes met. */
 const commitChunk = async (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
-  checkSize(chunk)
+  checkSize(table, chunk)
   const [only] = chunk
   if (only === undefined) return undefined
   const current = await (chunk.length === 1 ? commitOne(table, only) : commitMany(table, chunk))
@@ -106,17 +117,11 @@ const conditionOf = (expect: number | null): Condition => {
 
 const keyOfWrite = (write: Write): Key => ('put' in write ? write.put : write.remove)
 
-const checkSize = (chunk: Chunk): void => {
+const checkSize = ({ spec }: Table, chunk: Chunk): void => {
   let bytes = 0
-  for (const write of chunk) if ('put' in write) bytes += checkedSize(write.put)
+  for (const write of chunk) bytes += 'put' in write ? requireStorable(spec, write.put) : 0
   if (chunk.length > MAX_ACTIONS || bytes > MAX_CHUNK_BYTES) {
     const first = chunk[0] === undefined ? '' : ` at ${keyOfWrite(chunk[0]).PK}`
     throw new Fault('chunk-too-large', `A commit of ${chunk.length} writes and ${bytes} bytes${first} exceeds ${MAX_ACTIONS} writes or 4 MB. Cut it between events.`)
   }
-}
-
-export const checkedSize = (item: Stored): number => {
-  const size = sizeOf(item)
-  if (size <= MAX_ITEM_BYTES) return size
-  throw new Fault('item-too-large', `The item ${item.PK} / ${item.SK} has ${size} bytes; DynamoDB holds at most ${MAX_ITEM_BYTES}. Fold less into one item.`)
 }

@@ -7,12 +7,13 @@ import { decidersOf } from '../../engine/decide.ts'
 import { isBookkeeping } from '../../engine/keys.ts'
 import type { Log, LogRecord } from '../../engine/log.ts'
 import { outboxOf } from '../../engine/outbox.ts'
+import { sizeOf } from '../../engine/size.ts'
 import { EVERY, sortReadable } from '../../engine/sort.ts'
 import type { Chunk, Store } from '../../engine/store.ts'
 import { timerChanges } from '../../engine/timers.ts'
 import { CHECKPOINTS } from './table.ts'
 import { createTally } from './tally.ts'
-import { sizeOf, writeUnits, type Touch } from './units.ts'
+import { writeUnits, type Touch } from './units.ts'
 
 /** What some events cost: units by the documented rules, and requests. */
 export interface Cost {
@@ -100,11 +101,13 @@ const createFolding = ({ domain, codec }: CostParts, store: Store) => {
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const standing = new Set<string>()
   const isParked = (projection: string, key: string) => standing.has(`${projection}#${key}`) || standing.has(`${EVERY}#${key}`)
+  let from = 0
   return async (records: readonly LogRecord[]): Promise<void> => {
     const { partition, offset } = records.at(-1) as LogRecord
     const { spans, poisons } = await sortReadable(records, { codec, deciders, isParked })
     for (const { projection, key } of poisons) standing.add(`${projection}#${key}`)
-    const advanced = await advance({ store, spans, checkpoint: { partition, offset: offset + 1 } })
+    const advanced = await advance({ store, spans, checkpoint: { partition, from, offset: offset + 1 } })
+    from = (await store.checkpoints()).get(partition) ?? 0
     for (const { span, poison } of advanced) if (poison !== undefined) standing.add(`${span.decider.projection.name}#${span.key}`)
   }
 }
@@ -127,8 +130,12 @@ const counting = ({ table }: Domain, target: BuildTarget) => {
       source = addTheirs(source, chunk, table, target)
       tally.committed(chunk)
     }
-    if (checkpoint !== undefined) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
-    requests += spans.flat().length + (checkpoint === undefined ? 0 : 1)
+    // The checkpoint is read before the spans and written after them.
+    const isMoved = checkpoint !== undefined && checkpoint.from !== checkpoint.offset
+    const isRead = checkpoint !== undefined && (spans.length > 0 || !isMoved)
+    if (isMoved) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
+    readUnits += isRead ? 1 : 0
+    requests += spans.flat().length + (isRead ? 1 : 0) + (isMoved ? 1 : 0)
     return target.commit(spans, checkpoint)
   }
   const { peek: _, ...awaited } = target

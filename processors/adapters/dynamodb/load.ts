@@ -1,5 +1,6 @@
 import type { KeysAndAttributes } from '@aws-sdk/client-dynamodb'
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
+import { isStorableKey } from '../../engine/storable.ts'
 import { NOTHING_DONE, PARTLY_DONE } from './attempts.ts'
 import { toStored, type Attributes } from './codec.ts'
 import { all } from './gate.ts'
@@ -7,9 +8,9 @@ import { abortedBy, type Table } from './table.ts'
 
 const MAX_GETS = 100
 
-/** Strongly consistent, in the order asked for, each key fetched once. */
+/** Strongly consistent, in the order asked for, each key fetched once. DynamoDB rejects a request with a key that it cannot hold: those items are absent. */
 export const load = async (table: Table, keys: readonly Key[]): Promise<readonly (Stored | undefined)[]> => {
-  const wanted = [...new Map(keys.map((key) => [keyOf(key), key])).values()]
+  const wanted = [...new Map(keys.map((key) => [keyOf(key), key])).values()].filter(isStorableKey)
   const found = new Map<string, Stored>()
   const batches: Promise<void>[] = []
   for (let from = 0; from < wanted.length; from += MAX_GETS) batches.push(loadBatch(table, wanted.slice(from, from + MAX_GETS), found))

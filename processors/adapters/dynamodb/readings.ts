@@ -6,7 +6,9 @@ import { tableName, type TableSpec } from '../../../projections/table.ts'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { binsOf } from '../../../projections/bins.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { newestOf, seriesName, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
+import { newestOf, seriesName, type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
+import { requireStorable } from '../../engine/storable.ts'
+import { isRejection } from '../../engine/store.ts'
 import { systemClock } from '../system-clock.ts'
 import { createAttempts, type Attempts } from './attempts.ts'
 import { toAttributes, toItem, type Attributes } from './codec.ts'
@@ -58,7 +60,7 @@ const openReadings = (parts: Parts): Series => {
   const gate = createGate(SIDE_BY_SIDE)
   let made: Promise<void> | undefined
   const ready = async (): Promise<DynamoDB> => {
-    made ??= tables().ensure(table, name).then(() => tables().enableTtl(table, name))
+    made ??= tables().create(table, name).then(() => tables().enableTtl(table, name))
     await made.catch((error: unknown) => {
       made = undefined
       throw error
@@ -71,8 +73,12 @@ const openReadings = (parts: Parts): Series => {
     const newest = newestOf(points, spec.dims).filter(({ at }) => at >= from)
     if (newest.length === 0) return []
     const client = await ready().catch(unavailable)
-    await all(newest.map((point) => gate(() => put(client, parts, point)))).catch(unavailable)
-    return []
+    const rejected: Rejected[] = []
+    await all(newest.map((point) => gate(() => put(client, parts, point)).catch((error: unknown) => {
+      if (!isRejection(error)) throw error
+      rejected.push({ point, reason: error.message })
+    }))).catch(unavailable)
+    return rejected
   }
   const found = async (asked: Stretch, only: { readonly newest?: boolean; readonly limit?: number } = {}): Promise<readonly Versioned[]> => {
     const stretch = { ...asked, from: Math.max(asked.from, keepsFrom()) }
@@ -102,9 +108,10 @@ const isWithin = ({ measure, dims, at }: Point, stretch: Stretch): boolean =>
   measure === stretch.measure && at >= stretch.from && at < stretch.to && Object.entries(stretch.where).every(([dim, value]) => dims[dim] === value)
 
 /** An idempotent put (S-i): what is newer stays. */
-const put = async (client: DynamoDB, { spec, name, attempts }: Parts, point: Versioned): Promise<void> => {
+const put = async (client: DynamoDB, { spec, table, name, attempts }: Parts, point: Versioned): Promise<void> => {
   const { measure, dims, at, values, version } = point
   const row: Item = { ...spec.rows.key(point), ...dims, ...values, [MEASURE]: measure, [VERSION]: version, [TTL]: Math.floor(at / 1000) + spec.rows.ttlSeconds }
+  requireStorable(table, row)
   await attempts(`a reading to ${name}`, async () => {
     try {
       await client.putItem({

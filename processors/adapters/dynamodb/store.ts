@@ -8,10 +8,10 @@ import { systemClock } from '../system-clock.ts'
 import type { Store, Stores } from '../../engine/store.ts'
 import { createAttempts, withPatience, type Failure } from './attempts.ts'
 import { bulk } from './bulk.ts'
-import { listCheckpoints, saveCheckpoint } from './checkpoints.ts'
-import { commitSpan } from './commit.ts'
+import { confirmCheckpoint, listCheckpoints, saveCheckpoint } from './checkpoints.ts'
+import { commitSpans } from './commit.ts'
 import { connect, connectStreams, DEFAULT_CONCURRENCY, type Connection } from './connect.ts'
-import { all, createGate } from './gate.ts'
+import { createGate } from './gate.ts'
 import { load, scan } from './load.ts'
 import { query } from './query.ts'
 import { isReserved, type Table } from './table.ts'
@@ -44,6 +44,7 @@ export interface DynamoStore extends Store {
 
 export interface DynamoStores extends Stores {
   open(spec: TableSpec, generation: number): Promise<DynamoStore>
+  create(spec: TableSpec, generation: number): Promise<DynamoStore>
   /** Physical removal of what has expired. Only for a generation that follows the log: while it is built, lag is unbounded (law 6). */
   enableTtl(spec: TableSpec, generation: number): Promise<void>
 }
@@ -59,15 +60,23 @@ export const dynamoStores = (options: DynamoOptions = {}): DynamoStores => {
   let streaming: Promise<DynamoDBStreams> | undefined
   const streams = (): Promise<DynamoDBStreams> => (streaming ??= connectStreams(options))
 
+  const opened = async (spec: TableSpec, generation: number): Promise<DynamoStore> => {
+    const name = tableName(spec, generation)
+    const tally = createTally(spec, (units) => metrics?.units?.(name, units))
+    const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
+    const store = createStore(table, { width: Math.max(1, Math.floor(maxConcurrency / 2)), clock })
+    if (spec.watched !== true) return store
+    return { ...store, changes: createStreamFeed({ streams: await streams(), arn: () => tables.streamArn(name), attempts, clock, table: name }) }
+  }
+
   return {
     async open(spec, generation) {
-      const name = tableName(spec, generation)
-      await tables.ensure(spec, name)
-      const tally = createTally(spec, (units) => metrics?.units?.(name, units))
-      const table: Table = { name, spec, client, gate, attempts, tally, newToken: randomUUID }
-      const store = createStore(table, { width: Math.max(1, Math.floor(maxConcurrency / 2)), clock })
-      if (spec.watched !== true) return store
-      return { ...store, changes: createStreamFeed({ streams: await streams(), arn: () => tables.streamArn(name), attempts, clock, table: name }) }
+      await tables.require(spec, tableName(spec, generation))
+      return opened(spec, generation)
+    },
+    async create(spec, generation) {
+      await tables.create(spec, tableName(spec, generation))
+      return opened(spec, generation)
     },
     drop: (spec, generation) => tables.drop(tableName(spec, generation)),
     measure: (spec, generation) => tables.measure(tableName(spec, generation)),
@@ -84,7 +93,8 @@ const createStore = (table: Table, { width, clock }: { readonly width: number; r
   return {
     load: (keys) => load(table, keys),
     async commit(spans, checkpoint) {
-      const outcomes = await all(spans.map((span) => commitSpan(table, span)))
+      if (checkpoint !== undefined && (spans.length > 0 || checkpoint.from === checkpoint.offset)) await confirmCheckpoint(table, checkpoint)
+      const outcomes = await commitSpans(table, spans)
       if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
       return outcomes
     },

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
-import type { Measured } from '../../engine/store.ts'
+import { tableMissing, type Measured } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attempts } from './attempts.ts'
 import { projectedAttributes } from './table.ts'
@@ -20,7 +20,10 @@ export interface TablesDeps {
 }
 
 export interface Tables {
-  ensure(spec: TableSpec, table: string): Promise<void>
+  /** Creates the table if there is none. Resolves when it is active. */
+  create(spec: TableSpec, table: string): Promise<void>
+  /** Resolves when the table is active. Fault `table-missing` if there is none. */
+  require(spec: TableSpec, table: string): Promise<void>
   drop(table: string): Promise<void>
   /** As DynamoDB counts it, every few hours. */
   measure(table: string): Promise<Measured | undefined>
@@ -65,12 +68,21 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
   }
 
+  const active = async (spec: TableSpec, table: string): Promise<void> => {
+    const description = await settle(table, (now) => now?.TableStatus === 'ACTIVE')
+    if (description !== undefined) checkShape(spec, table, description)
+  }
+
   return {
-    async ensure(spec, table) {
+    async create(spec, table) {
       const found = await settle(table, (description) => description?.TableStatus !== 'DELETING')
       if (found === undefined) await create(spec, table)
-      const description = await settle(table, (now) => now?.TableStatus === 'ACTIVE')
-      if (description !== undefined) checkShape(spec, table, description)
+      await active(spec, table)
+    },
+    async require(spec, table) {
+      const found = await describe(table)
+      if (found === undefined || found.TableStatus === 'DELETING') throw tableMissing(table)
+      await active(spec, table)
     },
     async drop(table) {
       await attempts(`DeleteTable ${table}`, async () => {

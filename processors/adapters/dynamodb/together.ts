@@ -26,7 +26,7 @@ export const readTogether = (load: Load): Load => {
     let from = 0
     for (const { keys, told } of asked) {
       const [begin, end] = [from, (from += keys.length)]
-      told(all.then((found) => found.slice(begin, end), (error: unknown) => (asked.length > 1 && isFault(error, 'store-refused') ? load(keys) : Promise.reject(error))))
+      told(all.then((found) => found.slice(begin, end), (error: unknown) => (asked.length > 1 && isFault(error, 'item-rejected') ? load(keys) : Promise.reject(error))))
     }
     await all.catch(() => undefined)
     underWay -= 1

@@ -1,6 +1,7 @@
-import { sameItem, type Item, type Value } from '../../../projections/item.ts'
+import { sameItem, type Item } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import { isBookkeeping } from '../../engine/keys.ts'
+import { sizeOf } from '../../engine/size.ts'
 import { isReserved, projectedAttributes } from './table.ts'
 
 /**
@@ -48,9 +49,6 @@ export const writeUnits = ({ spec, touches, mode, failed = false }: Written): Un
   return { domain, bookkeeping }
 }
 
-/** The bytes of an item as DynamoDB counts them. */
-export const sizeOf = (item: Item): number => membersSize(item, 0)
-
 const weight = (item: Item | undefined): number => (item === undefined ? 0 : sizeOf(item))
 
 const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1024))
@@ -71,26 +69,4 @@ const projected = (index: IndexSpec, attributes: 'all' | readonly string[], item
   if (attributes === 'all') return item
   const names = ['PK', 'SK', index.pk, index.sk, ...attributes]
   return Object.fromEntries(names.filter((name) => item[name] !== undefined).map((name) => [name, item[name]])) as Item
-}
-
-const membersSize = (value: { readonly [name: string]: Value | undefined }, overhead: number): number => {
-  let size = 0
-  for (const name of Object.keys(value)) {
-    const member = value[name]
-    if (member !== undefined) size += Buffer.byteLength(name) + valueSize(member) + overhead
-  }
-  return size
-}
-
-const valueSize = (value: Value): number => {
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (typeof value === 'number' || typeof value === 'bigint') return 1 + Math.ceil(significantDigits(value) / 2)
-  if (value === null || typeof value === 'boolean') return 1
-  if (Array.isArray(value)) return 3 + value.reduce((size: number, member: Value) => size + valueSize(member) + 1, 0)
-  return 3 + membersSize(value as { [name: string]: Value | undefined }, 1)
-}
-
-const significantDigits = (value: number | bigint): number => {
-  const [mantissa = ''] = String(value).split('e')
-  return Math.max(1, mantissa.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '').length)
 }

@@ -59,7 +59,8 @@ interface State extends HoldPlan {
 }
 
 const CONFIRMATIONS = 3
-const LAW_BROKEN = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-truncated']
+/** Faults after which the partition begins anew with `assigned`. */
+const BEGINS_ANEW = ['topic-recreated', 'topic-missing', 'log-trimmed', 'log-truncated', 'checkpoint-moved']
 
 export function holdPartition(plan: HoldPlan): Hold {
   const { partition, membership, before } = plan
@@ -155,7 +156,7 @@ async function during(state: State, from: number, run: () => Promise<void>): Pro
   state.work = run().then(() => { state.doing = 'nothing' }, (error: unknown) => {
     state.doing = 'nothing'
     if (!current(state)) return
-    if (isFault(error) && LAW_BROKEN.includes(error.code)) refuse(state, error)
+    if (isFault(error) && BEGINS_ANEW.includes(error.code)) refuse(state, error)
     else void rest(state, from, error)
   })
   await state.work

@@ -1,5 +1,5 @@
 import { keyOf } from '../../../projections/item.ts'
-import type { Fault } from '../../../schemas/fault.ts'
+import { isFault, type Fault } from '../../../schemas/fault.ts'
 import type { Write } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
 import { tidy } from './items.ts'
@@ -9,6 +9,8 @@ import type { Writer } from './writer.ts'
 
 /** Milliseconds for which commits gather before they go to LMDB together: the log needs the disk more than they do. */
 const GATHER = 200
+/** Milliseconds until a write that failed is tried again. */
+const AGAIN = 1_000
 /** About what may wait for LMDB before commits wait too. */
 const MAX_BYTES = 16 * 1024 * 1024
 /** LMDB copies the page in which an item lies. */
@@ -62,13 +64,18 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
     next.items.set(id, 'put' in write ? tidy(write.put) : null)
     told(write)
   }
+  /** Also after a failure: a full disk may have room again while nothing new is accepted. */
+  const drainIn = (ms: number): void => {
+    timer ??= setTimeout(() => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(AGAIN))), ms)
+  }
   const later = async (size: number): Promise<void> => {
     bytes += size
     if (bytes > MAX_BYTES) await drain()
-    else timer ??= setTimeout(() => void drain().catch(() => undefined), GATHER)
+    else drainIn(GATHER)
   }
   return {
     drain, accept, later,
+    failing: (): Fault | undefined => fault,
     overlay: overlayOf(() => next.items, () => writing.items),
     reached: (partition: number, offset: number): void => advance(next.checkpoints, partition, offset),
     /** After a failed write nothing new is accepted until the old is written. */

@@ -1,17 +1,18 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
+import type { Fault } from '../../../schemas/fault.ts'
 import { isPacked, type BuildTarget, type Packed, type Packing } from '../../engine/build-target.ts'
 import type { Pace } from '../../engine/pace.ts'
-import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
+import { isStorableKey, MAX_KEY_BYTES, requireStorable } from '../../engine/storable.ts'
+import { isRejection, RejectedSpans, requireCheckpoint, type Chunk, type Span, type SpanOutcome, type Store } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
 import { createFeed } from './feed.ts'
 import { createGathering, type Gathering } from './gathering.ts'
-import { idOf, membershipOf, refuseLongIndexKeys, tidy, type Tables } from './items.ts'
+import { membershipOf, tidy, type Tables } from './items.ts'
 import { createPacker, type Packer } from './pack.ts'
 import { advance, type Overlay } from './pending.ts'
 import { createReader } from './reader.ts'
 import { createRecent } from './recent.ts'
-import { refuseTooLarge } from './size.ts'
 import { checkpointsIn, openWriter, type GenerationParts, type Writer } from './writer.ts'
 
 /** `write` is on disk when it resolves, by another thread meanwhile. Fastest when sorted by key. */
@@ -60,14 +61,15 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     peek: find,
     load: async keys => keys.map(find),
     commit: async (spans, checkpoint) => {
-      const bytes = refuseUnstorable(spec, spans)
       await gathering.ready()
-      const outcomes = spans.map(span => applySpan(span, find, gathering.accept))
-      if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) {
-        advance(checkpoints, checkpoint.partition, checkpoint.offset)
-        gathering.reached(checkpoint.partition, checkpoints.get(checkpoint.partition) ?? checkpoint.offset)
+      if (checkpoint !== undefined) requireCheckpoint(spec.name, checkpoint, checkpoints.get(checkpoint.partition) ?? 0)
+      const { outcomes, rejected, bytes } = applySpans(spans, { spec, find, accept: gathering.accept })
+      if (checkpoint !== undefined && checkpoint.offset !== checkpoint.from && rejected.size === 0 && outcomes.every(({ applied }) => applied === 'all')) {
+        checkpoints.set(checkpoint.partition, checkpoint.offset)
+        gathering.reached(checkpoint.partition, checkpoint.offset)
       }
       await (durable ? drain() : gathering.later(bytes))
+      if (rejected.size > 0) throw new RejectedSpans(rejected)
       return outcomes
     },
     checkpoints: async () => new Map(checkpoints),
@@ -80,6 +82,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     packing: packingOf(spec, packer),
     count: async () => ((await settled()).items.getStats() as { readonly entryCount: number }).entryCount,
     sync: drain,
+    failing: gathering.failing,
     scrub: () => drain().then(writer.scrub),
     copy: writer.copy,
     close: () => closing ??= drain().finally(() => writer.close()),
@@ -90,6 +93,7 @@ const findIn = ({ name }: TableSpec, { writer, overlay }: { readonly writer: Wri
   const id = keyOf(key)
   const item = overlay.find(id)
   if (item !== undefined) return item ?? undefined
+  if (id.length > SURELY_STORABLE && !isStorableKey(key)) return undefined
   try {
     return writer.lacks(id) ? undefined : writer.tables().items.get(id)
   } catch (error) {
@@ -104,17 +108,17 @@ const feedOf = ({ watched }: TableSpec) => {
   return { told: feed.add, offered: { changes: feed } }
 }
 
-/** With every key checked before the batch begins: one that fails inside would leave half of it. */
-const changesOf = ({ indexes }: TableSpec, puts: readonly (Stored | Packed)[], removes: readonly Key[]) => {
+/** Checks every item before the transaction begins: one that failed inside would leave half of it. A build has measured its packed items. */
+const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes: readonly Key[]) => {
   const changes: (readonly [string, Stored | Uint8Array | null])[] = []
   for (const item of puts) {
-    if (isPacked(item)) changes.push([idOf(item), item.bytes.subarray(item.start, item.end)])
+    if (isPacked(item)) changes.push([keyOf(item), item.bytes.subarray(item.start, item.end)])
     else {
-      refuseLongIndexKeys(indexes, item)
-      changes.push([idOf(item), item])
+      requireStorable(spec, item)
+      changes.push([keyOf(item), item])
     }
   }
-  for (const key of removes) changes.push([idOf(key), null])
+  for (const key of removes) changes.push([keyOf(key), null])
   return changes
 }
 
@@ -124,30 +128,52 @@ const packingOf = ({ indexes }: TableSpec, { pack, unpack }: Packer): Packing =>
   unpack,
 })
 
-/** Gives about the size of all that is to be written. */
-const refuseUnstorable = ({ indexes }: TableSpec, spans: readonly Span[]): number => {
+type Find = (key: Key) => Stored | undefined
+
+/** A key of at most so many UTF-16 units has a length that LMDB holds: a unit is at most three bytes of UTF-8. */
+const SURELY_STORABLE = Math.floor(MAX_KEY_BYTES / 3)
+
+interface Applying {
+  readonly spec: TableSpec
+  readonly find: Find
+  readonly accept: Gathering['accept']
+}
+
+interface AppliedSpans {
+  readonly outcomes: readonly SpanOutcome[]
+  readonly rejected: ReadonlyMap<number, Fault>
+  /** About what they take on disk. */
+  readonly bytes: number
+}
+
+const applySpans = (spans: readonly Span[], applying: Applying): AppliedSpans => {
+  const rejected = new Map<number, Fault>()
   let bytes = 0
-  for (const write of spans.flat(2)) {
-    idOf('put' in write ? write.put : write.remove)
-    if (!('put' in write)) continue
-    bytes += refuseTooLarge(write.put)
-    refuseLongIndexKeys(indexes, write.put)
-  }
+  const outcomes = spans.map((span, index): SpanOutcome => {
+    for (const [applied, chunk] of span.entries()) {
+      try {
+        bytes += sizeOfChunk(applying.spec, chunk)
+      } catch (error) {
+        if (!isRejection(error)) throw error
+        rejected.set(index, error)
+        return { applied, current: [] }
+      }
+      const current = applyChunk(chunk, applying)
+      if (current !== undefined) return { applied, current }
+    }
+    return { applied: 'all' }
+  })
+  return { outcomes, rejected, bytes }
+}
+
+const sizeOfChunk = (spec: TableSpec, chunk: Chunk): number => {
+  let bytes = 0
+  for (const write of chunk) bytes += 'put' in write ? requireStorable(spec, write.put) : 0
   return bytes
 }
 
-type Find = (key: Key) => Stored | undefined
-
-const applySpan = (span: Span, find: Find, accept: Gathering['accept']): SpanOutcome => {
-  for (const [index, chunk] of span.entries()) {
-    const current = applyChunk(chunk, find, accept)
-    if (current !== undefined) return { applied: index, current }
-  }
-  return { applied: 'all' }
-}
-
 /** Undefined when it was applied, else the items it met. */
-const applyChunk = (chunk: Chunk, find: Find, accept: Gathering['accept']): readonly Stored[] | undefined => {
+const applyChunk = (chunk: Chunk, { find, accept }: Applying): readonly Stored[] | undefined => {
   const met = chunk.map(write => find('put' in write ? write.put : write.remove))
   const holds = chunk.every((write, index) => write.expect === (met[index]?._pos ?? null))
   if (!holds) return met.filter(item => item !== undefined)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault } from '../../../schemas/fault.ts'
+import { Fault, isFault } from '../../../schemas/fault.ts'
 import type { LogRecord, Subscriber, Subscription } from '../../engine/log.ts'
 
 /** What a group needs to know of the topic it follows. */
@@ -86,7 +86,11 @@ interface Following {
 const follow = async ({ group, member, followed, held }: Following): Promise<void> => {
   const { subscriber, stopping: { signal } } = member
   const lease = { partition: 0, held }
-  let at = await untilItWorks(member, async () => begin(followed, await subscriber.assigned({ partition: 0, low: 0, high: followed.high() })))
+  const assign = async (): Promise<number | undefined> => {
+    const from = await untilItWorks(member, async () => begin(followed, await subscriber.assigned({ partition: 0, low: 0, high: followed.high() })))
+    return from === 'moved' ? assign() : from
+  }
+  let at = await assign()
   if (at === undefined) return
   while (!signal.aborted) {
     if (at >= followed.high()) {
@@ -97,14 +101,14 @@ const follow = async ({ group, member, followed, held }: Following): Promise<voi
       continue
     }
     const from: number = at
-    const after: number | undefined = await untilItWorks(member, async () => {
+    const after: number | 'moved' | undefined = await untilItWorks(member, async () => {
       const records = followed.take(from)
       await subscriber.batch(records, lease)
       return from + records.length
     })
-    if (after === undefined) break
-    at = after
-    followed.reached(group, at)
+    at = after === 'moved' ? await assign() : after
+    if (at === undefined) break
+    if (after !== 'moved') followed.reached(group, at)
   }
   subscriber.revoked(0)
 }
@@ -115,14 +119,15 @@ const begin = ({ topic, high }: Followed, from: number): number => {
     'Restore the log folder, or rebuild from what it holds.')
 }
 
-/** Undefined when the member was stopped before it worked. */
-const untilItWorks = async (member: Member, work: () => Promise<number>): Promise<number | undefined> => {
+/** Undefined when the member was stopped before it worked; `moved` if the partition is to be assigned anew. */
+const untilItWorks = async <T>(member: Member, work: () => Promise<T>): Promise<T | 'moved' | undefined> => {
   const { signal } = member.stopping
   for (let pause = FIRST_PAUSE; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
       return await work()
     } catch (error) {
       member.subscriber.failed(error)
+      if (isFault(error, 'checkpoint-moved')) return 'moved'
     }
     await sleep(pause, undefined, { signal }).catch(() => undefined)
   }

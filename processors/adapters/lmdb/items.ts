@@ -1,7 +1,6 @@
 import type { Database, RootDatabase } from 'lmdb'
-import { keyOf, type Item, type Key, type Stored, type Value } from '../../../projections/item.ts'
+import { keyOf, type Item, type Stored, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import { Fault } from '../../../schemas/fault.ts'
 import { openDatabase, openSet, type LmdbKey } from './environment.ts'
 import { sortText } from './range.ts'
 
@@ -96,7 +95,7 @@ export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
       const to = now?.[name]
       if (from === to) continue
       if (from !== undefined) void tables.indexes.get(name)?.remove(from)
-      if (to !== undefined) void tables.indexes.get(name)?.put(checked(to), NOTHING)
+      if (to !== undefined) void tables.indexes.get(name)?.put(to, NOTHING)
     }
     changed.set(id, now)
     if (now === undefined) void tables.members.remove(id)
@@ -126,21 +125,4 @@ export const tidy = (item: Stored): Stored => {
     if (item[name] === undefined) return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
   }
   return item
-}
-
-/** LMDB's bound for a key, in bytes. */
-const MAX_KEY_BYTES = 1978
-
-const checked = (id: string): string => {
-  // A UTF-16 unit is at most three bytes of UTF-8.
-  if (id.length * 3 <= MAX_KEY_BYTES || Buffer.byteLength(id) <= MAX_KEY_BYTES) return id
-  throw new Fault('key-too-large', `The key ${id.slice(0, 80).replaceAll('\u0000', ' ')}… is over ${MAX_KEY_BYTES} bytes. Choose shorter keys.`)
-}
-
-/** The key of an item and its index entries, after checking that LMDB can hold them: a batch must not fail half way. */
-export const idOf = (key: Key): string => checked(keyOf(key))
-
-export const refuseLongIndexKeys = (indexes: readonly IndexSpec[], item: Item): void => {
-  const membership = membershipOf(indexes, item)
-  if (membership !== undefined) Object.values(membership).forEach(checked)
 }

@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TableSpec } from '../../../projections/table.ts'
-import type { Stores } from '../../engine/store.ts'
+import { tableMissing, type Stores } from '../../engine/store.ts'
 import { openGeneration, type LmdbStore } from './generation.ts'
 
 export type { LmdbStore } from './generation.ts'
 
 export interface LmdbStores extends Stores {
   open(spec: TableSpec, generation: number): Promise<LmdbStore>
+  create(spec: TableSpec, generation: number): Promise<LmdbStore>
 }
 
 export interface LmdbStoresOptions {
@@ -39,15 +40,21 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: 
     opened.delete(path)
     await entry?.store.close()
   }
-  return {
-    open: async (spec, generation) => {
+  const open = (spec: TableSpec, generation: number): LmdbStore => {
       const path = pathOf(spec, generation)
       const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec), ...(share === undefined ? {} : { share }), ...(fleeting && { fleeting }) }), users: 0 }
       entry.users++
       opened.set(path, entry)
       let left: Promise<void> | undefined
       return { ...entry.store, close: () => (left ??= leave(path)) }
+  }
+  const isThere = (spec: TableSpec, generation: number): boolean => existsSync(join(pathOf(spec, generation), 'data.mdb'))
+  return {
+    open: async (spec, generation) => {
+      if (!isThere(spec, generation)) throw tableMissing(`generation ${generation} of ${spec.name} (${pathOf(spec, generation)})`)
+      return open(spec, generation)
     },
+    create: async (spec, generation) => open(spec, generation),
     drop: async (spec, generation) => {
       const path = pathOf(spec, generation)
       await close(path)
@@ -55,7 +62,7 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: 
     },
     measure: async (spec, generation) => {
       const path = pathOf(spec, generation)
-      if (!existsSync(join(path, 'data.mdb'))) return undefined
+      if (!isThere(spec, generation)) return undefined
       return { items: (await opened.get(path)?.store.count()) ?? null, bytes: await bytesIn(path) }
     },
     close: async () => {

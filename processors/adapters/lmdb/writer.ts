@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RootDatabase } from 'lmdb'
 import type { Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
+import { tableMissing } from '../../engine/store.ts'
 import { createAbsence, type Absence } from './absence.ts'
 import { asFault, causeOf, hasRoomFor, openEnvironment } from './environment.ts'
 import { createIndexer, hasAny, openTables, type Tables } from './items.ts'
@@ -65,6 +68,8 @@ export const openWriter = (parts: GenerationParts): Writer => {
     if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
     await scrubbing
     const { root, tables } = opened
+    // LMDB would go on writing to a file without a name.
+    if (!existsSync(join(path, 'data.mdb'))) throw tableMissing(path)
     if (!hasRoomFor(path, changes.bytes)) {
       throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written. Free space.`, { retriable: true })
     }

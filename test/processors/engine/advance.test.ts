@@ -35,8 +35,8 @@ test('a commit is a prefix of whole events: a burst above 100 items is cut befor
 
 test('a commit stays under 4 MB', async () => {
   const store = memoryStore()
-  const large = (id: string) => eventOf('Spread', { count: 12, text: 'x'.repeat(90_000) }, { id })
-  const heavier = eventOf('Spread', { count: 20, text: 'y'.repeat(90_000) }, { id: 'heavier' })
+  const large = (id: string) => eventOf('Spread', { count: 12, text: 'x'.repeat(200_000) }, { id })
+  const heavier = eventOf('Spread', { count: 20, text: 'y'.repeat(200_000) }, { id: 'heavier' })
   await advance({ store, spans: [span([large('one'), heavier])] })
   expect(store.commits.flat().map((chunk) => chunk.length)).toEqual([12, 20])
 })
@@ -119,7 +119,7 @@ test('a refused command repeated with its key is refused alike, though the state
 
 test('a fold that throws poisons its span at that event; the events before it are saved', async () => {
   const store = memoryStore()
-  const [result] = await advance({ store, spans: [span([paid(1, 'p'), eventOf('Broke', {}, { id: 'b' }), paid(2, 'q')])], checkpoint: { partition: 0, offset: 3 } })
+  const [result] = await advance({ store, spans: [span([paid(1, 'p'), eventOf('Broke', {}, { id: 'b' }), paid(2, 'q')])], checkpoint: { partition: 0, from: 0, offset: 3 } })
   expect(result?.poison?.heard.offset).toBe(1)
   expect(result?.outcomes).toEqual([{ kind: 'applied' }])
   expect(total(store)).toMatchObject({ total: 1 })

@@ -21,7 +21,7 @@ const folder = () => {
 const controlled = async () => {
   const store = memoryStore()
   const control = createControl({ store, now: () => 1_000 })
-  await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 })
+  await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 }, async () => {})
   /** As a process does that dies when it has taken the lease, before its generation is listed. */
   const dying = createControl({ store: { ...store, commit: async (spans) => (JSON.stringify(spans).includes('GEN#') ? Promise.reject(new Error('killed')) : store.commit(spans)) }, now: () => 1_000 })
   return { control, dying }

@@ -10,7 +10,7 @@ const WORK = { ends: new Map([[0, 10]]), workers: 2, place: 'here', owed: [{ pro
 const controlled = async () => {
   let time = 1_000
   const control = createControl({ store: memoryStore(), now: () => time })
-  await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 })
+  await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 }, async () => {})
   return { control, pass: (ms: number) => void (time += ms) }
 }
 

@@ -14,7 +14,7 @@ const marker = (offset: number, rest: Omit<Item, 'PK' | 'SK'>): Stored => ({ PK:
 const storeOf = async (items: readonly Stored[], reached = 100): Promise<MemoryStore> => {
   const store = memoryStore()
   for (const each of items) store.items.set(keyOf(each), each)
-  await store.commit([], { partition: 0, offset: reached })
+  await store.reach(reached)
   return store
 }
 
@@ -94,7 +94,7 @@ test('an item that the serving generation changes meanwhile is compared as of on
     folded += 1
     if (folded === 2) {
       after.items.set(keyOf(item('TOTAL', 120)), item('TOTAL', 120, { total: 9 }))
-      await after.commit([], { partition: 0, offset: 121 })
+      await after.reach(121)
     }
     return after
   }

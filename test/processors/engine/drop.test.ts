@@ -13,7 +13,7 @@ const FLIPPED_AT = 10
 const flipped = async () => {
   const clock = virtualClock()
   const control = createControl({ store: memoryStore(), now: clock.now })
-  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 })
+  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 }, async () => {})
   const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
   await control.follow(ledger.name, generation, 'me')
   await control.flip(ledger.name, { generation, from: new Map([[0, FLIPPED_AT]]), parked: new Map() }, (await control.serving(ledger.name)).version)

@@ -9,16 +9,16 @@ import { virtualClock } from './virtual-clock.ts'
 const opened = async () => {
   const clock = virtualClock()
   const control = createControl({ store: memoryStore(), now: clock.now })
-  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 })
+  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 }, async () => {})
   const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
   await control.follow(ledger.name, generation, 'me')
   const stores = [memoryStore(), memoryStore()] as const
   const reach = async (end: number) => {
-    for (const store of stores) await store.commit([], { partition: 0, offset: end })
+    for (const store of stores) await store.reach(end)
   }
   const followed = new Set(['ledger.g1', 'ledger.g2'])
   const start = (to: number, end: number, { foldVersion = 1, acceptParked = false, acceptUnfollowed = false, progress = (_generation: number, _behind: number): void => undefined } = {}) => {
-    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group) }
+    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group), committed: async () => new Map([[0, 7]]) }
     return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked, acceptUnfollowed, progress })
   }
   const flipTo = async (to: number, end: number, acceptParked = false) => {
@@ -69,11 +69,11 @@ test('a flip to the generation that serves changes nothing', async () => {
 
 test('a flip waits until both generations have passed where the log ended when it was asked for', async () => {
   const { control, clock, stores, start } = await opened()
-  await stores[0].commit([], { partition: 0, offset: 10 })
+  await stores[0].reach(10)
   const flipping = start(2, 10)
   await clock.pass(1_000)
   expect((await control.serving(ledger.name)).generation).toBe(1)
-  await stores[1].commit([], { partition: 0, offset: 10 })
+  await stores[1].reach(10)
   await clock.pass(1_000)
   expect(await flipping).toEqual({ before: 1, standsStill: false })
 })
@@ -129,7 +129,7 @@ test('a command of another fold version flips to a generation that processors of
 test('what nobody follows stands still before the end, does not serve, and is told with what it lacks', async () => {
   const { control, clock, followed, stores, start } = await opened()
   followed.delete('ledger.g2')
-  await stores[1].commit([], { partition: 0, offset: 6 })
+  await stores[1].reach(6)
   const flipping = expect(start(2, 10, { foldVersion: 7, acceptUnfollowed: true })).rejects.toMatchObject({ code: 'generation-stands-still', message: expect.stringMatching(/4 events behind.*version 1.*version 7/) })
   await clock.pass(10_000)
   await flipping
@@ -138,13 +138,13 @@ test('what nobody follows stands still before the end, does not serve, and is to
 
 test('a flip waits for a generation as long as it makes progress, and reports how far it is behind', async () => {
   const { control, clock, stores, start } = await opened()
-  await stores[0].commit([], { partition: 0, offset: 10 })
+  await stores[0].commit([], { partition: 0, from: 0, offset: 10 })
   const behind: number[] = []
   const flipping = start(2, 10, { progress: (_, events) => void (behind.at(-1) !== events && behind.push(events)) })
   for (let offset = 1; offset <= 10; offset += 1) {
     await clock.pass(50_000)
     expect((await control.serving(ledger.name)).generation).toBe(1)
-    await stores[1].commit([], { partition: 0, offset })
+    await stores[1].commit([], { partition: 0, from: offset - 1, offset })
   }
   await clock.pass(1_000)
   expect(await flipping).toEqual({ before: 1, standsStill: false })
@@ -153,7 +153,7 @@ test('a flip waits for a generation as long as it makes progress, and reports ho
 
 test('a flip that waits for the serving generation names that one', async () => {
   const { clock, stores, start } = await opened()
-  await stores[1].commit([], { partition: 0, offset: 10 })
+  await stores[1].reach(10)
   const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-behind', message: expect.stringContaining('Generation 1 of') })
   await clock.pass(61_000)
   await flipping
@@ -162,8 +162,8 @@ test('a flip that waits for the serving generation names that one', async () => 
 test('where nobody follows the serving generation any more, the next one sends from where that stands', async () => {
   const { control, followed, stores, start } = await opened()
   followed.delete('ledger.g1')
-  await stores[0].commit([], { partition: 0, offset: 4 })
-  await stores[1].commit([], { partition: 0, offset: 10 })
+  await stores[0].reach(4)
+  await stores[1].reach(10)
   await start(2, 10)
   expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 4]]))
 })

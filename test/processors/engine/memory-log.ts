@@ -8,6 +8,8 @@ export interface MemoryLog extends Log {
   say(...events: readonly Event[]): void
   /** Hands everything from where the subscriber begins to every subscriber, as one batch. */
   deliver(): Promise<void>
+  /** Hands everything from an offset on to every subscriber, without assigning the partition anew. */
+  held(): (from: number) => Promise<void>
 }
 
 export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
@@ -25,6 +27,9 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
         const from = await subscriber.assigned({ partition: 0, low: 0, high: records.length })
         if (from < records.length) await subscriber.batch(records.slice(from), { partition: 0, held: () => true })
       }
+    },
+    held: () => async (from) => {
+      for (const subscriber of subscribers) await subscriber.batch(records.slice(from), { partition: 0, held: () => true })
     },
     append: async (said) => said.map(({ key, value }) => ({ partition: 0, offset: add(key, value) - 1 })),
     subscribe: async (_, subscriber) => {

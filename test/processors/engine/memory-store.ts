@@ -1,6 +1,8 @@
 import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { BuildTarget, Packed, Packing } from '../../../processors/engine/build-target.ts'
-import type { Chunk, Store, Write } from '../../../processors/engine/store.ts'
+import { isRejection, RejectedSpans, requireCheckpoint, type Chunk, type Store, type Write } from '../../../processors/engine/store.ts'
+import { requireStorable } from '../../../processors/engine/storable.ts'
+import type { Fault } from '../../../schemas/fault.ts'
 
 /** The store port at its plainest, for tests of what stands on it: no peek, so that loads are exercised. */
 export interface MemoryStore extends Store {
@@ -10,6 +12,8 @@ export interface MemoryStore extends Store {
   /** Runs before the next commit, as another writer would. */
   interrupt(work: () => void): void
   dump(): readonly string[]
+  /** Sets the checkpoint of a partition, whatever it is. */
+  reach(offset: number, partition?: number): Promise<void>
 }
 
 const keyOfWrite = (write: Write): Key => ('put' in write ? write.put : write.remove)
@@ -22,8 +26,15 @@ export const memoryStore = (): MemoryStore => {
   let interruption: (() => void) | undefined
   const holds = (write: Write) => (items.get(keyOf(keyOfWrite(write)))?._pos ?? null) === write.expect
   const apply = (write: Write) => ('put' in write ? items.set(keyOf(write.put), write.put) : items.delete(keyOf(write.remove)))
-  const commitSpan = (span: readonly Chunk[]) => {
+  const commitSpan = (span: readonly Chunk[], reject: (fault: Fault) => void) => {
     for (const [at, chunk] of span.entries()) {
+      try {
+        for (const write of chunk) if ('put' in write) requireStorable({ indexes: [] }, write.put)
+      } catch (error) {
+        if (!isRejection(error)) throw error
+        reject(error)
+        return { applied: at, current: [] }
+      }
       if (!chunk.every(holds)) {
         return { applied: at, current: chunk.map((write) => items.get(keyOf(keyOfWrite(write)))).filter((item) => item !== undefined) }
       }
@@ -38,6 +49,7 @@ export const memoryStore = (): MemoryStore => {
     interrupt: (work) => {
       interruption = work
     },
+    reach: async (offset, partition = 0) => void checkpoints.set(partition, offset),
     dump: () => [...items.values()].map((item) => canonical(item)).sort(),
     load: async (keys) => {
       loads.push(keys.length)
@@ -47,10 +59,13 @@ export const memoryStore = (): MemoryStore => {
       const other = interruption
       interruption = undefined
       other?.()
+      if (checkpoint) requireCheckpoint('memory', checkpoint, checkpoints.get(checkpoint.partition) ?? 0)
       commits.push(...spans)
-      const outcomes = spans.map(commitSpan)
+      const rejected = new Map<number, Fault>()
+      const outcomes = spans.map((span, index) => commitSpan(span, (fault) => void rejected.set(index, fault)))
+      if (rejected.size > 0) throw new RejectedSpans(rejected)
       const done = outcomes.every(({ applied }) => applied === 'all')
-      if (checkpoint && done) checkpoints.set(checkpoint.partition, Math.max(checkpoint.offset, checkpoints.get(checkpoint.partition) ?? 0))
+      if (checkpoint && done && checkpoint.offset !== checkpoint.from) checkpoints.set(checkpoint.partition, checkpoint.offset)
       return outcomes
     },
     checkpoints: async () => new Map(checkpoints),
@@ -90,6 +105,6 @@ export const memoryTarget = (store: MemoryStore, packing?: Packing & { readonly 
   write: async (puts, removes, checkpoints) => {
     for (const item of puts) store.items.set(keyOf(item), packing?.opened(item) ?? (item as Stored))
     for (const key of removes) store.items.delete(keyOf(key))
-    for (const [partition, offset] of checkpoints) await store.commit([], { partition, offset })
+    for (const [partition, offset] of checkpoints) await store.reach(offset, partition)
   },
 })

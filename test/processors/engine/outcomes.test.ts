@@ -56,7 +56,7 @@ test('in another process the checkpoint is watched, and the marker tells', async
   const { outcomes, store, clock } = given(25)
   const applied = outcomes.after(sent(3), 10_000)
   const other = outcomes.after(sent(4), 10_000)
-  await store.commit([[[{ put: marker(4), expect: null }]]], { partition: 0, offset: 5 })
+  await store.commit([[[{ put: marker(4), expect: null }]]], { partition: 0, from: 0, offset: 5 })
   await clock.pass(25)
   expect(await applied).toEqual({ kind: 'applied' })
   expect(await other).toEqual(refused)
@@ -64,7 +64,7 @@ test('in another process the checkpoint is watched, and the marker tells', async
 
 test('what was passed before this process began is known without hearing of it', async () => {
   const { outcomes, store, clock } = given()
-  await store.commit([[[{ put: marker(2), expect: null }]]], { partition: 0, offset: 5 })
+  await store.commit([[[{ put: marker(2), expect: null }]]], { partition: 0, from: 0, offset: 5 })
   expect(await outcomes.reached({ partition: 0, offset: 4 }, 1_000)).toBe(true)
   expect(await outcomes.after(sent(2), 1_000)).toEqual(refused)
   const beyond = outcomes.reached({ partition: 0, offset: 5 }, 1_000)
@@ -98,7 +98,7 @@ test('refusals beyond those remembered are still told rightly', async () => {
 test('the sender of an event behind a parked one hears that its key stands still', async () => {
   const { outcomes, store, clock } = given(25)
   const entry = parkedFrom({ projection: 'accounts', key: 'a', position: { partition: 0, offset: 2 }, error: new Error('broken') }, 8)
-  await store.commit([parking(entry)], { partition: 0, offset: 9 })
+  await store.commit([parking(entry)], { partition: 0, from: 0, offset: 9 })
   const answer = outcomes.after(sent(4), 1_000)
   const [before, itself] = [outcomes.after(sent(1), 1_000), outcomes.after(sent(2), 1_000)]
   await clock.pass(0)

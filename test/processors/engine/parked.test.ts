@@ -137,8 +137,8 @@ describe('healing', () => {
     await askRetry(world.store, await theOne(world))
     const running = await follow(world, mended)
     expect(await running.heal()).toBe(1)
-    // It folds the same batch over what it read before, and only its writes meet what is there now.
-    const late: Store = { ...world.store, checkpoints: zombie.checkpoints, reader: zombie.reader }
+    // It folds the same batch over what it read before: its commits passed the check of the checkpoint, and only its writes meet what is there now.
+    const late: Store = { ...world.store, checkpoints: zombie.checkpoints, reader: zombie.reader, commit: (spans) => world.store.commit(spans) }
     await start(world, late)
     await world.log.deliver()
     expect(await parked(world)).toEqual([])

@@ -43,9 +43,9 @@ const workshopOf = (place = 'here') => {
 
 const opened = async (place?: string) => {
   const control = createControl({ store: memoryStore(), now: systemClock.now })
-  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 })
+  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 }, async () => {})
   const served = memoryStore()
-  await served.commit([], { partition: 0, offset: records.length })
+  await served.reach(records.length)
   const made = workshopOf(place)
   const parts = (rest: Partial<RebuildParts> = {}): RebuildParts => ({ domain: ledger, log, codec: jsonCodec, clock: systemClock, control, served, holder: 'one', workshop: made.workshop, ...rest })
   return { control, parts, ...made }

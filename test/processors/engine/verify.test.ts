@@ -30,7 +30,7 @@ const world = () => {
   return {
     store,
     say,
-    checkpoint: async () => void (await store.commit([], { partition: 0, offset: log.records.length })),
+    checkpoint: async () => void (await store.reach(log.records.length)),
     /** Happens whenever the proof waits. */
     whileItWaits: (work: () => Promise<void>) => (during = work),
     tamper: (change: object) => {
@@ -42,7 +42,7 @@ const world = () => {
         now += ms
         await during()
       } }
-      return verify({ domain: ledger, codec: jsonCodec, log, store, clock, scratch: await stores.open(ledger.table, 1) })
+      return verify({ domain: ledger, codec: jsonCodec, log, store, clock, scratch: await stores.create(ledger.table, 1) })
     },
   }
 }

@@ -101,7 +101,7 @@ describeWith('the table on DynamoDB Local', dynamodbAvailable(), () => {
   test('E1: FractiTable is paid by the request, keyed by PK and SK, with three indexes that project all', async () => {
     expect(expensesTable.name).toBe('FractiTable')
     const name = `${expensesTable.name}-${process.pid}`
-    await stores.open({ ...expensesTable, name }, 1)
+    await stores.create({ ...expensesTable, name }, 1)
     const client = connect({ endpoint })
     const { Table } = await client.describeTable({ TableName: name })
     client.destroy()

@@ -21,7 +21,7 @@ const spec: LiveSpec = {
 const bar = async () => {
   const stores = lmdbStores({ folder: await scratch() })
   later(() => stores.close())
-  const state = { generation: 1, store: await stores.open(table, 1) }
+  const state = { generation: 1, store: await stores.create(table, 1) }
   const failures: unknown[] = []
   const hub = createHub({
     spec,
@@ -37,7 +37,7 @@ const bar = async () => {
     await store.commit([[[{ put: level === null ? { ...key, _removed: true, ttl: 1, _pos: pos } : { ...key, level, _pos: pos }, expect: expectPos }]]])
   }
   const flip = async () => {
-    const store = await stores.open(table, 2)
+    const store = await stores.create(table, 2)
     await put('01', 50, 99, { store })
     Object.assign(state, { generation: 2, store })
   }

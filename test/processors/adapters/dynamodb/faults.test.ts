@@ -39,7 +39,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
       retry: { tries: 4, firstDelayMs: 10, maxDelayMs: 30 },
       metrics: { failed: (_, why) => void failures.push(why) },
     })
-    store = await stores.open(freshSpec(), 1)
+    store = await stores.create(freshSpec(), 1)
     faulty.sent.length = 0
   })
   afterAll(() => {
@@ -63,7 +63,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     'what stays %s ends as the retriable fault %s, and nothing is written',
     async (trouble, code) => {
       faulty.always(() => trouble)
-      expect(await faultOf(store.commit([[[put('A', 1, null), put('B', 1, null)]]], { partition: 0, offset: 2 }))).toEqual({ code, retriable: true })
+      expect(await faultOf(store.commit([[[put('A', 1, null), put('B', 1, null)]]], { partition: 0, from: 0, offset: 2 }))).toEqual({ code, retriable: true })
       faulty.always(() => 'none')
       expect(await store.load([item('A', 0), item('B', 0)])).toEqual([undefined, undefined])
       expect(await store.checkpoints()).toEqual(new Map())
@@ -87,7 +87,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     if (token === 'forgotten') faulty.forgetTokens()
     faulty.next('lost', 'lost')
     const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
-    expect(await store.commit([[chunk]], { partition: 0, offset: 3 })).toEqual([{ applied: 'all' }])
+    expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 3 })).toEqual([{ applied: 'all' }])
     expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([item('A', 2), item('B', 2), undefined])
     expect(await store.checkpoints()).toEqual(new Map([[0, 3]]))
   })
@@ -101,15 +101,15 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
 
   test('a checkpoint whose answer was lost stands, and a later one passes it', async () => {
     faulty.next('lost')
-    await store.commit([], { partition: 0, offset: 5 })
-    await store.commit([], { partition: 0, offset: 3 })
-    expect(await store.checkpoints()).toEqual(new Map([[0, 5]]))
+    await store.commit([], { partition: 0, from: 0, offset: 5 })
+    await store.commit([], { partition: 0, from: 5, offset: 7 })
+    expect(await store.checkpoints()).toEqual(new Map([[0, 7]]))
   })
 
   test('one span in trouble ends the commit with its fault, after the others came to their end', async () => {
     faulty.always((command) => (command === 'TransactWriteItemsCommand' ? 'throttled' : 'none'))
     const spans = [[[put('A', 1, null), put('B', 1, null)]], [[put('C', 1, null)], [put('D', 2, null)]]]
-    expect(await faultOf(store.commit(spans, { partition: 0, offset: 3 }))).toEqual({ code: 'store-throttled', retriable: true })
+    expect(await faultOf(store.commit(spans, { partition: 0, from: 0, offset: 3 }))).toEqual({ code: 'store-throttled', retriable: true })
     expect(await store.load([item('A', 0), item('C', 0), item('D', 0)])).toEqual([undefined, item('C', 1), item('D', 2)])
     expect(await store.checkpoints()).toEqual(new Map())
   })

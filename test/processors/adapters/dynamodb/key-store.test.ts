@@ -15,9 +15,9 @@ const tableOf = async () => {
   const { endpoint } = await sharedDynamoDb()
   const stores = dynamoStores({ endpoint })
   const spec = freshSpec()
-  return { stores, open: async (options: Omit<KeyTableOptions, 'store'>) => openKeyTable({ store: await stores.open(spec, 1), ...options }), rows: async () => {
+  return { stores, open: async (options: Omit<KeyTableOptions, 'store'>) => openKeyTable({ store: await stores.create(spec, 1), ...options }), rows: async () => {
     const text: string[] = []
-    for await (const page of (await stores.open(spec, 1)).scan()) text.push(JSON.stringify(page))
+    for await (const page of (await stores.create(spec, 1)).scan()) text.push(JSON.stringify(page))
     return text.join('\n')
   } }
 }

@@ -3,8 +3,8 @@ import { beforeAll, afterAll, expect, test } from 'vitest'
 import { toAttributes, toStored } from '../../../../processors/adapters/dynamodb/codec.ts'
 import { connect } from '../../../../processors/adapters/dynamodb/connect.ts'
 import { dynamoStores, type DynamoStore, type DynamoStores } from '../../../../processors/adapters/dynamodb/store.ts'
-import { sizeOf } from '../../../../processors/adapters/dynamodb/units.ts'
 import { createPace } from '../../../../processors/engine/pace.ts'
+import { sizeOf } from '../../../../processors/engine/size.ts'
 import { canonical, type Stored, type Value } from '../../../../projections/item.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 import { describeWith } from '../../../services/available.ts'
@@ -28,13 +28,13 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     stores = dynamoStores({ endpoint })
   })
   afterAll(() => stores?.close())
-  const open = (): Promise<DynamoStore> => stores.open(freshSpec(), 1)
+  const open = (): Promise<DynamoStore> => stores.create(freshSpec(), 1)
 
   test('a failed transaction changes nothing and returns all that its writes met', async () => {
     const store = await open()
     await store.commit([[created([put('A', 1)]), created([put('B', 5)])]])
     const chunk = [{ put: put('A', 6), expect: 1 }, { put: put('B', 6), expect: 2 }, { put: put('C', 6), expect: null }]
-    expect(await store.commit([[chunk]], { partition: 0, offset: 7 })).toEqual([{ applied: 0, current: [put('A', 1), put('B', 5)] }])
+    expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 7 })).toEqual([{ applied: 0, current: [put('A', 1), put('B', 5)] }])
     expect(await store.checkpoints()).toEqual(new Map())
   })
 
@@ -59,9 +59,9 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect(await codeOf(store.commit([[created(items)]]))).toBe('chunk-too-large')
   })
 
-  test('an item of exactly 400 KB is kept; a byte more is refused, in a commit and in bulk', async () => {
+  test('an item of exactly 400 KB with the largest position is kept; a byte more is refused, in a commit and in bulk', async () => {
     const store = await open()
-    const bare = sizeOf(put('A', 1, { pad: '' }))
+    const bare = sizeOf(put('A', Number.MAX_SAFE_INTEGER, { pad: '' }))
     const largest = put('A', 1, { pad: 'x'.repeat(400 * 1024 - bare) })
     const larger = put('B', 1, { pad: 'x'.repeat(400 * 1024 - bare + 1) })
     expect(await store.commit([[created([largest])]])).toEqual([{ applied: 'all' }])
@@ -107,7 +107,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
 
   test('checkpoints are no items: neither read, queried nor scanned', async () => {
     const store = await open()
-    await store.commit([], { partition: 12, offset: 5 })
+    await store.commit([], { partition: 12, from: 0, offset: 5 })
     expect(await store.reader(() => 0).query({ pk: 'CHECKPOINT#', limit: 5 })).toEqual({ items: [] })
     expect(await store.reader(() => 0).get({ PK: 'CHECKPOINT#', SK: 'P#12' })).toBeUndefined()
     for await (const page of store.scan()) expect.unreachable(JSON.stringify(page))
@@ -115,7 +115,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
 
   test('TTL is off until it is switched on', async () => {
     const spec = freshSpec()
-    await stores.open(spec, 2)
+    await stores.create(spec, 2)
     const client = connect({ endpoint })
     const ttlOf = async () => (await client.describeTimeToLive({ TableName: `${spec.name}.g2` })).TimeToLiveDescription
     expect(await ttlOf()).toMatchObject({ TimeToLiveStatus: 'DISABLED' })
@@ -128,41 +128,41 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
   test('several processes at once switch TTL on', async () => {
     const spec = freshSpec()
     const processes = Array.from({ length: 4 }, () => dynamoStores({ endpoint }))
-    await Promise.all(processes.map((each) => each.open(spec, 1)))
+    await Promise.all(processes.map((each) => each.create(spec, 1)))
     await Promise.all(processes.map((each) => each.enableTtl(spec, 1)))
     for (const each of processes) await each.close()
   })
 
   test('two processes that open the same new table at once both get it', async () => {
     const spec = freshSpec()
-    const [one, two] = await Promise.all([stores.open(spec, 1), dynamoStores({ endpoint }).open(spec, 1)])
+    const [one, two] = await Promise.all([stores.create(spec, 1), dynamoStores({ endpoint }).create(spec, 1)])
     await one.commit([[created([put('A', 1)])]])
     expect(await two.load([put('A', 0)])).toEqual([put('A', 1)])
   })
 
   test('a table of that name with other keys or without an index is refused', async () => {
     const { indexes, ...spec } = freshSpec()
-    await stores.open({ ...spec, indexes: [] }, 1)
-    expect(await codeOf(stores.open({ ...spec, indexes }, 1))).toBe('table-mismatch')
+    await stores.create({ ...spec, indexes: [] }, 1)
+    expect(await codeOf(stores.create({ ...spec, indexes }, 1))).toBe('table-mismatch')
   })
 
   test('a dropped table is gone, and its writer hears so', async () => {
     const spec = freshSpec()
-    const store = await stores.open(spec, 1)
+    const store = await stores.create(spec, 1)
     await stores.drop(spec, 1)
     await stores.drop(spec, 1)
-    expect(await codeOf(store.commit([[created([put('A', 1)])]]))).toBe('store-refused')
+    expect(await codeOf(store.commit([[created([put('A', 1)])]]))).toBe('table-missing')
   })
 
   test('nobody at the endpoint is a retriable fault', async () => {
     const nobody = dynamoStores({ endpoint: 'http://127.0.0.1:1', retry: { tries: 2, firstDelayMs: 1 } })
-    expect(await codeOf(nobody.open(freshSpec(), 1))).toBe('store-unavailable')
+    expect(await codeOf(nobody.create(freshSpec(), 1))).toBe('store-unavailable')
   })
 
   test('the units of what was written are counted, ours apart', async () => {
     const store = await open()
     const [a, b] = [put('A', 1, { pad: 'x'.repeat(3000) }), put('B', 1)]
-    await store.commit([[created([a, b, { ...put('0', 1), PK: 'OUTCOME#0#1' }])]], { partition: 0, offset: 2 })
+    await store.commit([[created([a, b, { ...put('0', 1), PK: 'OUTCOME#0#1' }])]], { partition: 0, from: 0, offset: 2 })
     expect(store.units()).toEqual({ domain: (3 + 1) * 2, bookkeeping: 2 + 1 })
     await store.load([a])
     await store.commit([[[{ put: put('A', 2), expect: 1 }]]])
@@ -174,7 +174,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
   test('a bulk write keeps to its units a second', async () => {
     let now = 0
     const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) }
-    const store = await dynamoStores({ endpoint }).open(freshSpec(), 1)
+    const store = await dynamoStores({ endpoint }).create(freshSpec(), 1)
     await store.bulk(Array.from({ length: 100 }, (_, n) => put(`S${n}`, 1)), createPace({ clock, perSecond: 50 }))
     expect(now).toBe(1500)
     expect(store.units()).toEqual({ domain: 100, bookkeeping: 0 })

@@ -11,7 +11,7 @@ const slow = (refuses: (keys: readonly Key[]) => boolean = () => false) => {
   const answers: (() => void)[] = []
   const load: Load = (keys) => new Promise((resolve, reject) => {
     asked.push(keys)
-    answers.push(() => (refuses(keys) ? reject(new Fault('store-refused', 'No.')) : resolve(keys.map((one) => ({ ...one, _pos: 1 })))))
+    answers.push(() => (refuses(keys) ? reject(new Fault('item-rejected', 'No.')) : resolve(keys.map((one) => ({ ...one, _pos: 1 })))))
   })
   const answerAll = async (): Promise<void> => {
     while (answers.length > 0) {
@@ -54,5 +54,5 @@ test('what is refused for one of them is refused for that one alone', async () =
   const read = readTogether(load)
   const told = Promise.allSettled(['a', 'b', 'c', 'd', 'bad', 'e'].map((name) => read([key(name)])))
   await answerAll()
-  expect((await told).map((one) => (one.status === 'fulfilled' ? names(one.value)[0] : isFault(one.reason, 'store-refused')))).toEqual(['a', 'b', 'c', 'd', true, 'e'])
+  expect((await told).map((one) => (one.status === 'fulfilled' ? names(one.value)[0] : isFault(one.reason, 'item-rejected')))).toEqual(['a', 'b', 'c', 'd', true, 'e'])
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sizeOf, writeUnits, type Touch } from '../../../../processors/adapters/dynamodb/units.ts'
+import { writeUnits, type Touch } from '../../../../processors/adapters/dynamodb/units.ts'
+import { sizeOf } from '../../../../processors/engine/size.ts'
 import type { Item, Value } from '../../../../projections/item.ts'
 import type { TableSpec } from '../../../../projections/table.ts'
 
@@ -21,7 +22,7 @@ describe('the size of an item', () => {
     ['one digit', 7, 2],
     ['three digits', 123, 3],
     ['trailing zeros', 1_000_000, 2],
-    ['a negative fraction', -0.125, 3],
+    ['a negative fraction', -0.125, 4],
     ['an exponent', 1.5e-9, 2],
     ['a bigint', 12_345_678_901_234_567_890n, 11],
     ['null', null, 1],

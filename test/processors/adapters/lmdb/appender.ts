@@ -12,7 +12,7 @@ const random = (bound: number): number => {
 }
 
 const log = await lmdbLogs({ folder: `${folder}/log` }).open('events')
-const store = await lmdbStores({ folder: `${folder}/tables` }).open(counters, 1)
+const store = await lmdbStores({ folder: `${folder}/tables` }).create(counters, 1)
 await log.subscribe('counting', {
   assigned: async () => (await store.checkpoints()).get(0) ?? 0,
   batch: async records => {

@@ -12,7 +12,7 @@ export const fold = async (store: Store, records: readonly LogRecord[]): Promise
   const keys = [...new Set(records.map(({ key }) => key ?? ''))]
   const before = await store.load(keys.map(key => ({ PK: key, SK: 'COUNT' })))
   const spans = keys.map((key, index) => [[countUp(key, before[index], records)]])
-  const outcomes = await store.commit(spans, { partition: 0, offset: (records.at(-1)?.offset ?? -1) + 1 })
+  const outcomes = await store.commit(spans, { partition: 0, from: records[0]?.offset ?? 0, offset: (records.at(-1)?.offset ?? -1) + 1 })
   if (outcomes.some(({ applied }) => applied !== 'all')) throw new Error('another writer counted')
 }
 

@@ -67,7 +67,7 @@ test('what was acknowledged is there after kill -9, without gaps, and index, ite
     const logs = lmdbLogs({ folder: `${folder}/log` })
     const stores = lmdbStores({ folder: `${folder}/tables` })
     const records = await checkLog(await logs.open('events'), acknowledged)
-    folded += await checkStore(await stores.open(counters, 1), records)
+    folded += await checkStore(await stores.create(counters, 1), records)
     await logs.close()
     await stores.close()
   }

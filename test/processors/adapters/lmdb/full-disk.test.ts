@@ -48,17 +48,17 @@ test('a full disk is told to everyone who waits, nothing of it is written, and t
 test('a folder on a full disk is refused at the start', async context => {
   const { folder } = await smallDisk(context, 2)
   await expect(lmdbLogs({ folder }).open('events')).rejects.toMatchObject({ code: 'disk-full' })
-  await expect(lmdbStores({ folder }).open(counters, 1)).rejects.toMatchObject({ code: 'disk-full' })
+  await expect(lmdbStores({ folder }).create(counters, 1)).rejects.toMatchObject({ code: 'disk-full' })
 })
 
 test('a store on a full disk keeps what it accepted, refuses more, and goes on when there is room', async context => {
   const { folder, grow } = await smallDisk(context, 12)
   const stores = lmdbStores({ folder })
   later(() => stores.close())
-  const store = await stores.open(counters, 1)
+  const store = await stores.create(counters, 1)
   let accepted = 0
   const commit = async (): Promise<void> => {
-    await store.commit([[[{ put: { PK: 'P', SK: `${accepted}`, text: 'x'.repeat(50_000), _pos: accepted }, expect: null }]]], { partition: 0, offset: accepted + 1 })
+    await store.commit([[[{ put: { PK: 'P', SK: `${accepted}`, text: 'x'.repeat(50_000), _pos: accepted }, expect: null }]]], { partition: 0, from: accepted, offset: accepted + 1 })
     accepted++
   }
   const refused = async (): Promise<unknown> => {

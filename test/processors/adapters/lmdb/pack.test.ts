@@ -47,7 +47,7 @@ test('a table gives packed items back as it gives others, and keeps those that l
   const spec = { name: 'packed', ttl: 'ttl', indexes: [{ name: 'by', pk: 'GPK', sk: 'GSK', project: 'all' as const }] }
   const stores = lmdbStores({ folder: await scratch() })
   later(() => stores.close())
-  const store = await stores.open(spec, 1)
+  const store = await stores.create(spec, 1)
   const plain = (SK: string, _pos: number): Stored => ({ PK: 'p', SK, text: 'Grüße 🥣', list: [0, 63, 64, 255, 256, 65_536, 2 ** 32, -1, -33, 'two', 'x'.repeat(200), true, null], inner: { amount: 1.5 }, _pos })
   const indexed: Stored = { PK: 'p', SK: 'i', GPK: 'g', GSK: 'h', _pos: 1 }
   const bytes = Buffer.allocUnsafeSlow(1 << 16)

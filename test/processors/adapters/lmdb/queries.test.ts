@@ -44,7 +44,7 @@ test('queries of any partition, part, direction and page size answer what a sort
     fc.uniqueArray(fc.tuple(word, word), { selector: ([pk, sk]) => `${pk}\u0000${sk}`, minLength: 1, maxLength: 30 }),
     fc.array(fc.tuple(part, fc.boolean(), fc.integer({ min: 1, max: 7 }), fc.boolean()), { minLength: 5, maxLength: 15 }),
     async (keys, queries) => {
-      const store = await stores.open(spec, ++generation)
+      const store = await stores.create(spec, ++generation)
       // A third lies in LMDB, a third waits for it, a third was in LMDB and its removal waits; two more moved in the index meanwhile.
       const item = ([PK, SK]: readonly [string, string], pos: number) => ({ PK, SK, ipk: SK, isk: PK, _pos: pos })
       const gone = keys.filter((_, index) => index % 3 === 2)

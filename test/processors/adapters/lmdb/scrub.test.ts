@@ -16,9 +16,9 @@ const opened = async () => {
   const stores = lmdbStores({ folder })
   later(() => stores.close())
   const path = join(folder, SPEC.name, 'g1')
-  return { store: await stores.open(SPEC, 1), path, holds: (text: string) => readFileSync(join(path, 'data.mdb')).includes(text), reopen: async () => {
+  return { store: await stores.create(SPEC, 1), path, holds: (text: string) => readFileSync(join(path, 'data.mdb')).includes(text), reopen: async () => {
     await stores.close()
-    return lmdbStores({ folder }).open(SPEC, 1)
+    return lmdbStores({ folder }).create(SPEC, 1)
   } }
 }
 
@@ -30,7 +30,7 @@ test('what was overwritten or removed is nowhere in the file, and all else is as
   const after = items.map((was, index) => (index % 3 === 0 ? was : item(index, `public ${index}`, 2)))
   await store.commit([[after.flatMap((put, index) => (index % 3 === 0 ? [] : [{ put, expect: 1 }]))]])
   const gone = after.filter((_, index) => index % 3 === 0)
-  await store.commit([[gone.map(({ PK, SK }) => ({ remove: { PK, SK }, expect: 1 }))]], { partition: 0, offset: 9 })
+  await store.commit([[gone.map(({ PK, SK }) => ({ remove: { PK, SK }, expect: 1 }))]], { partition: 0, from: 0, offset: 9 })
   await store.sync()
   expect(holds('secret')).toBe(true)
   await store.scrub?.()

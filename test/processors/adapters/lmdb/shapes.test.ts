@@ -18,7 +18,7 @@ const itemsOf = (name: string, count: number): readonly Stored[] =>
 
 const opened = async (work: (store: LmdbStore) => Promise<void>, share?: string) => {
   const stores = lmdbStores({ folder, ...(share === undefined ? {} : { share }) })
-  await work(await stores.open(spec, 1))
+  await work(await stores.create(spec, 1))
   await stores.close()
 }
 
