@@ -6,3 +6,13 @@ export interface Mistake {
   readonly find: string
   readonly replace: string
 }
+
+/** A mistake, and the test that must fail with it and pass without it. */
+export interface Caught extends Mistake {
+  /** The test's file, from the root of the repository. */
+  readonly by: string
+  /** A part of the test's full name that no other test of the file has. */
+  readonly test: string
+}
+
+export type Mistakes = Readonly<Record<string, Caught>>
