@@ -1,3 +1,4 @@
+import type * as Fs from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { isFault } from '../../../../schemas/fault.ts'
 const disk = vi.hoisted(() => ({ fails: false }))
 
 vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>()
+  const fs = await original<typeof Fs>()
   return {
     ...fs,
     fdatasyncSync: (fd: number) => {
