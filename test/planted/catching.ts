@@ -16,7 +16,7 @@ const FROM_SOURCE = join(ROOT, 'test', 'processors', 'adapters', 'lmdb', 'from-s
 const MINUTES = 60_000
 
 const runAll = async (mistakes: Mistakes): Promise<readonly Ran[]> => {
-  const child = spawn(process.execPath, ['--import', FROM_SOURCE, join(import.meta.dirname, 'run.ts')], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, VITEST: undefined, VITEST_WORKER_ID: undefined, VITEST_POOL_ID: undefined } })
+  const child = spawn(process.execPath, ['--import', FROM_SOURCE, join(import.meta.dirname, 'run.ts')], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, VITEST: undefined, VITEST_WORKER_ID: undefined, VITEST_POOL_ID: undefined }, timeout: 7 * MINUTES, killSignal: 'SIGKILL' })
   child.stdin.end(JSON.stringify(mistakes))
   return (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{"mistake"')).map((line) => JSON.parse(line) as Ran)
 }

@@ -18,7 +18,37 @@ export const KAFKA_APPEND: Mistakes = {
   },
 }
 
-/** Mistakes in how a group is followed and read, on a real broker. */
+const GROUP_MODEL = 'test/simulation/kafka-group.test.ts'
+
+/** Mistakes in how a member follows its group: the bounded model of a group stands in for the brokers. */
+export const KAFKA_GROUP: Mistakes = {
+  'a batch is begun although the lease may be gone': {
+    file: 'processors/adapters/kafka/hold.ts', find: 'if (!lease.held()) return state.settings', replace: 'if (false as boolean) return state.settings',
+    by: GROUP_MODEL, test: 'a member that reads an old heartbeat late',
+  },
+  'a session counts from when an answer is read': {
+    file: 'processors/adapters/kafka/membership.ts', find: 'sent = sentAt', replace: 'sent = clock.now()',
+    by: GROUP_MODEL, test: 'a member that reads an old heartbeat late',
+  },
+  'a partition that was paused after a failure is not resumed': {
+    file: 'processors/adapters/kafka/hold.ts', find: "state.doing = 'nothing'\n  restart(state, from)", replace: "state.doing = 'nothing'",
+    by: GROUP_MODEL, test: 'that two have joined',
+  },
+  'a batch that failed is passed over': {
+    file: 'processors/adapters/kafka/hold.ts', find: 'else void rest(state, from, error)', replace: 'else moveTo(state, from + 1)',
+    by: GROUP_MODEL, test: 'that two have joined',
+  },
+  'a partition that comes back is begun beside the batch that is under way': {
+    file: 'processors/adapters/kafka/session.ts', find: 'earlier.set(hold.partition, hold.settled())', replace: '',
+    by: GROUP_MODEL, test: 'a member that joins again in the middle of a batch',
+  },
+  'the committed offset is one too far': {
+    file: 'processors/adapters/kafka/hold.ts', find: 'offset: String(offset) }] }] })', replace: 'offset: String(offset + 1) }] }] })',
+    by: GROUP_MODEL, test: 'that two have joined',
+  },
+}
+
+/** Mistakes in how the log is read, on a real broker. */
 export const KAFKA: Mistakes = {
   'a key lies in another partition than other producers put it': {
     file: 'processors/adapters/kafka/partition.ts', find: '& 0x7fffffff', replace: '>>> 1',
