@@ -34,6 +34,24 @@ export function groupRules({ fresh }: LogSubject): void {
     expect(new Set([...places(one), ...places(other)]).size).toBe(120)
   })
 
+  test('a member that leaves from the middle of a group takes nothing from the others', async () => {
+    const log = await fresh()
+    const { partitions } = await log.identity()
+    const shared = sharedStart()
+    const members = [listener(shared), listener(shared), listener(shared)]
+    const subscriptions = []
+    for (const member of members) subscriptions.push(await log.subscribe(`${log.topic}.g`, member))
+    const held = () => members.reduce((sum, one) => sum + one.held.size, 0)
+    await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
+    await subscriptions[1]?.stop()
+    await expect.poll(held, { timeout: 25_000 }).toBe(partitions)
+    await log.append(Array.from({ length: 40 }, (_, index) => record(`key-${index}`, `${index}`)))
+    await expect.poll(() => new Set(members.flatMap(places)).size, { timeout: 25_000 }).toBe(40)
+    expect(held()).toBe(partitions)
+    expect(members.flatMap(places)).toHaveLength(40)
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()))
+  })
+
   test('the offsets of a group follow what it has taken', async () => {
     const log = await fresh()
     const partition = log.partitionOf('k')

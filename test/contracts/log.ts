@@ -79,6 +79,17 @@ function appendRules({ fresh }: LogSubject): void {
     expect((await all(log.readKey('k'))).map(text)).toEqual(expected)
   })
 
+  test('appends that overlap are each acknowledged where they are', async () => {
+    const log = await fresh()
+    const calls = Array.from({ length: 30 }, (_, call) => Array.from({ length: 1 + (call % 3) }, (_, nth) => record(`key-${call % 4}`, `${call}/${nth}`)))
+    const positions = await Promise.all(calls.map((records) => log.append(records)))
+    const acknowledged = calls.flatMap((records, call) => records.map(({ value }, nth) => [`${positions[call]?.[nth]?.partition}:${positions[call]?.[nth]?.offset}`, Buffer.from(value).toString()] as const))
+    const kept: [string, string][] = []
+    for (const { partition } of await log.watermarks()) for (const one of await all(log.read(partition, 0))) kept.push([`${partition}:${one.offset}`, text(one)])
+    expect(new Map(acknowledged)).toEqual(new Map(kept))
+    expect(acknowledged).toHaveLength(kept.length)
+  })
+
   test('positions come back in the order of the records, each once', async () => {
     const log = await fresh()
     const keys = Array.from({ length: 60 }, (_, index) => `key-${index}`)

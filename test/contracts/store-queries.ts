@@ -149,6 +149,25 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
   })
 
+  test('follow changes that are on the disk: an item is in one place of an index, or in none', async () => {
+    const store = await fresh()
+    const reader = store.reader(() => NOW)
+    /** A scan shows what a store has written down, and so a store writes it down first. */
+    const written = async (items: number) => {
+      let found = 0
+      for await (const page of store.scan()) found += page.length
+      expect(found).toBe(items)
+    }
+    await store.commit([[[create(indexed('A', 1, { GSI2PK: 'G', GSI2SK: '1' })), create(indexed('B', 1, { GSI2PK: 'G', GSI2SK: '2' }))]]])
+    await written(2)
+    await store.commit([[[update(indexed('A', 2, { GSI2PK: 'H', GSI2SK: '1' }), 1), update(indexed('B', 2, { GSI2PK: 'G', GSI2SK: '3' }), 1)]]])
+    await written(2)
+    await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([['B'], ['A']]))
+    await store.commit([[[update(indexed('A', 3, {}), 2), { remove: at('USER#B', 'B'), expect: 2 }]]])
+    await written(1)
+    await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
+  })
+
   test('hold several items under one index key, and page through them, both ways', async () => {
     const store = await fresh()
     const items = Array.from({ length: 9 }, (_, index) => indexed(`I#${index}`, index, { GSI2PK: 'G', GSI2SK: `S#${index >> 2}` }))

@@ -1,5 +1,7 @@
-import { keyOf, type Key } from '../../projections/item.ts'
+import { keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { Page } from '../../projections/table.ts'
 import type { Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
+import { EVERY } from '../../processors/engine/sort.ts'
 import type { Checkpoint, Chunk, SpanOutcome, Store, Write } from '../../processors/engine/store.ts'
 import { EXPENSES_BUGS } from './bugs-expenses.ts'
 import { SCALES_BUGS, SERIES_BUGS } from './bugs-scales.ts'
@@ -107,6 +109,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined
     return 'put' in write && offset !== undefined ? [{ ...write, put: { ...write.put, through: offset } }] : [write]
   }),
+  'healing a key for all projections leads one past its own parked event': { under: { domain: 'toy', moves: [] }, ...storing((store) => ({
+    reader: (now) => {
+      const reader = store.reader(now)
+      const isHealed = ({ key }: Item, { items }: Page) => items.some((other) => other['projection'] === EVERY && other['retry'] === true && other['key'] === key)
+      return {
+        ...reader,
+        query: async (query) => {
+          const page = await reader.query(query)
+          return query.pk.startsWith('PARKED#') ? { ...page, items: page.items.filter((item) => item['projection'] === EVERY || !isHealed(item, page)) } : page
+        },
+      }
+    },
+  })) },
   'the outbox is not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTBOX#') ? [] : [write])),
   'markers of refusals are not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTCOME#') ? [] : [write])),
   'an item says the wrong position': writing((write) => ('put' in write && !write.put.PK.includes('#0') ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }] : [write])),

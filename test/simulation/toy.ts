@@ -16,11 +16,12 @@ export type ShelvesFilled = Said<'ShelvesFilled', { shelves: number; mark: strin
 export type ShelvesCleared = Said<'ShelvesCleared', object>
 export type DoorbellRang = Said<'DoorbellRang', object>
 export type PuzzleFound = Said<'PuzzleFound', { size: number }>
+export type RiddleFound = Said<'RiddleFound', { size: number }>
 export type SignHung = Said<'SignHung', { sign: number }>
 export type SignTaken = Said<'SignTaken', { sign: number }>
 export type AlarmSet = Said<'AlarmSet', { name: string; at: number | null }>
 export type AlarmRang = Said<'AlarmRang', { name: string; at: number }>
-export type ShopEvent = AlarmSet | AlarmRang | SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound
+export type ShopEvent = AlarmSet | AlarmRang | SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound | RiddleFound
 
 type Stock = Item & { readonly crates: number; readonly receipts: number }
 type Shelves = Item & { readonly count: number; readonly marks: readonly string[] }
@@ -96,7 +97,7 @@ const alarmRang = (event: AlarmRang, get: Get): Result => {
   return { items: [{ ...was, times: was.times + 1, late: Math.max(was.late, at) }, seen], timers: [{ name, at: null }] }
 }
 
-const rang = (event: CratesBought | DoorbellRang, get: Get): Result => {
+const rang = (event: CratesBought | DoorbellRang | RiddleFound, get: Get): Result => {
   const key = { PK: pk(event), SK: 'BELL' }
   const was = get<Bell>(key) ?? { ...key, rings: 0, bought: 0, lastAt: 0 }
   const bought = event.type === 'CratesBought' ? event.data.count : 0
@@ -104,8 +105,9 @@ const rang = (event: CratesBought | DoorbellRang, get: Get): Result => {
   return { effects, items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
 }
 
-/** The code of the day: a release that cannot fold puzzles is mended by the next. */
+/** The code of the day. A later release reads riddles, and a later one folds puzzles. */
 export interface Release {
+  reads: boolean
   solves: boolean
 }
 
@@ -125,21 +127,26 @@ export const toyDomain = (release: Release): Domain => ({
       SignTaken: taken,
       AlarmSet: alarmSet,
       AlarmRang: alarmRang,
+      RiddleFound: (event, get) => stocked(event, get, { count: 0, receipt: event.meta.eventId }),
       PuzzleFound: (event, get) => {
         if (!release.solves) throw new Error('this release cannot fold puzzles')
         return stocked(event, get, { count: 0, receipt: event.meta.eventId })
       },
     }),
-    projection<CratesBought | DoorbellRang>('bell', { CratesBought: rang, DoorbellRang: rang }),
+    projection<CratesBought | DoorbellRang | RiddleFound>('bell', { CratesBought: rang, DoorbellRang: rang, RiddleFound: rang }),
   ],
 })
 
-/** Plain JSON behind one byte: the real codec is exercised by meals, and this one is easy to read in a trace. */
-export const toyCodec: Codec = {
-  encode: (event) => Buffer.from(`!${JSON.stringify(event)}`),
+export const UNREAD = 'unread-riddle'
+const RIDDLE = '?'
+
+/** Plain JSON behind one byte: the real codec is exercised by meals, and this one is easy to read in a trace. A riddle has a byte of its own. */
+export const toyCodec = (release: Release): Codec => ({
+  encode: (event) => Buffer.from(`${event.type === 'RiddleFound' ? RIDDLE : '!'}${JSON.stringify(event)}`),
   decode: (value) => {
     const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
-    if (!text.startsWith('!')) throw new Fault('bad-record', 'Not an event of the toy domain. Park it.')
+    if (text.startsWith(RIDDLE) && !release.reads) throw new Fault(UNREAD, 'This release cannot read riddles. Park it.')
+    if (!text.startsWith('!') && !text.startsWith(RIDDLE)) throw new Fault('bad-record', 'Not an event of the toy domain. Park it.')
     return JSON.parse(text.slice(1)) as Event
   },
-}
+})

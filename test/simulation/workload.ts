@@ -28,14 +28,20 @@ export interface Workload {
   readonly sends: boolean
   /** Whose tokens are tried; none where there are no tokens. */
   readonly users: readonly string[]
-  /** Brings the release that folds what the one before could not; absent where nothing can be mended. */
-  readonly mend?: () => void
+  /** The releases that mend what the ones before could not read or fold, in order; absent where nothing can be mended. */
+  readonly mends?: readonly Mending[]
   /** What is personal is sealed; then `codec` is without keys, and each process has its own. */
   readonly sealed?: true
   /** Who asks to be forgotten. */
   readonly forgets?: readonly string[]
   /** What the domain itself promises, whatever the engine does; of the log, by the rules as this run has them. */
   readonly check?: (told: Told) => readonly Violation[]
+}
+
+export interface Mending {
+  /** With which codes the mended keys are parked, beside those of every release. */
+  readonly codes: readonly string[]
+  bring(): void
 }
 
 export interface Told {

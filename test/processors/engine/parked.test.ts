@@ -145,6 +145,28 @@ describe('healing', () => {
     expect(totalOf(world)).toBe(6)
   })
 
+  test('of a key parked for all projections leaves each projection at its own parked event', async () => {
+    const repaired: Domain = { ...ledger, projections: ledger.projections.map((each): Projection => ({ ...each, folds: { ...each.folds, ...(each.name === 'accounts' ? { Broke: (event, get) => ({ items: [{ ...accountKey(event.meta.key), total: Number(get(accountKey(event.meta.key))?.['total'] ?? 0) * 10 }] }) } : {}) } })) }
+    const countOf = ({ store }: Pick<World, 'store'>) => store.items.get(keyOf({ PK: 'ACTIVITY#a', SK: 'COUNT' }))?.['count']
+    const world = worldOf(paid(5, 'p'), broke('b'), paid(1, 'q'))
+    const running = await follow(world)
+    await world.log.append([{ key: 'a', value: Buffer.from('{') }])
+    world.log.say(paid(2, 'r'))
+    await world.log.deliver()
+    const [every, own] = await parked(world) as [StoredParked, StoredParked]
+    expect([every, own]).toMatchObject([{ projection: '*', offset: 3 }, { projection: 'accounts', offset: 1 }])
+
+    await discard(discarding(world), every, why)
+    expect(await running.heal()).toBe(1)
+    expect(await theOne(world)).toMatchObject({ projection: 'accounts', offset: 1, through: 4 })
+    expect([totalOf(world), countOf(world)]).toEqual([5, 3])
+
+    await askRetry(world.store, await theOne(world))
+    expect(await (await follow(world, repaired)).heal()).toBe(1)
+    expect(await parked(world)).toEqual([])
+    expect([totalOf(world), countOf(world)]).toEqual([53, 3])
+  })
+
   test('of a key that broke again later stands there again', async () => {
     const world = worldOf(broke('b'), paid(1, 'q'))
     await follow(world)

@@ -1,3 +1,4 @@
+import type { BatchGetItemCommandInput, QueryCommandInput } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { dynamoStores, type DynamoStore } from '../../../../processors/adapters/dynamodb/store.ts'
 import type { Failure } from '../../../../processors/adapters/dynamodb/attempts.ts'
@@ -112,6 +113,22 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     expect(await faultOf(store.commit(spans, { partition: 0, from: 0, offset: 3 }))).toEqual({ code: 'store-throttled', retriable: true })
     expect(await store.load([item('A', 0), item('C', 0), item('D', 0)])).toEqual([undefined, item('C', 1), item('D', 2)])
     expect(await store.checkpoints()).toEqual(new Map())
+  })
+
+  test('every read of items by key is strongly consistent', async () => {
+    await store.commit([[[put('A', 1, null)]]], { partition: 0, offset: 1 })
+    faulty.requests.length = 0
+    await store.load([item('A', 0)])
+    await store.checkpoints()
+    for await (const page of store.scan()) expect(page).toHaveLength(1)
+    const reader = store.reader(() => 0)
+    await reader.get(item('A', 0))
+    await reader.query({ pk: 'USER#a', limit: 1 })
+    const consistent = faulty.requests.map(({ command, input }) => {
+      const [keys] = Object.values((input as BatchGetItemCommandInput).RequestItems ?? {})
+      return [command, (keys ?? (input as QueryCommandInput)).ConsistentRead]
+    })
+    expect(consistent).toEqual([['BatchGetItemCommand', true], ['QueryCommand', true], ['ScanCommand', true], ['BatchGetItemCommand', true], ['QueryCommand', true]])
   })
 
   test('keys left unprocessed are asked for again, as often as some come back', async () => {

@@ -20,6 +20,8 @@ export interface Faulty {
   readonly client: DynamoDB
   /** Commands as they were sent, by name. */
   readonly sent: string[]
+  /** The same with what they held. */
+  readonly requests: { readonly command: string; readonly input: ServiceInputTypes }[]
   /** The troubles of the next requests, in order; afterwards all is well. */
   next(...troubles: readonly Trouble[]): void
   /** From now on each request asks for its trouble. */
@@ -36,6 +38,7 @@ const $metadata = { httpStatusCode: 400 }
 export const createFaulty = (endpoint: string): Faulty => {
   const client = connect({ endpoint })
   const sent: string[] = []
+  const requests: { command: string; input: ServiceInputTypes }[] = []
   let planned: Trouble[] = []
   let standing: (command: string) => Trouble = () => 'none'
   let limit = Number.POSITIVE_INFINITY
@@ -44,6 +47,7 @@ export const createFaulty = (endpoint: string): Faulty => {
     (next, context) => async (args) => {
       const command = context.commandName ?? ''
       sent.push(command)
+      requests.push({ command, input: args.input })
       const trouble = planned.shift() ?? standing(command)
       const error = errorOf(trouble)
       if (error !== undefined && trouble !== 'lost') throw error
@@ -59,6 +63,7 @@ export const createFaulty = (endpoint: string): Faulty => {
   return {
     client,
     sent,
+    requests,
     next: (...troubles) => void (planned = [...troubles]),
     always: (trouble) => void (standing = trouble),
     limitBatches: (size) => void (limit = size),

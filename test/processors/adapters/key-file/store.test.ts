@@ -70,6 +70,20 @@ describe('the key file', () => {
     await remove()
   })
 
+  test('a file that is shorter than it was is refused and left as it is', async () => {
+    const { path, remove } = await inFolder()
+    const store = await openKeyFileStore({ path, mode: 'write', found })
+    await store.keep(ann)
+    const least = store.extent?.() ?? 0
+    await store.close()
+    await (await openKeyFileStore({ path, mode: 'write', least })).close()
+    const cut = readFileSync(path, 'utf8').split('\n')[0] ?? ''
+    writeFileSync(path, `${cut}\n`)
+    await expect(openKeyFileStore({ path, mode: 'write', least })).rejects.toSatisfy((error) => isFault(error, 'key-store-cut'))
+    expect(readFileSync(path, 'utf8')).toBe(`${cut}\n`)
+    await remove()
+  })
+
   test('a reader beside the writer sees new people, and no key that was destroyed', async () => {
     const { path, remove } = await inFolder()
     const writer = await openKeyFileStore({ path, mode: 'write', found })

@@ -85,6 +85,13 @@ test('a service that is down is a fault that can be tried again, and is well onc
   expect(await times(series)).toEqual([NOW - 1])
 })
 
+test('an answer of several pages is read to its end', async () => {
+  const { series } = await started()
+  const points = Array.from({ length: 900 }, (_, index) => point(NOW - index * 1000, { level_pct: index, note: 'n'.repeat(1_900) }))
+  expect(await series.write(points)).toEqual([])
+  expect(await times(series)).toEqual(points.map(({ at }) => at).reverse())
+})
+
 test('S66: one record a point, and what a batch shares is said once', () => {
   const points = [point(NOW), { ...point(NOW + 1, { level_pct: 2, note: 'n' }), dims: { tap_id: 'b', loc_id: 'l' } }]
   expect(recordsOf(points, SPEC)).toEqual({

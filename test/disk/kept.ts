@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openKeyFileStore } from '../../processors/adapters/key-file/store.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
+import { messageOf } from '../../schemas/fault.ts'
+import { all } from '../contracts/log.ts'
+import { FOUNDING, GROUP, TABLE, TOPIC, type Ack } from './promises.ts'
+
+type Of<W extends Ack['what']> = Extract<Ack, { what: W }>
+
+/** The promises that a folder does not keep, one line each. Only what some promise is about is opened. */
+export const brokenPromises = async (folder: string, acks: readonly Ack[]): Promise<readonly string[]> => {
+  const of = <W extends Ack['what']>(what: W) => acks.filter((ack): ack is Of<W> => ack.what === what)
+  const checks = [
+    of('topic').length > 0 ? checkLog(folder, { topic: of('topic')[0] as Of<'topic'>, events: of('events'), groups: of('group') }) : [],
+    ...[CONTROL_TABLE, LEDGER_TABLE].map(({ name }) => checkRows(folder, name, of('row').filter(({ table }) => table === name))),
+    of('founding').length > 0 ? checkKeys(folder, { keys: of('key'), destroyed: of('destroyed') }) : [],
+  ]
+  return (await Promise.all(checks.map((check) => Promise.resolve(check).catch((error: unknown) => [`cannot be opened: ${messageOf(error)}`])))).flat()
+}
+
+const checkLog = async (folder: string, { topic, events, groups }: { topic: Of<'topic'>; events: readonly Of<'events'>[]; groups: readonly Of<'group'>[] }): Promise<readonly string[]> => {
+  const logs = lmdbLogs({ folder: join(folder, 'log') })
+  const stores = lmdbStores({ folder: join(folder, 'tables') })
+  try {
+    const log = await logs.open(TOPIC)
+    const found = new Map((await all(log.read(0, 0))).map(({ offset, key, value }) => [offset, `${key} ${value.length}`]))
+    const lost = events.flatMap(({ records }) => records).filter(([offset, key, length]) => found.get(offset) !== `${key} ${length}`)
+    const reached = (await log.committed(GROUP)).get(0) ?? 0
+    const promised = Math.max(0, ...groups.map(({ offset }) => offset))
+    const items = await stores.open(TABLE, 1)
+    const ahead = (await items.checkpoints()).get(0) ?? 0
+    const counted = Number((await items.load([{ PK: 'COUNT', SK: 'COUNT' }]))[0]?.['count'] ?? 0)
+    return [
+      ...((await log.identity()).topic === topic.id ? [] : ['the topic is another one']),
+      ...lost.map(([offset]) => `event ${offset} was acknowledged and is not in the log`),
+      ...(reached < promised ? [`the group is at ${reached}; ${promised} was acknowledged`] : []),
+      ...(ahead > found.size || counted !== ahead ? [`the items count ${counted}, their checkpoint is ${ahead}, the log ends at ${found.size}`] : []),
+    ]
+  } finally {
+    await Promise.all([logs.close(), stores.close()])
+  }
+}
+
+const checkRows = async (folder: string, name: string, rows: readonly Of<'row'>[]): Promise<readonly string[]> => {
+  if (rows.length === 0) return []
+  const stores = lmdbStores({ folder: join(folder, 'tables') })
+  try {
+    const store = await stores.open({ name, ttl: 'ttl', indexes: [] }, 1)
+    const found = await store.load(rows.map(({ sk }) => ({ PK: 'ROW', SK: sk })))
+    return rows.filter(({ length }, index) => String(found[index]?.['text'] ?? '-').length !== Math.max(length, found[index] === undefined ? -1 : 0)).map(({ sk }) => `row ${sk} of ${name} was acknowledged and is not there`)
+  } finally {
+    await stores.close()
+  }
+}
+
+const checkKeys = async (folder: string, { keys, destroyed }: { keys: readonly Of<'key'>[]; destroyed: readonly Of<'destroyed'>[] }): Promise<readonly string[]> => {
+  const path = join(folder, 'keys', 'people.jsonl')
+  const text = readFileSync(path, 'utf8')
+  const store = await openKeyFileStore({ path, mode: 'write' })
+  const people = await store.load(keys.map(({ subject }) => subject))
+  await store.close()
+  const gone = new Set(destroyed.map(({ subject }) => subject))
+  const secretOf = (index: number) => people[index]?.key && Buffer.from(people[index].key.bytes).toString('hex')
+  return [
+    ...(store.founding.id === FOUNDING.id ? [] : ['the key store is another one']),
+    ...keys.filter(({ subject, secret }, index) => !gone.has(subject) && people[index]?.forgetting !== true && secretOf(index) !== secret).map(({ subject }) => `the key of ${subject} was acknowledged and is not there`),
+    ...destroyed.filter(({ secret }) => text.includes(secret)).map(({ subject }) => `the key of ${subject} was destroyed and is still on the disk`),
+  ]
+}

@@ -1,0 +1,102 @@
+import type { Mistakes } from './mistake.ts'
+
+const ADAPTER_TESTS = 'test/processors/adapters'
+
+const LMDB_LOG: Mistakes = {
+  'appends that are flushed together get the same offsets': {
+    file: 'processors/adapters/lmdb/flusher.ts', find: 'next.set(one.topic, first + one.records.length)', replace: 'next.set(one.topic, first)',
+    by: `${ADAPTER_TESTS}/lmdb/log.test.ts`, test: 'appends that overlap are each acknowledged where they are',
+  },
+  'a follower goes on behind a batch that failed': {
+    file: 'processors/adapters/lmdb/groups.ts', find: 'await subscriber.batch(records, lease)', replace: 'await subscriber.batch(records, lease).catch((error: unknown) => subscriber.failed(error))',
+    by: `${ADAPTER_TESTS}/lmdb/log.test.ts`, test: 'a batch that throws comes again, whole and in order',
+  },
+  'two members of a group follow at once': {
+    file: 'processors/adapters/lmdb/groups.ts', find: 'while (!isFirst() && !stopping.signal.aborted)', replace: 'while (false)',
+    by: `${ADAPTER_TESTS}/lmdb/log.test.ts`, test: 'a member that leaves from the middle of a group takes nothing',
+  },
+  'a log takes the place of another one': {
+    file: 'processors/adapters/lmdb/log.ts', find: 'if (kept !== undefined) refuseOther(topic, kept, identity)', replace: '',
+    by: `${ADAPTER_TESTS}/lmdb/log.test.ts`, test: 'a topic that is not the one kept is refused',
+  },
+}
+
+const LMDB_TABLES: Mistakes = {
+  'only the first condition of a chunk is checked': {
+    file: 'processors/adapters/lmdb/generation.ts', find: 'chunk.every((write, index) => write.expect', replace: 'chunk.slice(0, 1).every((write, index) => write.expect',
+    by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'a chunk is written all or nothing',
+  },
+  'a checkpoint goes backwards': {
+    file: 'processors/adapters/lmdb/pending.ts', find: 'if ((checkpoints.get(partition) ?? -1) < offset) checkpoints', replace: 'checkpoints',
+    by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'never go backwards',
+  },
+  'an item that moved stays in its old place of the index': {
+    file: 'processors/adapters/lmdb/items.ts', find: 'if (from !== undefined) void tables.indexes.get(name)?.remove(from)', replace: '',
+    by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'follow changes that are on the disk',
+  },
+  'expired items are read': {
+    file: 'processors/adapters/lmdb/reader.ts', find: 'isExpired(item, spec.ttl, now())', replace: 'false',
+    by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'hide expired items and still fill the page',
+  },
+  'a page of a scan begins with the last item of the page before': {
+    file: 'processors/adapters/lmdb/generation.ts', find: 'exclusiveStart: last !== undefined', replace: 'exclusiveStart: false',
+    by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'bulk writes what it is given',
+  },
+  'after a failed write older items are written over newer ones': {
+    file: 'processors/adapters/lmdb/gathering.ts', find: 'merged(writing, next)', replace: 'merged(next, writing)',
+    by: `${ADAPTER_TESTS}/lmdb/gathering.test.ts`, test: 'keeps the newest of each item when a write fails',
+  },
+  'a table that takes nothing more accepts commits': {
+    file: 'processors/adapters/lmdb/gathering.ts', find: '(fault === undefined ? undefined : drain())', replace: 'undefined',
+    by: `${ADAPTER_TESTS}/lmdb/gathering.test.ts`, test: 'accepts nothing more until the failed write is repeated',
+  },
+}
+
+const KEY_FILE: Mistakes = {
+  'the digits of a destroyed key stay in the file': {
+    file: 'processors/adapters/key-file/store.ts', find: "if (step === 'destroyed') for (const kept of entry.destroyed) file.erase(kept)", replace: '',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`, test: 'holds no digit of a destroyed key',
+  },
+  'a person who is being forgotten gets a key': {
+    file: 'processors/adapters/key-file/store.ts', find: 'if (entry?.forgetting) {', replace: 'if (false as boolean) {',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`, test: 'a person who is being forgotten gets no key',
+  },
+  'the rest of a failed write stays in the file': {
+    file: 'processors/adapters/key-file/file.ts', find: 'catch (error) {\n      ftruncateSync(fd, end)', replace: 'catch (error) {',
+    by: `${ADAPTER_TESTS}/key-file/refused.test.ts`, test: 'a key that the disk refuses leaves nothing that the next one runs into',
+  },
+  'a key file that lost its end is opened': {
+    file: 'processors/adapters/key-file/file.ts', find: 'if (end < least) {', replace: 'if (false as boolean) {',
+    by: `${ADAPTER_TESTS}/key-file/store.test.ts`, test: 'a file that is shorter than it was is refused',
+  },
+  'a write that fails is acknowledged': {
+    file: 'processors/adapters/key-file/store.ts', find: 'if (lines.length > 0) file.append(lines)', replace: 'try { if (lines.length > 0) file.append(lines) } catch { return refused }',
+    by: `${ADAPTER_TESTS}/key-file/refused.test.ts`, test: 'a key that the disk refuses is not acknowledged',
+  },
+}
+
+const TIMESTREAM: Mistakes = {
+  'every point has the same version': {
+    file: 'processors/adapters/timestream/records.ts', find: 'Version: point.version,', replace: 'Version: 1,',
+    by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'of two points at one instant the one of the higher version stays',
+  },
+  'points that the service rejects are not reported': {
+    file: 'processors/adapters/timestream/series.ts', find: 'return rejectedOf(points, error.RejectedRecords ?? [])', replace: 'return []',
+    by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'one of a hundred that is outside of the retention',
+  },
+  'one point that cannot be taken keeps its batch out': {
+    file: 'processors/adapters/timestream/series.ts', find: 'if (points.length === 1) return points.map', replace: 'if (points.length > 0) return points.map',
+    by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'a point that no call can hold is told',
+  },
+  'only the first page of an answer is read': {
+    file: 'processors/adapters/timestream/queries.ts', find: 'while (token !== undefined)', replace: 'while (false as boolean)',
+    by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'an answer of several pages is read to its end',
+  },
+  'a service that is down is taken for one that took the points': {
+    file: 'processors/adapters/timestream/series.ts', find: "throw unavailable('take records', error)", replace: '',
+    by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'a service that is down is a fault that can be tried again',
+  },
+}
+
+/** Mistakes in adapters that need no service. */
+export const EMBEDDED: Mistakes = { ...LMDB_LOG, ...LMDB_TABLES, ...KEY_FILE, ...TIMESTREAM }

@@ -1,0 +1,3 @@
+import type { Mistake } from './mistake.ts'
+
+export const planted: (text: string, mistake: Mistake) => string
