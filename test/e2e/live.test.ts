@@ -48,7 +48,7 @@ const openBar = async (env: Env, { url }: Server) => {
 }
 
 describe('a bar watched, embedded', () => {
-  test('fifty viewers connect and disconnect, the server stops, and it starts again', async () => {
+  test('fifty viewers connect and disconnect, the server stops, and it starts again', { timeout: 120_000 }, async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const first = await startServer(env)
     const { token } = await openBar(env, first)
