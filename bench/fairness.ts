@@ -14,11 +14,9 @@ const WARM_UP_MS = 2_000
 const PAUSE_MS = 10
 const QUIET_LOC = 'quiet'
 
-const READING_EVERY_MS = 1_000
-
 /** One connection of the flooding tenant: sends a batch of 1,000 readings, waits for its answer, sends the next. */
 const flood = async (url: string, { id, password }: Device, isOver: () => boolean): Promise<number> => {
-  const readings = Array.from({ length: BATCH }, (_, nth) => JSON.stringify({ age_ms: (BATCH - nth) * READING_EVERY_MS, ...readingAt(nth) }).slice(1))
+  const readings = Array.from({ length: BATCH }, (_, nth) => JSON.stringify(readingAt(nth)).slice(1))
   let sent = 0
   while (!isOver()) {
     const body = `{"boot":"b1","readings":[${readings.map((reading, nth) => `{"seq":${sent + nth},${reading}`).join(',')}]}`

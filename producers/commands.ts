@@ -2,7 +2,8 @@ import type { Event } from '../schemas/event.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Outcome } from '../projections/projection.ts'
-import type { Log, Position } from '../processors/engine/log.ts'
+import { inTurns, mapInParts } from './turns.ts'
+import type { Log, NewRecord, Position } from '../processors/engine/log.ts'
 
 /** Where an event lies and what became of it; `pending` when nobody waited long enough to hear. */
 export interface Receipt {
@@ -37,11 +38,15 @@ export interface CommandParts {
   readonly outcomes: Outcomes
 }
 
+/** Events that are encoded without a turn for other requests. */
+const PART_EVENTS = 50
+
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
+  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })
   const append: Commands['append'] = async (events) => {
     const keys = codec.keysFor?.(events)
     if (keys !== undefined) await keys
-    return log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })))
+    return log.append(events.length <= PART_EVENTS ? events.map(recordOf) : await inTurns(mapInParts(events, PART_EVENTS, recordOf)))
   }
   return {
     append,

@@ -37,6 +37,11 @@ export interface TopicIdentity {
 }
 
 export interface Subscriber {
+  /**
+   * True if callers wait for what this subscriber does. A log in the same process then holds back the rest of a large append until this
+   * subscriber has passed the part before, so that one key's records never form a long queue before those of another key.
+   */
+  readonly isAwaited?: boolean
   /** A partition is ours now: where to begin. Throwing refuses it; the fault is reported through `failed` and tried again. */
   assigned(marks: Watermarks): Promise<number>
   /**
