@@ -52,8 +52,10 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     queued += bytes
     const call: Call = { topic, deadline: clock.now() + timing.append, positions: new Array<Position>(records.length), failures: [] }
     try {
-      await Promise.all([...byPartition(parts)].flatMap(([partition, own]) =>
-        lots(own, maxBytes).map((lot) => new Promise<void>((done) => laneOf(partition).push(parcel({ call, partition, lot, done }))))))
+      await Promise.all([...byKey(parts)].flatMap(([key, own]) => {
+        const partition = own[0]?.message.partition ?? 0
+        return lots(own, maxBytes).map((lot) => new Promise<void>((done) => laneOf(partition).push(parcel({ call, key, partition, lot, done }))))
+      }))
     } finally {
       queued -= bytes
     }
@@ -75,25 +77,28 @@ function partOf({ key, value, headers }: NewRecord, index: number, partition: nu
   return { message, index, bytes: Buffer.byteLength(key) + buffer.length + extra + RECORD_OVERHEAD }
 }
 
-function byPartition(parts: readonly Part[]): Map<number, Part[]> {
-  const groups = new Map<number, Part[]>()
+function byKey(parts: readonly Part[]): Map<string, Part[]> {
+  const groups = new Map<string, Part[]>()
   for (const part of parts) {
-    const partition = part.message.partition ?? 0
-    const group = groups.get(partition)
+    const key = String(part.message.key)
+    const group = groups.get(key)
     if (group) group.push(part)
-    else groups.set(partition, [part])
+    else groups.set(key, [part])
   }
   return groups
 }
 
-/** Cut so that each fits into one request. */
+/** The most records of one key that go into a request before other keys have their turn. */
+const LOT_RECORDS = 100
+
+/** Cut so that each fits into one request, and leaves room in it for other keys. */
 function lots(parts: readonly Part[], maxBytes: number): Part[][] {
   const cut: Part[][] = []
   let bytes = 0
   for (const part of parts) {
     const last = cut.at(-1)
     bytes += part.bytes
-    if (last && bytes <= maxBytes) last.push(part)
+    if (last && bytes <= maxBytes && last.length < LOT_RECORDS) last.push(part)
     else {
       cut.push([part])
       bytes = part.bytes
@@ -104,9 +109,10 @@ function lots(parts: readonly Part[], maxBytes: number): Part[][] {
 
 interface Call { topic: string; deadline: number; positions: Position[]; failures: Error[] }
 
-function parcel({ call, partition, lot, done }: { call: Call; partition: number; lot: readonly Part[]; done(): void }): Parcel {
+function parcel({ call, key, partition, lot, done }: { call: Call; key: string; partition: number; lot: readonly Part[]; done(): void }): Parcel {
   let failed = false
   return {
+    key,
     messages: lot.map(({ message }) => message),
     bytes: lot.reduce((sum, { bytes }) => sum + bytes, 0),
     deadline: call.deadline,
