@@ -68,7 +68,10 @@ export interface Subscription {
 
 export interface Log {
   readonly topic: string
-  /** Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`. */
+  /**
+   * Durable when it resolves, in order per key. A log may write the records in several steps, with records of other appends between them.
+   * Faults: `log-unavailable` (nothing written), `append-unknown` (all, some or none written), `record-too-large`, `log-full`.
+   */
   append(records: readonly NewRecord[]): Promise<readonly Position[]>
   subscribe(group: string, subscriber: Subscriber): Promise<Subscription>
   /** Records of a partition from `from` (inclusive) to `to` (exclusive; default the end as of now). Fault `log-trimmed` when `from` is below the low watermark. */

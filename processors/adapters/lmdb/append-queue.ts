@@ -104,18 +104,23 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
     /** A flush of these records failed: the remaining records of their appends leave the queue. */
     failed: (taken: readonly Taken[]): void => {
       release(taken)
-      const failed = new Set(taken.map(({ append }) => append))
-      for (const [id, queue] of [...queues]) {
-        const dropped = queue.waiting.filter(({ append }) => failed.has(append))
-        if (dropped.length === 0) continue
-        release(dropped)
-        queues.delete(id)
-        const waiting = queue.waiting.filter(({ append }) => !failed.has(append))
-        if (waiting.length > 0) queues.set(id, { ...queue, waiting })
-      }
+      release(removeRest(queues, new Set(taken.map(({ append }) => append))))
     },
   }
 }
+
+export type AppendQueue = ReturnType<typeof createAppendQueue>
+
+/** Removes the records of these appends from the queues, and returns them. */
+const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<Waiting>): readonly Taken[] =>
+  [...queues].flatMap(([id, queue]) => {
+    const removed = queue.waiting.filter(({ append }) => appends.has(append))
+    if (removed.length === 0) return []
+    const waiting = queue.waiting.filter(({ append }) => !appends.has(append))
+    queues.delete(id)
+    if (waiting.length > 0) queues.set(id, { ...queue, waiting })
+    return removed
+  })
 
 const sizeOf = ({ append, index }: Taken): number => append.sizes[index] ?? 0
 

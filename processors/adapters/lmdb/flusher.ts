@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 import type { LogRecord, Position } from '../../engine/log.ts'
-import { createAppendQueue, type HasPassed, type Taken } from './append-queue.ts'
+import { createAppendQueue, type AppendQueue, type HasPassed, type Taken } from './append-queue.ts'
 import { encodeRecords, type Incoming } from './block.ts'
 import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { createLatest, flushedOf, type Flushed } from './latest.ts'
@@ -24,40 +24,24 @@ export const createFlusher = (parts: FlusherParts) => {
   const tails = createTails(parts.files)
   const groups = new Map<string, number>()
   const pause = createPause()
+  const step = createStep({ parts, queue, tails, groups })
   let running: Promise<void> | undefined
   let asked: (() => void)[] = []
 
-  const flush = async (taken: readonly Taken[], before: Map<number, number>): Promise<void> => {
-    const offsets = new Map(groups)
-    for (const { append: { topic } } of taken) before.set(topic, tails.high(topic))
-    const places = placesOf(taken, tails.high)
-    const change = await write(parts.files(), { taken, offsets, tailOf: tails.of })
-    tails.follow(change)
-    for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
-    queue.written(taken, places)
-    for (const topic of change.tails.keys()) parts.grown(topic)
-  }
-  const step = async (taken: readonly Taken[]): Promise<void> => {
-    const [before, answered] = [new Map<number, number>(), asked]
-    asked = []
-    try {
-      await flush(taken, before)
-    } catch (error) {
-      tails.clear()
-      queue.failed(taken)
-      await tell(taken, { error, before, parts })
-    } finally {
-      for (const done of answered) done()
-    }
-  }
   const run = async (): Promise<void> => {
     // Who appends in this turn of the event loop goes along.
     await turn()
     try {
       while (!queue.isEmpty() || asked.length > 0) {
         const taken = queue.take()
-        if (taken.length > 0 || asked.length > 0) await step(taken)
-        else await pause.wait()
+        if (taken.length === 0 && asked.length === 0) {
+          await pause.wait()
+          continue
+        }
+        const answered = asked
+        asked = []
+        await step(taken)
+        for (const done of answered) done()
       }
     } finally {
       // No await between the check of the queue and this line: a later append starts a new run.
@@ -68,6 +52,10 @@ export const createFlusher = (parts: FlusherParts) => {
     pause.end()
     return running ??= run()
   }
+  const flushed = (): Promise<void> => new Promise((done) => {
+    asked.push(done)
+    void start()
+  })
   return {
     high: tails.high,
     latest: tails.latest,
@@ -83,21 +71,44 @@ export const createFlusher = (parts: FlusherParts) => {
     },
     pendingOffset: (group: string): number | undefined => groups.get(group),
     /** The groups' offsets as of now are on disk, or their flush failed. */
-    settled: async (): Promise<void> => {
-      if (groups.size === 0) return
-      await new Promise<void>((done) => {
-        asked.push(done)
-        void start()
-      })
-    },
+    settled: async (): Promise<void> => (groups.size === 0 ? undefined : flushed()),
     /** No append waits, and the groups' offsets are on disk. */
     drained: async (): Promise<void> => {
-      await new Promise<void>((done) => {
-        asked.push(done)
-        void start()
-      })
+      await flushed()
       await running
     },
+  }
+}
+
+interface StepParts {
+  readonly parts: FlusherParts
+  readonly queue: AppendQueue
+  readonly tails: Tails
+  /** Offsets of groups that are not on disk yet. */
+  readonly groups: Map<string, number>
+}
+
+/** Writes these records and the groups' offsets. Never rejects: a failure goes to the appends concerned. */
+const createStep = ({ parts, queue, tails, groups }: StepParts) => {
+  const flush = async (taken: readonly Taken[], before: Map<number, number>): Promise<void> => {
+    const offsets = new Map(groups)
+    for (const { append: { topic } } of taken) before.set(topic, tails.high(topic))
+    const places = placesOf(taken, tails.high)
+    const change = await write(parts.files(), { taken, offsets, tailOf: tails.of })
+    tails.follow(change)
+    for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
+    queue.written(taken, places)
+    for (const topic of change.tails.keys()) parts.grown(topic)
+  }
+  return async (taken: readonly Taken[]): Promise<void> => {
+    const before = new Map<number, number>()
+    try {
+      await flush(taken, before)
+    } catch (error) {
+      tails.clear()
+      queue.failed(taken)
+      await tell(taken, { error, before, parts })
+    }
   }
 }
 
@@ -146,6 +157,8 @@ const createTails = (files: () => LogFiles) => {
     },
   }
 }
+
+type Tails = ReturnType<typeof createTails>
 
 /** The offsets that these records get, one by one. */
 const placesOf = (taken: readonly Taken[], high: (topic: number) => number): readonly number[] => {
