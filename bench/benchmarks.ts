@@ -11,4 +11,5 @@ export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly s
   history: async () => (await import('./history.ts')).historyBench,
   mqtt: async () => (await import('./mqtt.ts')).mqttBench,
   live: async () => (await import('./live.ts')).liveBench,
+  fairness: async () => (await import('./fairness.ts')).fairnessBench,
 }

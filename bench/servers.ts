@@ -46,7 +46,7 @@ export const startBareBroker = async (): Promise<Server> => {
 /** The built program itself, as a user starts it. */
 export const startTributary = async (env: Readonly<Record<string, string>>): Promise<Server> => {
   const [http, admin, mqtt] = [await freePort(), await freePort(), await freePort()]
-  const settings = { ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_MQTT: `127.0.0.1:${mqtt}`, TRIBUTARY_LOG_LEVEL: 'warn' }
+  const settings = { TRIBUTARY_RATE_LIMIT: 'off', ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_MQTT: `127.0.0.1:${mqtt}`, TRIBUTARY_LOG_LEVEL: 'warn' }
   const child = spawn(process.execPath, [program, 'start'], { env: { ...process.env, ...settings }, stdio: ['ignore', 'ignore', 'inherit'] })
   const server = { url: `http://127.0.0.1:${http}`, admin: `http://127.0.0.1:${admin}`, mqtt: `mqtt://127.0.0.1:${mqtt}`, stop: stopping(child) }
   for (;;) {

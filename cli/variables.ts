@@ -140,7 +140,7 @@ export const VARIABLES = {
   TRIBUTARY_TON_API_KEY: secret(),
   TRIBUTARY_QUOTA_READS: variable(limit, null),
   TRIBUTARY_QUOTA_WRITES: variable(limit, null),
-  TRIBUTARY_RATE_LIMIT: variable(limit, null),
+  TRIBUTARY_RATE_LIMIT: variable(limit, 6_000),
   TRIBUTARY_USAGE_SAMPLE: variable(limit, 10),
   TRIBUTARY_LOG_LEVEL: variable(oneOf(LOG_LEVELS), 'info'),
 } as const

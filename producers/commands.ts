@@ -2,7 +2,8 @@ import type { Event } from '../schemas/event.ts'
 import { Fault, isFault } from '../schemas/fault.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Outcome } from '../projections/projection.ts'
-import type { Log, Position } from '../processors/engine/log.ts'
+import { inTurns, mapInParts } from './turns.ts'
+import type { Log, NewRecord, Position } from '../processors/engine/log.ts'
 import type { Deadline } from './deadline.ts'
 
 /** Where an event lies and what became of it; `pending` when nobody waited long enough to hear. */
@@ -46,11 +47,15 @@ export interface CommandParts {
   readonly outcomes: Outcomes
 }
 
+/** Events that are encoded without a turn for other requests. */
+const PART_EVENTS = 50
+
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
+  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })
   const append: Commands['append'] = async (events, { deadline } = {}) => {
     const keys = codec.keysFor?.(events)
     if (keys !== undefined) await (deadline === undefined ? keys : deadline.within(keys, tooSlow))
-    const records = events.map((event) => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) }))
+    const records = events.length <= PART_EVENTS ? events.map(recordOf) : await inTurns(mapInParts(events, PART_EVENTS, recordOf))
     if (deadline === undefined) return log.append(records)
     // The log fails a little earlier than the deadline: only the log can tell whether it wrote nothing.
     const patienceMs = deadline.left() * LOG_SHARE

@@ -37,6 +37,11 @@ export interface TopicIdentity {
 }
 
 export interface Subscriber {
+  /**
+   * True if callers wait for what this subscriber does. A log in the same process then holds back the rest of a large append until this
+   * subscriber has passed the part before, so that one key's records never form a long queue before those of another key.
+   */
+  readonly isAwaited?: boolean
   /** A partition is ours now: where to begin. Throwing refuses it; the fault is reported through `failed` and tried again. */
   assigned(marks: Watermarks): Promise<number>
   /**
@@ -65,7 +70,8 @@ export interface Subscription {
 export interface Log {
   readonly topic: string
   /**
-   * Durable when it resolves, in order per key. Faults: `log-unavailable` (nothing written), `append-unknown` (perhaps), `record-too-large`, `log-full`, `log-second-writer`.
+   * Durable when it resolves, in order per key. A log may write the records in several steps, with records of other appends between them.
+   * Faults: `log-unavailable` (nothing written), `append-unknown` (all, some or none written), `record-too-large`, `log-full`, `log-second-writer`.
    * `patienceMs` bounds the attempts: after that time the call fails with one of the first two. Default: the log's own limit.
    */
   append(records: readonly NewRecord[], patienceMs?: number): Promise<readonly Position[]>

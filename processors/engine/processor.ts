@@ -14,7 +14,6 @@ import { parkedName, parkedOf, passed, passing, type Parked } from './parking.ts
 import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import type { Series } from './series.ts'
-import { slicesOf } from './slices.ts'
 import { sortReadable, type Sorted } from './sort.ts'
 import { checkpointMoved, type Checkpoint, type Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
@@ -58,7 +57,7 @@ export const groupOf = (domain: string, generation: number): string => `${domain
 
 /** One member of one generation's group: folds what the log brings it, save first, commit after. */
 export const startProcessor = async (parts: ProcessorParts): Promise<Running> => {
-  const { domain, generation, log, store, codec, clock, failed = () => {} } = parts
+  const { domain, generation, log, store, series, codec, clock, failed = () => {} } = parts
   const stalls = createStalls()
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const lanes = new Map<number, { readonly lane: Lane; readonly care: Care }>()
@@ -82,8 +81,13 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
       const fresh = records.filter(({ offset }) => offset >= lane.next)
       if (fresh.length === 0 || !lease.held()) return
       await care.over(fresh, lease, async (some) => {
-        const passed = await foldBatch({ parts: { ...parts, failed: stalls.noting(lane.partition, failed) }, deciders, lane, signal: stopping.signal }, some)
-        parts.heard?.(passed)
+        const work = { parts: { ...parts, failed: stalls.noting(lane.partition, failed) }, deciders, lane, signal: stopping.signal }
+        for (const [index, part] of partsOf(some, parts).entries()) {
+          if (index > 0) await clock.turn?.()
+          if (!lease.held()) return
+          const passed = await foldBatch(work, part)
+          parts.heard?.(passed)
+        }
       })
     })
   }
@@ -92,6 +96,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     stalls.over(partition)
   }
   const subscription = await log.subscribe(groupOf(domain.name, generation), {
+    isAwaited: series === undefined && store.peek !== undefined,
     assigned: (marks) => stalls.during(marks.partition, () => assign(marks)),
     batch: (records, lease) => stalls.during(lease.partition, () => batch(records, lease)),
     revoked,
@@ -145,23 +150,31 @@ const createStalls = () => {
   }
 }
 
-/** Items first, slice by slice; keys found poisoned are parked; only then the checkpoint. */
+/**
+ * The most records that are folded without a turn for other work of the process, if the store is in the process: neither its reads nor its
+ * commits wait for anything, so a long batch would stop everything else. A remote store gets the whole batch, because each key is then
+ * loaded and written once.
+ */
+const PART_RECORDS = 16
+/** The same for a domain with a series store, where each part costs one write of points. */
+const SERIES_PART_RECORDS = 256
+
+const partsOf = (records: readonly LogRecord[], { store: { peek }, series }: ProcessorParts): readonly (readonly LogRecord[])[] => {
+  if (peek === undefined) return [records]
+  const size = series === undefined ? PART_RECORDS : SERIES_PART_RECORDS
+  return Array.from({ length: Math.ceil(records.length / size) }, (_, nth) => records.slice(nth * size, (nth + 1) * size))
+}
+
+/** Items first; keys found poisoned are parked; only then the checkpoint. */
 const foldBatch = async (work: Work, records: readonly LogRecord[]): Promise<Passed> => {
   const { parts, lane, signal } = work
-  const { store, clock, failed = () => {} } = parts
+  const { clock, failed = () => {} } = parts
   const last = (records.at(-1) as LogRecord).offset
   const tally = createTally(records)
-  // Where reads are awaited, the whole batch shares them; where they are not, there is nothing to share.
-  const slices = store.peek === undefined ? [records] : slicesOf(records, SLICE)
-  for (const [index, slice] of slices.entries()) {
-    const checkpoint = lane.checkpoint(index === slices.length - 1 ? last + 1 : lane.next)
-    await retrying(() => saveSlice(work, { slice, through: last, tally, checkpoint }), { clock, signal, failed })
-  }
+  await retrying(() => saveBatch(work, { records, through: last, checkpoint: lane.checkpoint(last + 1), tally }), { clock, signal, failed })
   lane.advance(last + 1)
   return tally.passed(lane.partition)
 }
-
-const SLICE = 256
 
 /** Sorts, and writes of every key that is passed over that it is: only while it still stands may its events be left alone. */
 const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly LogRecord[], through: number): Promise<Sorted> => {
@@ -180,17 +193,16 @@ const sortStanding = async ({ parts, deciders, lane }: Work, records: readonly L
 }
 
 interface Saving {
-  readonly slice: readonly LogRecord[]
+  readonly records: readonly LogRecord[]
   /** The last offset of the batch. */
   readonly through: number
-  /** Moves with the last slice only. */
   readonly checkpoint: Checkpoint
   readonly tally: Tally
 }
 
-const saveSlice = async (work: Work, { slice, through, checkpoint, tally }: Saving): Promise<void> => {
+const saveBatch = async (work: Work, { records, through, checkpoint, tally }: Saving): Promise<void> => {
   const { store, series } = work.parts
-  const sorted = await sortStanding(work, slice, through)
+  const sorted = await sortStanding(work, records, through)
   const held = sorted.poisons.length > 0 ? work.lane.checkpoint() : checkpoint
   const advanced = await advance({ store, series, spans: sorted.spans, conflicted: tally.conflicted, checkpoint: held })
   const found = [...sorted.poisons, ...advanced.flatMap(poisonOf)]

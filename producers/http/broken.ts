@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Problem, problemBody } from './problem.ts'
 
-/** Answers a connection on which no request could be read: there is no request yet, only a socket. */
+/** Answers a connection on which a request could not be read, or arrived too slowly, and closes it. */
 export const answerBroken = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy()
@@ -11,7 +11,13 @@ export const answerBroken = (error: Error & { readonly code?: string }, socket: 
   const body = JSON.stringify(problemBody(new Problem(status, code, detail)))
   const head = [`HTTP/1.1 ${status} ${status}`, 'content-type: application/problem+json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // A client that goes on sending would keep the connection open.
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
 }
+
+/** Time for the client to read the answer. */
+const LINGER_MS = 1_000
 
 interface Answer {
   readonly status: number
@@ -22,6 +28,6 @@ interface Answer {
 const UNREADABLE: Answer = { status: 400, code: 'bad-request', detail: 'The request could not be read: check its line, headers and body.' }
 
 const BROKEN: Readonly<Record<string, Answer>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive: send it at once.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive. Send the whole body within 30 seconds.' },
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers-too-large', detail: 'The headers are larger than 16 KiB: send less in them.' },
 }

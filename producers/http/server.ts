@@ -27,6 +27,8 @@ export interface Limits {
    * A command has `readMs + waitMs` from the arrival of its body to its answer, of which at most `readMs` are spent before the append.
    */
   readonly readMs: number
+  /** How long a request may take to arrive, its body included. Default: 30 s. */
+  readonly arrivalMs?: number
 }
 
 /** What the edge tells whoever keeps metrics. */
@@ -53,6 +55,9 @@ export interface EdgeDeps {
 }
 
 const BODY_LIMIT = 64 * 1024
+const ARRIVAL_MS = 30_000
+const HEADERS_MS = 10_000
+const CHECK_MS = 1_000
 /** Clients that watch have nothing to say. */
 const MESSAGE_LIMIT = 4 * 1024
 
@@ -65,7 +70,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
     // One line for a request that failed names its id; a logger for every request would cost more than its routing.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
-    requestTimeout: 10_000,
+    ...deadlines(deps.limits.arrivalMs ?? ARRIVAL_MS),
     connectionTimeout: 30_000,
     routerOptions: { maxParamLength: 512 },
     // Who is connected while we close is still answered; new connections are not taken.
@@ -94,6 +99,15 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   app.register((scope) => refuseOtherMethods(scope, methods))
   return app
 }
+
+/**
+ * Node takes the larger of `headersTimeout` and `requestTimeout` for the whole request, and its default for headers is 60 s: both are set.
+ * Node checks them every 30 s by default.
+ */
+const deadlines = (requestTimeout: number) => ({
+  requestTimeout,
+  http: { requestTimeout, headersTimeout: Math.min(HEADERS_MS, requestTimeout), connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeout) },
+})
 
 /** Unique like a UUID, at the price of a counter. */
 const requestIds = ({ uuidv7 }: Ids): (() => string) => {

@@ -1,5 +1,6 @@
 import type { Event, EventMeta } from '../../schemas/event.ts'
 import { derivedId } from '../ids.ts'
+import { mapInParts } from '../turns.ts'
 import { anything, clock, clockOf, doubtOf, isFields, malformed, number, text, whole, yesOrNo, type Doubt, type Fields, type Shape } from './doubts.ts'
 import { EVENT_TYPES, type EventType } from './envelope.ts'
 import type { Holder } from './holder.ts'
@@ -59,12 +60,23 @@ interface Said {
   readonly events: readonly unknown[]
 }
 
-/** The envelope of docs/devices.md as events; each that is not believed is quarantined by itself. */
+/** The envelope of docs/devices.md as events; each event that is not believed is quarantined by itself. */
 export const takeEnvelope = (value: unknown, sender: Sender, most: number): Taken => {
+  const work = takeEnvelopeInParts(value, sender, most)
+  for (;;) {
+    const part = work.next()
+    if (part.done === true) return part.value
+  }
+}
+
+const PART_EVENTS = 50
+
+/** The same for a large envelope, with a `yield` after each part. */
+export function* takeEnvelopeInParts(value: unknown, sender: Sender, most: number): Generator<undefined, Taken> {
   const said = saidIn(value, most)
   if ('reason' in said) return takeUnreadable(said, JSON.stringify(value) ?? '', sender)
   const refused: Refused[] = []
-  const events = said.events.map((event, index) => {
+  const events = yield* mapInParts(said.events, PART_EVENTS, (event, index) => {
     const doubt = misplaced(sender) ?? eventDoubt(event, sender.received)
     if (doubt === undefined) return believed(event as DeviceEvent, said, sender)
     refused.push({ index, ...doubt })

@@ -1,8 +1,9 @@
+import { inTurns } from '../turns.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import type { Batch, Call, Route } from '../http/route.ts'
 import { EVENT_TYPES, MOST_BY_HTTP } from './envelope.ts'
 import { readHolder, type Holder } from './holder.ts'
-import { takeEnvelope } from './intake.ts'
+import { takeEnvelopeInParts } from './intake.ts'
 import { deviceOf, noDevice } from './params.ts'
 import { demandMember } from './rights.ts'
 import { spaced } from './spacing.ts'
@@ -10,7 +11,7 @@ import { spaced } from './spacing.ts'
 const count = { type: 'integer', minimum: 0 } as const
 const loose = (description: string) => ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
 
-/** What one of many says wrong is quarantined, not refused: so the events are judged by `takeEnvelope`, and described here. */
+/** What one of many says wrong is quarantined, not refused: so the events are judged by `takeEnvelopeInParts`, and described here. */
 const bodySchema = {
   type: 'object',
   additionalProperties: false,
@@ -67,7 +68,7 @@ const report: Batch = {
   async collect(call, how) {
     const device = deviceOf(call)
     const holder = await holderOf(call, device)
-    const { events, refused } = takeEnvelope(call.body, { device, holder, actor: call.caller.user, received: call.now, ...how }, MOST_BY_HTTP)
+    const { events, refused } = await inTurns(takeEnvelopeInParts(call.body, { device, holder, actor: call.caller.user, received: call.now, ...how }, MOST_BY_HTTP))
     const whole = refused.find(({ index }) => index === null)
     if (whole !== undefined) throw mistake(400, { pointer: '', code: 'bad-batch', detail: whole.detail })
     return { events: spaced(events), doubts: refused.map(({ reason }) => reason), answer: { accepted: events.length - refused.length, quarantined: refused } }

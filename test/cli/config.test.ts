@@ -25,6 +25,14 @@ describe('the configuration', () => {
     expect(config.series).toEqual({ kind: 'embedded' })
   })
 
+  test('a token may make 6,000 requests per minute, unless the variable sets another limit or switches it off', () => {
+    expect(readConfig({}).rateLimit).toBe(6_000)
+    expect(readConfig({ TRIBUTARY_RATE_LIMIT: '100' }).rateLimit).toBe(100)
+    expect(readConfig({ TRIBUTARY_RATE_LIMIT: 'off' }).rateLimit).toBeNull()
+    expect(mistakesOf({ TRIBUTARY_RATE_LIMIT: '0' })).toContain('TRIBUTARY_RATE_LIMIT')
+    expect(printConfig({})).toContain('TRIBUTARY_RATE_LIMIT is not set; default 6000')
+  })
+
   test('names Kafka, its security and DynamoDB', () => {
     const config = readConfig({
       TRIBUTARY_KAFKA: 'one:9092, two:9093', TRIBUTARY_KAFKA_PARTITIONS: '12', TRIBUTARY_KAFKA_SSL: 'on', TRIBUTARY_KAFKA_SASL_MECHANISM: 'scram-sha-512',

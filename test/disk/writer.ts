@@ -57,7 +57,7 @@ const fold = async (): Promise<void> => {
   const high = (await log.watermarks())[0]?.high ?? 0
   const id = { PK: 'COUNT', SK: 'COUNT' }
   const expect = (await items.load([id]))[0]?._pos ?? null
-  if (high > reached) await items.commit([[[{ put: { ...id, _pos: high - 1, count: high }, expect }]]], { partition: 0, offset: (reached = high) })
+  if (high > reached) await items.commit([[[{ put: { ...id, _pos: high - 1, count: high }, expect }]]], { partition: 0, from: reached, offset: (reached = high) })
   if (random(2) === 0) await items.sync()
 }
 const move = async (): Promise<void> => {

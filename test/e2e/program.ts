@@ -92,7 +92,7 @@ export interface Server {
 
 /** Starts the built program on free ports; resolves when it is ready. */
 export const startServer = async (env: Env, args: readonly string[] = []): Promise<Server> => {
-  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', ...env })
+  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', TRIBUTARY_RATE_LIMIT: 'off', ...env })
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)

@@ -52,7 +52,10 @@ export function createAppender({ topic, settings, partitionOf, openProducer, max
     if (queued > 0 && queued + bytes > maxQueuedBytes) throw overloaded(topic, maxQueuedBytes)
     queued += bytes
     const call: Call = { topic, deadline: clock.now() + patienceMs, positions: new Array<Position>(records.length), failures: [] }
-    const parcels = [...byPartition(parts)].flatMap(([partition, own]) => lots(own, maxBytes).map((lot) => ({ partition, ...parcelOf({ call, partition, lot }) })))
+    const parcels = [...byKey(parts)].flatMap(([key, own]) => {
+      const partition = own[0]?.message.partition ?? 0
+      return lots(own, maxBytes).map((lot) => ({ partition, ...parcelOf({ call, key, partition, lot }) }))
+    })
     for (const { partition, parcel } of parcels) laneOf(partition).push(parcel)
     // A lane ends its request first, however long the brokers take. The caller is answered at the deadline.
     if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled))))) for (const { expire } of parcels) expire()
@@ -75,25 +78,28 @@ function partOf({ key, value, headers }: NewRecord, index: number, partition: nu
   return { message, index, bytes: Buffer.byteLength(key) + buffer.length + extra + RECORD_OVERHEAD }
 }
 
-function byPartition(parts: readonly Part[]): Map<number, Part[]> {
-  const groups = new Map<number, Part[]>()
+function byKey(parts: readonly Part[]): Map<string, Part[]> {
+  const groups = new Map<string, Part[]>()
   for (const part of parts) {
-    const partition = part.message.partition ?? 0
-    const group = groups.get(partition)
+    const key = String(part.message.key)
+    const group = groups.get(key)
     if (group) group.push(part)
-    else groups.set(partition, [part])
+    else groups.set(key, [part])
   }
   return groups
 }
 
-/** Cut so that each fits into one request. */
+/** The most records of one key that go into a request before other keys have their turn. */
+const LOT_RECORDS = 100
+
+/** Cut so that each fits into one request, and leaves room in it for other keys. */
 function lots(parts: readonly Part[], maxBytes: number): Part[][] {
   const cut: Part[][] = []
   let bytes = 0
   for (const part of parts) {
     const last = cut.at(-1)
     bytes += part.bytes
-    if (last && bytes <= maxBytes) last.push(part)
+    if (last && bytes <= maxBytes && last.length < LOT_RECORDS) last.push(part)
     else {
       cut.push([part])
       bytes = part.bytes
@@ -111,7 +117,7 @@ interface OwnParcel {
   expire(): void
 }
 
-function parcelOf({ call, partition, lot }: { call: Call; partition: number; lot: readonly Part[] }): OwnParcel {
+function parcelOf({ call, key, partition, lot }: { call: Call; key: string; partition: number; lot: readonly Part[] }): OwnParcel {
   let state: 'waiting' | 'sent' | 'written' | 'failed' = 'waiting'
   let done: () => void = () => {}
   const settled = new Promise<void>((resolve) => { done = resolve })
@@ -122,6 +128,7 @@ function parcelOf({ call, partition, lot }: { call: Call; partition: number; lot
     done()
   }
   const parcel: Parcel = {
+    key,
     messages: lot.map(({ message }) => message),
     bytes: lot.reduce((sum, { bytes }) => sum + bytes, 0),
     deadline: call.deadline,

@@ -5,8 +5,9 @@ import { appendUnknown, tooLarge, unavailable } from './faults.ts'
 import { backoff, type Timing } from './options.ts'
 import type { Writer } from './writer.ts'
 
-/** Records of one append for one partition; they are written together. */
+/** Records of one append that have one key, or a part of them; they are written together. */
 export interface Parcel {
+  readonly key: string
   readonly messages: readonly Message[]
   readonly bytes: number
   readonly deadline: number
@@ -18,7 +19,10 @@ export interface Parcel {
   failed(error: Error): void
 }
 
-/** One partition's records, in order: those that wait go together in the next request, and one request is under way at a time. */
+/**
+ * One partition's records, in order per key. The records that wait go together in the next request, and one request is under way at a time.
+ * The keys take turns, parcel by parcel, so that a key with many records does not delay another key by more than one request.
+ */
 export interface Lane {
   push(parcel: Parcel): void
   /** Resolves when nothing waits and nothing is under way. */
@@ -31,10 +35,10 @@ const MAX_RECORDS = 2_000
 const STUCK_TRIES = 3
 
 export function createLane(plan: LanePlan): Lane {
-  const waiting: Parcel[] = []
+  const waiting = new Map<string, Parcel[]>()
   let running: Promise<void> | undefined
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    while (waiting.size > 0) {
       const parcels = take(waiting, plan)
       if (parcels.length > 0) await deliver(parcels, plan)
     }
@@ -42,7 +46,9 @@ export function createLane(plan: LanePlan): Lane {
   }
   return {
     push(parcel) {
-      waiting.push(parcel)
+      const queue = waiting.get(parcel.key)
+      if (queue) queue.push(parcel)
+      else waiting.set(parcel.key, [parcel])
       // What is pushed in the same turn goes into the same request.
       running ??= Promise.resolve().then(run)
     },
@@ -50,14 +56,22 @@ export function createLane(plan: LanePlan): Lane {
   }
 }
 
-function take(waiting: Parcel[], { maxBytes, clock, closing }: LanePlan): Parcel[] {
+/** Takes one parcel of each key in turn, until the request is full or nothing waits. */
+function take(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing }: LanePlan): Parcel[] {
   const parcels: Parcel[] = []
   let bytes = 0
   let records = 0
-  while (waiting[0] && (parcels.length === 0 || (bytes + waiting[0].bytes <= maxBytes && records + waiting[0].messages.length <= MAX_RECORDS))) {
-    const parcel = waiting.shift()
-    if (!parcel) break
-    if (parcel.abandoned() || closing.aborted || clock.now() >= parcel.deadline) {
+  for (;;) {
+    const [key, queue] = waiting.entries().next().value ?? []
+    const parcel = queue?.[0]
+    if (key === undefined || queue === undefined || parcel === undefined) return parcels
+    const isExpired = parcel.abandoned() || closing.aborted || clock.now() >= parcel.deadline
+    if (!isExpired && parcels.length > 0 && (bytes + parcel.bytes > maxBytes || records + parcel.messages.length > MAX_RECORDS)) return parcels
+    queue.shift()
+    // A key that has more goes to the end.
+    waiting.delete(key)
+    if (queue.length > 0) waiting.set(key, queue)
+    if (isExpired) {
       parcel.failed(waitedTooLong())
       continue
     }
@@ -65,7 +79,6 @@ function take(waiting: Parcel[], { maxBytes, clock, closing }: LanePlan): Parcel
     bytes += parcel.bytes
     records += parcel.messages.length
   }
-  return parcels
 }
 
 /**

@@ -1,24 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { Fault, isFault } from '../../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 import type { LogRecord, Position } from '../../engine/log.ts'
+import { createAppendQueue, type AppendQueue, type HasPassed, type Taken } from './append-queue.ts'
 import { encodeRecords, type Incoming } from './block.ts'
 import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { createLatest, flushedOf, type Flushed } from './latest.ts'
 import { endOf, type LogFiles } from './log-files.ts'
 import { loadTail, putRecords, type Tail } from './topic.ts'
 import { secondWriter } from './writer-guard.ts'
-
-interface Waiting {
-  readonly topic: number
-  readonly records: readonly Incoming[]
-  readonly bytes: number
-  resolve(positions: readonly Position[]): void
-  reject(fault: Fault): void
-}
-
-/** What one flush takes at most, so that the first of a long queue need not wait for the last. */
-const FLUSH_BYTES = 4 * 1024 * 1024
-const QUEUE_BYTES = 64 * 1024 * 1024
 
 export interface FlusherParts {
   readonly files: () => LogFiles
@@ -28,92 +17,121 @@ export interface FlusherParts {
   readonly grown: (topic: number) => void
   /** Called when another process has appended to the log: from then on this one writes nothing. */
   readonly overtaken: (fault: Fault) => void
+  /** True if the subscribers that callers wait for have passed this offset. */
+  readonly hasPassed: HasPassed
 }
 
-/** One transaction and one sync for all who wait. Nobody hears of success before the sync; after a failure each hears whether it is there. */
+/** One transaction and one sync for all records of a flush. An append resolves after the sync of its last record; if one fails, the append is rejected with whether it is in the log. */
 export const createFlusher = (parts: FlusherParts) => {
-  const queue = createQueue()
+  const queue = createAppendQueue(parts.hasPassed)
   const tails = createTails(parts.files)
   const groups = new Map<string, number>()
+  const pause = createPause()
+  const step = createStep({ parts, queue, tails, groups })
   let running: Promise<void> | undefined
-  let asked = false
+  let asked: (() => void)[] = []
 
-  const flush = async (waiting: readonly Waiting[], before: Map<number, number>): Promise<void> => {
-    const offsets = new Map(groups)
-    for (const { topic } of waiting) before.set(topic, tails.high(topic))
-    const places = placesOf(waiting, tails.high)
-    const written = await write(parts.files(), { waiting, offsets, tails })
-    tails.follow(written)
-    for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
-    for (const one of waiting) one.resolve(places.get(one) ?? [])
-    for (const topic of written.tails.keys()) parts.grown(topic)
-  }
-  const step = async (waiting: readonly Waiting[]): Promise<void> => {
-    const before = new Map<number, number>()
-    try {
-      await flush(waiting, before)
-    } catch (error) {
-      tails.clear(error)
-      await tell(waiting, { error, before, parts })
-    } finally {
-      queue.release(waiting)
-    }
-  }
   const run = async (): Promise<void> => {
     // Who appends in this turn of the event loop goes along.
     await turn()
     try {
-      while (!queue.isEmpty() || asked) {
-        asked = false
-        await step(queue.take())
+      while (!queue.isEmpty() || asked.length > 0) {
+        const taken = queue.take()
+        if (taken.length === 0 && asked.length === 0) {
+          await pause.wait()
+          continue
+        }
+        const answered = asked
+        asked = []
+        await step(taken)
+        for (const done of answered) done()
       }
     } finally {
-      // In the same breath as the look at the queue: who comes later starts anew.
+      // No await between the check of the queue and this line: a later append starts a new run.
       running = undefined
     }
   }
-  const start = (): Promise<void> => running ??= run()
+  const start = (): Promise<void> => {
+    pause.end()
+    return running ??= run()
+  }
+  const flushed = (): Promise<void> => new Promise((done) => {
+    asked.push(done)
+    void start()
+  })
   return {
     high: tails.high,
     latest: tails.latest,
-    append: (topic: number, records: readonly Incoming[], bytes: number): Promise<readonly Position[]> =>
+    append: (topic: number, records: readonly Incoming[], sizes: readonly number[]): Promise<readonly Position[]> =>
       new Promise((resolve, reject) => {
-        queue.add({ topic, records, bytes, resolve, reject })
+        queue.add({ topic, records, sizes, resolve, reject })
         void start()
       }),
     /** A group's offset, which goes to disk with the next flush. */
-    reached: (group: string, offset: number): void => void groups.set(group, offset),
-    pendingOffset: (group: string): number | undefined => groups.get(group),
-    /** Everything up to here is on disk, offsets of groups too, or was told why not. */
-    settled: async (): Promise<void> => {
-      asked ||= groups.size > 0
-      await (asked ? start() : running)
+    reached: (group: string, offset: number): void => {
+      groups.set(group, offset)
+      pause.end()
     },
+    pendingOffset: (group: string): number | undefined => groups.get(group),
+    /** The groups' offsets as of now are on disk, or their flush failed. */
+    settled: async (): Promise<void> => (groups.size === 0 ? undefined : flushed()),
+    /** No append waits, and the groups' offsets are on disk. */
+    drained: async (): Promise<void> => {
+      await flushed()
+      await running
+    },
+  }
+}
+
+interface StepParts {
+  readonly parts: FlusherParts
+  readonly queue: AppendQueue
+  readonly tails: Tails
+  /** Offsets of groups that are not on disk yet. */
+  readonly groups: Map<string, number>
+}
+
+/** Writes these records and the groups' offsets. Never rejects: a failure goes to the appends concerned. */
+const createStep = ({ parts, queue, tails, groups }: StepParts) => {
+  const flush = async (taken: readonly Taken[], before: Map<number, number>): Promise<void> => {
+    const offsets = new Map(groups)
+    for (const { append: { topic } } of taken) before.set(topic, tails.high(topic))
+    const places = placesOf(taken, tails.high)
+    const change = await write(parts.files(), { taken, offsets, tails })
+    tails.follow(change)
+    for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
+    queue.written(taken, places)
+    for (const topic of change.tails.keys()) parts.grown(topic)
+  }
+  return async (taken: readonly Taken[]): Promise<void> => {
+    const before = new Map<number, number>()
+    try {
+      await flush(taken, before)
+    } catch (error) {
+      tails.clear(error)
+      queue.failed(taken)
+      await tell(taken, { error, before, parts })
+    }
   }
 }
 
 export type Flusher = ReturnType<typeof createFlusher>
 
-const createQueue = () => {
-  let queue: Waiting[] = []
-  let bytes = 0
+/** Subscribers that stop while an append waits for them are noticed after this time. */
+const LOOK_MS = 200
+
+/** Waits until `end` is called, or a short time. */
+const createPause = () => {
+  let end = (): void => {}
   return {
-    isEmpty: (): boolean => queue.length === 0,
-    add: (waiting: Waiting): void => {
-      if (bytes + waiting.bytes > QUEUE_BYTES) return waiting.reject(overloaded())
-      bytes += waiting.bytes
-      queue.push(waiting)
-    },
-    take: (): Waiting[] => {
-      let size = 0
-      const over = queue.findIndex(waiting => (size += waiting.bytes) > FLUSH_BYTES)
-      const taken = over < 0 ? queue : queue.slice(0, Math.max(over, 1))
-      queue = queue.slice(taken.length)
-      return taken
-    },
-    release: (taken: readonly Waiting[]): void => {
-      for (const one of taken) bytes -= one.bytes
-    },
+    wait: (): Promise<void> => new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS)
+      end = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    }),
+    end: (): void => end(),
   }
 }
 
@@ -156,19 +174,22 @@ const createTails = (files: () => LogFiles) => {
   }
 }
 
-const placesOf = (waiting: readonly Waiting[], high: (topic: number) => number): ReadonlyMap<Waiting, readonly Position[]> => {
+type Tails = ReturnType<typeof createTails>
+
+/** The offsets that these records get, one by one. */
+const placesOf = (taken: readonly Taken[], high: (topic: number) => number): readonly number[] => {
   const next = new Map<number, number>()
-  return new Map(waiting.map(one => {
-    const first = next.get(one.topic) ?? high(one.topic)
-    next.set(one.topic, first + one.records.length)
-    return [one, one.records.map((_, index) => ({ partition: 0, offset: first + index }))]
-  }))
+  return taken.map(({ append: { topic } }) => {
+    const offset = next.get(topic) ?? high(topic)
+    next.set(topic, offset + 1)
+    return offset
+  })
 }
 
 interface Flush {
-  readonly waiting: readonly Waiting[]
+  readonly taken: readonly Taken[]
   readonly offsets: ReadonlyMap<string, number>
-  readonly tails: Pick<ReturnType<typeof createTails>, 'of' | 'high' | 'count'>
+  readonly tails: Pick<Tails, 'of' | 'high' | 'count'>
 }
 
 interface Written {
@@ -176,14 +197,14 @@ interface Written {
   readonly flushed: Flushed
 }
 
-const write = async (files: LogFiles, { waiting, offsets, tails: known }: Flush): Promise<Written> => {
+const write = async (files: LogFiles, { taken, offsets, tails: known }: Flush): Promise<Written> => {
   const count = known.count()
-  refuseFull(files.path, waiting)
+  refuseFull(files.path, taken)
   const byTopic = new Map<number, Incoming[]>()
-  for (const { topic, records } of waiting) {
+  for (const { append: { topic, records }, index } of taken) {
     const all = byTopic.get(topic)
-    if (all === undefined) byTopic.set(topic, [...records])
-    else for (const record of records) all.push(record)
+    if (all === undefined) byTopic.set(topic, [records[index] as Incoming])
+    else all.push(records[index] as Incoming)
   }
   const tails = new Map<number, Tail>()
   const flushed = new Map<number, readonly LogRecord[]>()
@@ -210,20 +231,24 @@ interface Failure {
   readonly parts: FlusherParts
 }
 
-/** Whether a flush that failed is on disk after all is read from the disk, never guessed. */
-const tell = async (waiting: readonly Waiting[], { error, before, parts }: Failure): Promise<void> => {
+/** Rejects the appends of a failed flush. Reads from the disk whether the flush is there after all. */
+const tell = async (taken: readonly Taken[], { error, before, parts }: Failure): Promise<void> => {
   if (isFault(error, 'log-second-writer')) parts.overtaken(error)
+  const appends = [...new Set(taken.map(({ append }) => append))]
   // Our own faults come before the write; all others out of it.
-  if (isFault(error)) return waiting.forEach(({ reject }) => reject(error))
+  if (isFault(error)) return appends.forEach((append) => append.reject(append.written > 0 ? unknown(error) : error))
   const cause = await causeOf(error)
   let files: LogFiles | undefined
   try {
     await parts.reopen()
     files = parts.files()
   } catch {
-    // It is tried again by whoever needs it next.
+    // The next caller that needs the files opens them again.
   }
-  for (const { topic, reject } of waiting) reject(files !== undefined && isUnchanged(files, topic, before) ? unwritten(cause, files.path) : unknown(cause))
+  for (const append of appends) {
+    if (append.written === 0 && files !== undefined && isUnchanged(files, append.topic, before)) append.reject(unwritten(cause, files.path))
+    else append.reject(unknown(cause))
+  }
 }
 
 const isUnchanged = (files: LogFiles, topic: number, before: ReadonlyMap<number, number>): boolean => {
@@ -235,17 +260,14 @@ const isUnchanged = (files: LogFiles, topic: number, before: ReadonlyMap<number,
 }
 
 const unknown = (cause: unknown): Fault =>
-  asFault(cause, 'append-unknown', 'The disk failed while records were written; they may be in the log. Send them again with the same ids')
+  new Fault('append-unknown', `The disk failed while records were written; they may be in the log. Send them again with the same ids (${messageOf(cause)})`, { retriable: true, cause })
 
 const unwritten = (cause: unknown, path: string): Fault =>
   asFault(cause, 'log-unavailable', `The log at ${path} cannot be written; nothing was written. Check the disk`)
 
 /** Records are written twice at most, and each may touch a page of the key index. */
-const refuseFull = (path: string, waiting: readonly Waiting[]): void => {
-  const bytes = waiting.reduce((sum, one) => sum + 2 * one.bytes + one.records.length * 1024, 0)
+const refuseFull = (path: string, taken: readonly Taken[]): void => {
+  const bytes = taken.reduce((sum, { append, index }) => sum + 2 * (append.sizes[index] ?? 0) + 1024, 0)
   if (hasRoomFor(path, bytes)) return
   throw new Fault('log-full', `The disk of ${path} is full; nothing was written. Free space and send again.`, { retriable: true })
 }
-
-const overloaded = (): Fault =>
-  new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })

@@ -17,10 +17,18 @@ interface Member {
   readonly stopping: AbortController
   readonly done: Promise<void>
   wake: () => void
+  /** The next offset; undefined before it is assigned. */
+  at?: number
+  /** When the batch under way began, in milliseconds of the monotonic clock; undefined between batches. */
+  since?: number | undefined
 }
 
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
+/** A subscriber further behind is catching up. No append waits for it. */
+const FAR_BEHIND = 10_000
+/** A subscriber whose batch takes longer is stuck. No append waits for it until that batch ends. */
+const STUCK_MS = 1_000
 
 /** Groups within this process: the one partition belongs to the member that came first, then to the next. */
 export const createGroups = (followed: Followed) => {
@@ -62,6 +70,8 @@ export const createGroups = (followed: Followed) => {
         wake()
       }
     },
+    /** True if every subscriber that callers wait for has passed this offset, or is too far behind, or stuck. */
+    hasPassed: (offset: number): boolean => [...groups.values()].every(([first]) => first === undefined || !isAwaitedAt(first, offset, followed.high())),
     hasMembers: (group: string): boolean => (groups.get(group)?.length ?? 0) > 0,
     stop: async () => {
       await Promise.all([...groups.values()].flat().map(({ stopping, wake, done }) => {
@@ -71,6 +81,11 @@ export const createGroups = (followed: Followed) => {
       }))
     },
   }
+}
+
+const isAwaitedAt = ({ subscriber, at, since = Infinity, stopping }: Member, offset: number, high: number): boolean => {
+  if (subscriber.isAwaited !== true || stopping.signal.aborted || at === undefined || at > offset || high - at > FAR_BEHIND) return false
+  return performance.now() - since < STUCK_MS
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -101,6 +116,7 @@ const follow = async ({ group, member, followed, held }: Following): Promise<voi
       continue
     }
     const from: number = at
+    Object.assign(member, { at, since: performance.now() })
     const after: number | 'moved' | undefined = await untilItWorks(member, async () => {
       const records = followed.take(from)
       await subscriber.batch(records, lease)
@@ -108,6 +124,7 @@ const follow = async ({ group, member, followed, held }: Following): Promise<voi
     })
     at = after === 'moved' ? await assign() : after
     if (at === undefined) break
+    Object.assign(member, { at, since: undefined })
     if (after !== 'moved') followed.reached(group, at)
   }
   subscriber.revoked(0)

@@ -43,6 +43,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
     },
     grown: number => topics.forEach(topic => topic.number === number && topic.groups.wake()),
     overtaken: fault => topics.forEach(({ groups }) => groups.fail(fault)),
+    hasPassed: (number, offset) => [...topics.values()].every(topic => topic.number !== number || topic.groups.hasPassed(offset)),
   })
   return {
     open: async (topic, kept) => {
@@ -60,7 +61,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
     },
     close: () => closing ??= (async () => {
       await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
-      await flusher.settled()
+      await flusher.drained()
       await copied
       const last = files
       files = undefined
@@ -112,7 +113,7 @@ const createTopicLog = (parts: TopicParts) => {
       const sizes = records.map(record => sizeOf(topic, record))
       const timestamp = parts.now()
       if (records.length === 0) return []
-      return flusher.append(number, records.map(({ key, value }) => ({ timestamp, key, value })), sizes.reduce((sum, size) => sum + size, 0))
+      return flusher.append(number, records.map(({ key, value }) => ({ timestamp, key, value })), sizes)
     },
     subscribe: async (group, subscriber) => groups.subscribe(group, subscriber),
     read: (_, from, to) => readRange(source, { from, to: Math.min(to ?? Infinity, high()), high: high() }),

@@ -24,6 +24,15 @@ describe('the rate limit', () => {
   })
 })
 
+describe('the rate limit and requests without a valid token', () => {
+  test('requests with an unknown token use up nobody\'s limit', async () => {
+    const edge = await openMemoryEdge({ limits: { rate: { max: 2, windowMs: 60_000 } } })
+    const ann = await edge.token('ann')
+    for (let n = 0; n < 5; n += 1) expect((await send(edge.app, { url: '/v1/targets', token: `${ann.slice(0, -4)}aaaa` })).status).toBe(401)
+    expect((await send(edge.app, { url: '/v1/targets', token: ann })).status).toBe(200)
+  })
+})
+
 describe('usage', () => {
   test('M6 M15 reads and writes of a UTC day are counted and can be asked for', async () => {
     const edge = await openMemoryEdge({ limits: { usageSample: 1 } })

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
 
 let edge: MemoryEdge
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.app.close())
 
-/** Everything the server says on a connection until it ends it. */
+/** Everything that the server sends on a connection until it closes it. */
 const answered = (bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect((edge.app.server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(bytes))
@@ -35,4 +35,45 @@ test.each([
 test('after what could not be read, others are still served', async () => {
   await answered('nonsense\r\n\r\n')
   expect(await answered('GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toContain('HTTP/1.1 200')
+})
+
+describe('a request that arrives too slowly', () => {
+  let slow: MemoryEdge
+  beforeAll(async () => {
+    slow = await openMemoryEdge({ limits: { arrivalMs: 300, waitMs: 1_000 } })
+    await slow.app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  afterAll(() => slow.app.close())
+
+  /** Sends the head, then a blank every 20 ms for as long as the server reads; resolves with the answer when the connection is closed. */
+  const trickled = (head: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket: Socket = connect((slow.app.server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(head))
+      const sending = setInterval(() => socket.write(' '), 20)
+      let text = ''
+      socket.on('data', (part) => (text += part.toString()))
+      // The server can reset the connection, because this client never stops sending.
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        clearInterval(sending)
+        resolve(text)
+      })
+    })
+
+  test.each([
+    ['a body', (token: string) => `POST /v1/meals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`],
+    ['the headers', () => 'POST /v1/meals HTTP/1.1\r\nHost: x\r\nX: '],
+  ])('%s that trickles in is cut off at the deadline: 408, and the connection is closed', async (_what, head) => {
+    const text = await trickled(head(await slow.token('ann')))
+    expect(text).toContain('HTTP/1.1 408')
+    expect(text).toContain('content-type: application/problem+json')
+    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject({ code: 'request-timeout', status: 408 })
+  })
+
+  test('an answer that takes longer than the deadline is not cut off', async () => {
+    const { port } = slow.app.server.address() as AddressInfo
+    const after = `0:999999:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/targets`, { headers: { 'authorization': `Bearer ${await slow.token('ann')}`, 'tributary-after': after } })
+    expect(await answer.json()).toMatchObject({ status: 503, code: 'not-yet-visible' })
+  })
 })

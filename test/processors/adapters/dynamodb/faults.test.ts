@@ -116,7 +116,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
   })
 
   test('every read of items by key is strongly consistent', async () => {
-    await store.commit([[[put('A', 1, null)]]], { partition: 0, offset: 1 })
+    await store.commit([[[put('A', 1, null)]]], { partition: 0, from: 0, offset: 1 })
     faulty.requests.length = 0
     await store.load([item('A', 0)])
     await store.checkpoints()

@@ -82,6 +82,15 @@ describe('appending to Kafka', () => {
     expect(sends.map(({ values }) => values)).toEqual([['0', '1', '2', '3', '4']])
   })
 
+  test('a small append of another key goes with the next request, however many records of one key wait', async () => {
+    const { appender, sends } = setup({ partitions: 1 })
+    const flood = Array.from({ length: 4 }, () => appender.append(Array.from({ length: 1_000 }, (_, nth) => record('0', `${nth}`))))
+    await appender.append([record('1', 'small')])
+    expect(sends.findIndex(({ values }) => values.includes('small'))).toBe(0)
+    const positions = (await Promise.all(flood)).map((all) => all.map(({ offset }) => offset))
+    expect(positions.flat()).toEqual([...positions.flat()].sort((a, b) => a - b))
+  })
+
   test('a send carries one partition only', async () => {
     const { appender, sends } = setup({ partitions: 3 })
     await appender.append(['0', '1', '2', '3'].map((key) => record(key, `of ${key}`)))

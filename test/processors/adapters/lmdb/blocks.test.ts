@@ -5,7 +5,7 @@ import { BLOCK_RECORDS, decodeBlock, encodeBlock, encodeRecords, openBlock } fro
 import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
 import { blockKey, openLogFiles, segmentsOf } from '../../../../processors/adapters/lmdb/log-files.ts'
 import { SEGMENT_BLOCKS, emptySegment, encodeSegment, openSegment, withBlock } from '../../../../processors/adapters/lmdb/segment.ts'
-import type { Log, LogRecord } from '../../../../processors/engine/log.ts'
+import type { Log, LogRecord, Position } from '../../../../processors/engine/log.ts'
 import { all, numbered, record } from '../../../contracts/log.ts'
 import { later, scratch } from './scratch.ts'
 
@@ -92,9 +92,10 @@ test('a key is found in every part of the log: in segments, in sealed blocks aft
   const keyOf = (index: number): string => (index % 1_000 === 7 ? 'rare' : `key-${index % 3_000}`)
   const records = Array.from({ length: 2 * SEGMENT_BLOCKS * BLOCK_RECORDS + 5 * BLOCK_RECORDS + 9 }, (_, index) => record(keyOf(index), `${index}`))
   const log = await first.open('events')
-  for (let at = 0; at < records.length; at += 9_000) await log.append(records.slice(at, at + 9_000))
+  const positions: Position[] = []
+  for (let at = 0; at < records.length; at += 9_000) positions.push(...(await log.append(records.slice(at, at + 9_000))))
   await log.append([record('rare', 'last')])
-  const expected = [...records.flatMap(({ key }, index) => (key === 'rare' ? [index] : [])), records.length]
+  const expected = [...records.flatMap(({ key }, index) => (key === 'rare' ? [positions[index]?.offset ?? -1] : [])), records.length]
   const found = async (of: Log, from = 0): Promise<number[]> => (await all(of.readKey('rare', from))).map(({ offset }) => offset)
   expect(await found(log)).toEqual(expected)
   await first.close()

@@ -45,6 +45,22 @@ test('a full disk is told to everyone who waits, nothing of it is written, and t
   expect(await texts()).toEqual([...acknowledged, 'room again'])
 })
 
+test('an append of which only a part fits on the disk is unknown to its caller, and the log has a prefix of it', async context => {
+  const { folder, grow } = await smallDisk(context, 12)
+  const logs = lmdbLogs({ folder })
+  later(() => logs.close())
+  const log = await logs.open('events')
+  const records = Array.from({ length: 500 }, (_, index) => record('k', `${index} ${'x'.repeat(10_000)}`))
+  await expect(log.append(records)).rejects.toMatchObject({ code: 'append-unknown', retriable: true })
+  const indexes = async (): Promise<number[]> => (await all(log.read(0, 0))).map(({ value }) => Number.parseInt(Buffer.from(value).toString(), 10))
+  const written = await indexes()
+  expect(written.length).toBeGreaterThan(0)
+  expect(written).toEqual(records.slice(0, written.length).map((_, index) => index))
+  grow(40)
+  await log.append([record('k', '500')])
+  expect(await indexes()).toEqual([...written, 500])
+})
+
 test('a folder on a full disk is refused at the start', async context => {
   const { folder } = await smallDisk(context, 2)
   await expect(lmdbLogs({ folder }).open('events')).rejects.toMatchObject({ code: 'disk-full' })
