@@ -22,7 +22,7 @@ export const requireWhole = (file: string): void => {
   }
 }
 
-const REMEDY = 'Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), it is enough to remove its folder: the next start folds it afresh.'
+const REMEDY = 'Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), it is enough to remove its folder and to run: tributary rebuild DOMAIN.'
 
 const PAGE_BYTES = 4096
 const META_BYTES = 168
