@@ -39,9 +39,9 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   const [serving, lease, ends] = [await control.serving(domain.name), await control.lease(domain.name), await endsOf(log)]
   const isOpen = listed.state === 'following'
   const [opened] = isOpen ? await wholeOf([generation], { generation: pipeline.generation, serving: serving.generation }) : []
-  const isMissing = isOpen && (await isLost(async () => (await pipeline.generation(generation)).store))
-  const reached = isMissing ? new Map<number, number>() : ((await opened?.store.checkpoints()) ?? new Map<number, number>())
   const measured = await adapters.stores.measure(domain.table, generation)
+  const isMissing = isOpen && (opened === undefined ? measured === undefined : await isLost(() => Promise.resolve(opened.store)))
+  const reached = (isMissing ? undefined : await opened?.store.checkpoints()) ?? new Map<number, number>()
   const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,

@@ -15,7 +15,7 @@ export const water = async (folder: string): Promise<Item | undefined> => {
   const logs = lmdbLogs({ folder })
   const stores = lmdbStores({ folder })
   const log = await logs.open(plants.topic)
-  const store = await stores.open(plants.table, 1)
+  const store = await stores.create(plants.table, 1)
   const processor = await startProcessor({ domain: plants, generation: 1, log, store, codec, clock: systemClock })
 
   for (const [index, millilitres] of [200, 150, 5_000].entries()) {

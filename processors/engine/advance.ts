@@ -3,7 +3,9 @@ import type { Outcome } from '../../projections/projection.ts'
 import type { Heard } from './decide.ts'
 import type { Series } from './series.ts'
 import { foldSpan, MISSING, type FoldedSpan, type KeySpan, type Known } from './span.ts'
-import { RejectedSpans, type Checkpoint, type SpanOutcome, type Store } from './store.ts'
+import { commitOrReject, holding, isolate, writePoints } from './rejecting.ts'
+import { RejectedSpans } from './store-faults.ts'
+import type { Checkpoint, SpanOutcome, Store } from './store.ts'
 
 export interface Advanced {
   readonly span: KeySpan
@@ -42,7 +44,7 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     const poisoned = [...results.values()].some(({ poison }) => poison !== undefined)
     const committed = await commitOrReject(store, folded, poisoned ? holding(checkpoint) : checkpoint)
     if (committed instanceof RejectedSpans) {
-      for (const [index, error] of committed.spans) await isolate(parts, { results, span: pending[index] as KeySpan, error })
+      for (const [index, error] of committed.spans) await isolate(parts, { advance, results, span: pending[index] as KeySpan, error })
       // The other spans may be applied or not: folding them again finds out.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       known.forget()
@@ -55,47 +57,6 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     pending = behind
   } while (pending.length > 0)
   return spans.map((span) => results.get(span) as Advanced)
-}
-
-/** Points of a wrong state would keep their version for ever, so the checkpoint is required before them too. */
-const writePoints = async ({ store, series, checkpoint }: Advance, points: FoldedSpan['points']): Promise<void> => {
-  if (checkpoint !== undefined) await store.commit([], holding(checkpoint))
-  await series?.write(points)
-}
-
-/** Requires the checkpoint and leaves it where it is. */
-const holding = (checkpoint: Checkpoint | undefined): Checkpoint | undefined => checkpoint && { ...checkpoint, offset: checkpoint.from }
-
-const commitOrReject = async (store: Store, folded: readonly FoldedSpan[], checkpoint: Checkpoint | undefined): Promise<readonly SpanOutcome[] | RejectedSpans> => {
-  try {
-    return await store.commit(folded.map(({ chunks }) => chunks), checkpoint)
-  } catch (error) {
-    if (error instanceof RejectedSpans) return error
-    throw error
-  }
-}
-
-interface Isolating {
-  readonly results: Map<KeySpan, Advanced>
-  readonly span: KeySpan
-  readonly error: unknown
-}
-
-/** Commits the events of a rejected span one by one, up to the first one that the store rejects by itself: the same event in every batching. */
-const isolate = async (parts: Advance, { results, span, error }: Isolating): Promise<void> => {
-  const [only] = span.heard
-  if (span.heard.length === 1 && only !== undefined) return void results.set(span, { span, outcomes: [], sends: false, poison: { heard: only, error } })
-  const outcomes: (Outcome | undefined)[] = []
-  let sends = false
-  let poison: Advanced['poison']
-  for (const heard of span.heard) {
-    const [one] = await advance({ ...parts, spans: [{ ...span, heard: [heard] }], ...(parts.checkpoint && { checkpoint: holding(parts.checkpoint) as Checkpoint }) })
-    outcomes.push(...(one?.outcomes ?? []))
-    sends ||= one?.sends === true
-    poison = one?.poison
-    if (poison !== undefined) break
-  }
-  results.set(span, { span, outcomes, sends, ...(poison && { poison }) })
 }
 
 /** The first word on an event stands: what a later try finds applied was applied by the earlier one, or by another who heard the same. */

@@ -1,5 +1,4 @@
 import type { Domain } from '../../projections/projection.ts'
-import { tableName } from '../../projections/table.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { advance } from './advance.ts'
@@ -15,7 +14,8 @@ import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import type { Series } from './series.ts'
 import { sortReadable, type Sorted } from './sort.ts'
-import { checkpointMoved, type Checkpoint, type Store } from './store.ts'
+import { createStalls, rewound } from './stalls.ts'
+import type { Checkpoint, Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
 import type { Tries } from './tries.ts'
@@ -107,12 +107,6 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     const healed = await Promise.all([...lanes.values()].map(({ lane }) => lane.inTurn(() => healLane({ parts, deciders, lane, signal: stopping.signal }))))
     return healed.reduce((sum, count) => sum + count, 0)
   }
-  const rewound = async () => {
-    const written = [...lanes.values()].map(({ lane }) => lane.checkpoint())
-    const stored = await store.checkpoints()
-    const behind = written.find(({ partition, from }) => (stored.get(partition) ?? 0) < from)
-    return behind && checkpointMoved(tableName(domain.table, generation), behind, stored.get(behind.partition) ?? 0)
-  }
   const positions = () => new Map([...lanes.values()].map(({ lane: { partition, next } }) => [partition, next]))
   const caughtUp = async () => {
     const ends = await endsOf(log)
@@ -122,32 +116,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     stopping.abort()
     await subscription.stop()
   }
-  return { stop, caughtUp, heal, positions, rewound, stalled: stalls.any }
-}
-
-/** The partitions that do not get on, each with its last failure. */
-const createStalls = () => {
-  const stalled = new Map<number, unknown>()
-  const over = (partition: number) => void stalled.delete(partition)
-  return {
-    over,
-    any: (): unknown => [...stalled.values()][0],
-    noting: (partition: number, failed: (error: unknown) => void) => (error: unknown) => {
-      stalled.set(partition, error)
-      failed(error)
-    },
-    /** Stalled from a failure until the next success. */
-    during: async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
-      try {
-        const done = await work()
-        over(partition)
-        return done
-      } catch (error) {
-        stalled.set(partition, error)
-        throw error
-      }
-    },
-  }
+  return { stop, caughtUp, heal, positions, rewound: () => rewound(parts, [...lanes.values()].map(({ lane }) => lane.checkpoint())), stalled: stalls.any }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Stored, Value } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
-import { RejectedSpans, type Store } from '../../processors/engine/store.ts'
+import { RejectedSpans } from '../../processors/engine/store-faults.ts'
+import type { Store } from '../../processors/engine/store.ts'
 import { at, create, same, stored } from './store-items.ts'
 
 /** The same indexes as the contract's tables. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/clock.ts'
-import { tableMissing } from '../../engine/store.ts'
+import { tableMissing } from '../../engine/store-faults.ts'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 
 /**

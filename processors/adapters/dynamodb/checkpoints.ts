@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { checkpointMoved, requireCheckpoint, type Checkpoint } from '../../engine/store.ts'
+import { checkpointMoved, requireCheckpoint } from '../../engine/store-faults.ts'
+import type { Checkpoint } from '../../engine/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'
 

@@ -8,7 +8,8 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
-import { tableMissing, type Measured } from '../../engine/store.ts'
+import { tableMissing } from '../../engine/store-faults.ts'
+import type { Measured } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attempts } from './attempts.ts'
 import { projectedAttributes } from './table.ts'
@@ -68,10 +69,7 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
   }
 
-  const active = async (spec: TableSpec, table: string): Promise<void> => {
-    const description = await settle(table, (now) => now?.TableStatus === 'ACTIVE')
-    if (description !== undefined) checkShape(spec, table, description)
-  }
+  const active = async (spec: TableSpec, table: string): Promise<void> => checkShape(spec, table, await settle(table, (now) => now?.TableStatus === 'ACTIVE'))
 
   return {
     async create(spec, table) {
@@ -171,7 +169,8 @@ const keySchema = (hash: string, range: string): CreateTableInput['KeySchema'] &
   { AttributeName: range, KeyType: 'RANGE' },
 ]
 
-const checkShape = (spec: TableSpec, table: string, description: TableDescription): void => {
+const checkShape = (spec: TableSpec, table: string, description: TableDescription | undefined): void => {
+  if (description === undefined) return
   const indexes = new Map(description.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema }) => [IndexName, keyNames(KeySchema)]))
   const wrong = [
     ...(keyNames(description.KeySchema) === 'PK,SK' ? [] : ['its key is not PK, SK']),

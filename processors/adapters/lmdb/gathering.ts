@@ -47,11 +47,10 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
     try {
       while (!isIdle()) await writeNext()
     } finally {
-      // In the same breath as the look at what is next: who comes later starts anew.
+      // No await between this and the last check of `next`: a later caller starts a new drain.
       draining = undefined
     }
   }
-  /** Everything accepted so far is in LMDB. */
   const drain = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
@@ -64,17 +63,11 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
     next.items.set(id, 'put' in write ? tidy(write.put) : null)
     told(write)
   }
-  /** Also after a failure: a full disk may have room again while nothing new is accepted. */
-  const drainIn = (ms: number): void => {
-    timer ??= setTimeout(() => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(AGAIN))), ms)
-  }
-  const later = async (size: number): Promise<void> => {
-    bytes += size
-    if (bytes > MAX_BYTES) await drain()
-    else drainIn(GATHER)
-  }
+  /** Again after a failure: a full disk may have room while nothing new is accepted. */
+  const drainIn = (ms: number): void => void (timer ??= setTimeout(() => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(AGAIN))), ms))
   return {
-    drain, accept, later,
+    drain, accept,
+    later: async (size: number): Promise<void> => ((bytes += size) > MAX_BYTES ? drain() : drainIn(GATHER)),
     failing: (): Fault | undefined => fault,
     overlay: overlayOf(() => next.items, () => writing.items),
     reached: (partition: number, offset: number): void => advance(next.checkpoints, partition, offset),

@@ -29,7 +29,7 @@ export const requireWhole = (file: string): void => {
 }
 
 const damaged = (file: string, problem: string): Fault =>
-  new Fault('data-damaged', `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead: the next start folds it again.`)
+  new Fault('data-damaged', `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead and run: tributary rebuild DOMAIN.`)
 
 /** Reads from the file, not from the map, until `length` bytes or the end of the file. */
 const readAt = (handle: number, position: number, length: number): Buffer => {

@@ -1,6 +1,7 @@
 import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { BuildTarget, Packed, Packing } from '../../../processors/engine/build-target.ts'
-import { isRejection, RejectedSpans, requireCheckpoint, type Chunk, type Store, type Write } from '../../../processors/engine/store.ts'
+import { isRejection, RejectedSpans, requireCheckpoint } from '../../../processors/engine/store-faults.ts'
+import type { Chunk, Store, Write } from '../../../processors/engine/store.ts'
 import { requireStorable } from '../../../processors/engine/storable.ts'
 import type { Fault } from '../../../schemas/fault.ts'
 
