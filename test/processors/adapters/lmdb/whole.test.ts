@@ -129,7 +129,7 @@ describe('a healthy file that is shorter than its pages go', { timeout: 120_000 
     const ids = Array.from({ length: 50 }, (_, index) => `${(index * 7_919) % 1_000}-viewer-${'x'.repeat(20)}`)
     const visit = async (): Promise<void> => {
       const stores = lmdbStores({ folder })
-      const store = await stores.open(connectionsTable, 1)
+      const store = await stores.create(connectionsTable, 1)
       for (const id of ids) {
         await store.commit([[[{ put: { ...connectionKey(id), loc_id: 'loc-1', user_id: 'ann', connected_at: new Date(0).toISOString(), expires_at: 1, _pos: 0 }, expect: null }]]])
         await store.sync()
@@ -148,7 +148,7 @@ describe('a healthy file that is shorter than its pages go', { timeout: 120_000 
     await fc.assert(fc.asyncProperty(phases, async (each) => {
       const folder = freshFolder()
       const stores = lmdbStores({ folder })
-      const store = await stores.open(counters, 1)
+      const store = await stores.create(counters, 1)
       const keyOf = (key: number) => ({ PK: `key ${key}`, SK: 'X' })
       for (const { puts, together, removed: [from, count] } of each) {
         for (const [index, [key, size]] of puts.entries()) {
