@@ -34,7 +34,7 @@ export const expensesWorkload = (random: Random, length: number): Workload => {
   const events: Event[] = []
   const say = ({ personal, ...rest }: Said) => void events.push(speaker.say({ ...rest, ...(personal ? { personal: marked(personal, events.length) } : {}) }))
   for (const book of books) opening({ ...book, random, now: speaker.now() }).forEach(say)
-  for (const book of books) if (random.chance(0.25)) visit({ ...book, random, now: speaker.now() }).forEach(say)
+  for (const book of books) if (random.chance(0.4)) visit({ ...book, random, now: speaker.now() }).forEach(say)
   while (events.length < length + books.length * USERS.length) say({ request: requestOf(random), ...saidBy({ ...random.pick(books), random, now: speaker.now() }) })
   const sealed = random.chance(0.5)
   const forgets = sealed && random.chance(0.6) ? USERS.slice(0, random.between(1, 2)) : []
@@ -160,13 +160,20 @@ const ofGuest = ({ random, group: key, invitations, now }: Turn): Said => {
   return { type: 'MemberJoined', key, by, data: { userId: by, invitation: known.hash, chatId: null }, personal: nameOf(by) }
 }
 
-/** The guest joins, is removed, and tries to join again by the same invitation. */
-const visit = ({ group: key, invitations, now }: Turn): readonly Said[] => {
-  const [owner = ''] = USERS
+/** The guest tries to join by an invitation that ended: by their removal, by its revocation, or because its creator left. */
+const visit = ({ random, group: key, invitations, now }: Turn): readonly Said[] => {
+  const [owner = '', creator = ''] = USERS
   const [id, hash] = [`${key}-i${invitations.length}`, 'b'.repeat(64)]
   invitations.push({ id, hash })
-  const join: Said = { type: 'MemberJoined', key, by: GUEST, data: { userId: GUEST, invitation: hash, chatId: null }, personal: nameOf(GUEST) }
-  return [{ type: 'InvitationCreated', key, by: owner, data: { invitationId: id, secretHash: hash, expiresAt: now + 7 * 24 * HOUR } }, join, { type: 'GroupMemberRemoved', key, by: owner, data: { userId: GUEST } }, join]
+  const join = (invitation: string | null): Said => ({ type: 'MemberJoined', key, by: GUEST, data: { userId: GUEST, invitation, chatId: null }, personal: nameOf(GUEST) })
+  const remove: Said = { type: 'GroupMemberRemoved', key, by: owner, data: { userId: GUEST } }
+  const invite: Said = { type: 'InvitationCreated', key, by: creator, data: { invitationId: id, secretHash: hash, expiresAt: now + 7 * 24 * HOUR } }
+  return [invite, ...random.pick<readonly Said[]>([
+    [join(hash), remove, join(hash)],
+    [join(hash), remove, join(null)],
+    [{ type: 'InvitationRevoked', key, by: creator, data: { invitationId: id } }, join(hash)],
+    [{ type: 'MemberLeft', key, by: creator, data: { userId: creator } }, join(hash)],
+  ])]
 }
 
 /** Mostly by the first user, who owns the group unless they left. */
