@@ -80,15 +80,8 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
     await lane.inTurn(async () => {
       const fresh = records.filter(({ offset }) => offset >= lane.next)
       if (fresh.length === 0 || !lease.held()) return
-      await care.over(fresh, lease, async (some) => {
-        const work = { parts: { ...parts, failed: stalls.noting(lane.partition, failed) }, deciders, lane, signal: stopping.signal }
-        for (const [index, part] of partsOf(some, parts).entries()) {
-          if (index > 0) await clock.turn?.()
-          if (!lease.held()) return
-          const passed = await foldBatch(work, part)
-          parts.heard?.(passed)
-        }
-      })
+      const work = { parts: { ...parts, failed: stalls.noting(lane.partition, failed) }, deciders, lane, signal: stopping.signal }
+      await care.over(fresh, lease, (some) => foldInParts(work, some, lease))
     })
   }
   const revoked = (partition: number) => {
@@ -132,6 +125,16 @@ const partsOf = (records: readonly LogRecord[], { store: { peek }, series }: Pro
   if (peek === undefined) return [records]
   const size = series === undefined ? PART_RECORDS : SERIES_PART_RECORDS
   return Array.from({ length: Math.ceil(records.length / size) }, (_, nth) => records.slice(nth * size, (nth + 1) * size))
+}
+
+/** Ends early if the partition is lost: its next owner folds the rest. */
+const foldInParts = async (work: Work, records: readonly LogRecord[], lease: Lease): Promise<void> => {
+  const { clock, heard } = work.parts
+  for (const [index, part] of partsOf(records, work.parts).entries()) {
+    if (index > 0) await clock.turn?.()
+    if (!lease.held()) return
+    heard?.(await foldBatch(work, part))
+  }
 }
 
 /** Items first; keys found poisoned are parked; only then the checkpoint. */

@@ -17,7 +17,7 @@ const random = (bound: number): number => {
 const logs = lmdbLogs({ folder: `${folder}/log` })
 const log = await logs.open('events')
 const stores = lmdbStores({ folder: `${folder}/tables` })
-const tables = await Promise.all([counters, connectionsTable, CONTROL_TABLE, LEDGER_TABLE].map((spec) => stores.open(spec, 1)))
+const tables = await Promise.all([counters, connectionsTable, CONTROL_TABLE, LEDGER_TABLE].map((spec) => stores.create(spec, 1)))
 
 for (let round = 0; round < Number(rounds); round += 1) {
   const size = [10, 300, 5_000, 60_000][random(4)] as number
