@@ -10,6 +10,7 @@ import type { Lease, Log, LogRecord, Watermarks } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedName, parkedOf, passed, passing, type Parked } from './parking.ts'
+import { partsOf } from './parts.ts'
 import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import type { Series } from './series.ts'
@@ -18,6 +19,7 @@ import { createStalls, rewound } from './stalls.ts'
 import type { Checkpoint, Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
+import { trimmedBelow, truncated } from './trimmed.ts'
 import type { Tries } from './tries.ts'
 
 export interface ProcessorParts {
@@ -65,7 +67,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
 
   const assign = async ({ partition, low, high }: Watermarks): Promise<number> => {
     const next = (await store.checkpoints()).get(partition) ?? 0
-    if (next < low) throw trimmed(log.topic, { partition, next, mark: low })
+    if (next < low) throw trimmedBelow(log.topic, { partition, next, mark: low })
     // The marks were taken before the checkpoint: whoever held the partition until now may have gone past them since.
     const end = next > high ? ((await endsOf(log)).get(partition) ?? 0) : high
     if (next > end) throw truncated(log.topic, { partition, next, mark: end })
@@ -112,28 +114,14 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   return { stop, caughtUp, heal, positions, rewound: () => rewound(parts, [...lanes.values()].map(({ lane }) => lane.checkpoint())), stalled: stalls.any }
 }
 
-/**
- * The most records that are folded without a turn for other work of the process, if the store is in the process: neither its reads nor its
- * commits wait for anything, so a long batch would stop everything else. A remote store gets the whole batch, because each key is then
- * loaded and written once.
- */
-const PART_RECORDS = 16
-/** The same for a domain with a series store, where each part costs one write of points. */
-const SERIES_PART_RECORDS = 256
-
-const partsOf = (records: readonly LogRecord[], { store: { peek }, series }: ProcessorParts): readonly (readonly LogRecord[])[] => {
-  if (peek === undefined) return [records]
-  const size = series === undefined ? PART_RECORDS : SERIES_PART_RECORDS
-  return Array.from({ length: Math.ceil(records.length / size) }, (_, nth) => records.slice(nth * size, (nth + 1) * size))
-}
-
 /** Ends early if the partition is lost: its next owner folds the rest. */
 const foldInParts = async (work: Work, records: readonly LogRecord[], lease: Lease): Promise<void> => {
   const { clock, heard } = work.parts
   for (const [index, part] of partsOf(records, work.parts).entries()) {
     if (index > 0) await clock.turn?.()
     if (!lease.held()) return
-    heard?.(await foldBatch(work, part))
+    const passed = await foldBatch(work, part)
+    heard?.(passed)
   }
 }
 
@@ -184,15 +172,3 @@ const saveBatch = async (work: Work, { records, through, checkpoint, tally }: Sa
   }
   tally.add(sorted, advanced)
 }
-
-interface Beyond {
-  readonly partition: number
-  readonly next: number
-  readonly mark: number
-}
-
-const trimmed = (topic: string, { partition, next, mark }: Beyond) =>
-  new Fault('log-trimmed', `${topic} partition ${partition} now begins at ${mark}, but the items stand at ${next}: events between are gone. Restore the topic from a backup; the items are left as they are.`)
-
-const truncated = (topic: string, { partition, next, mark }: Beyond) =>
-  new Fault('log-truncated', `${topic} partition ${partition} ends at ${mark}, but the items stand at ${next}: the log lost its end or is another one. Restore it, or drop this generation and rebuild.`)

@@ -38,3 +38,17 @@ export const watchTrimming = ({ log, clock, checkMs, failed }: TrimWatchParts): 
     isReported ||= trimmed.length > 0
   })
 }
+
+/** A checkpoint outside of the log: `mark` is where the partition begins or ends. */
+interface Outside {
+  readonly partition: number
+  /** The next offset to fold. */
+  readonly next: number
+  readonly mark: number
+}
+
+export const trimmedBelow = (topic: string, { partition, next, mark }: Outside): Fault =>
+  new Fault('log-trimmed', `${topic} partition ${partition} now begins at ${mark}, but the checkpoint is ${next}: the events between were removed before they were folded. Restore the topic from a backup. The items stay as they are.`)
+
+export const truncated = (topic: string, { partition, next, mark }: Outside): Fault =>
+  new Fault('log-truncated', `${topic} partition ${partition} ends at ${mark}, but the checkpoint is ${next}: the log lost its end or is another one. Restore it, or drop this generation and rebuild.`)
