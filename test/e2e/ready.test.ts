@@ -2,12 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { mealEvents } from '../../bench/workload.ts'
-import { openEmbeddedLogs } from '../../cli/adapters.ts'
-import { meals } from '../../processors/meals/domain.ts'
-import { openCodec } from '../../schemas/codec.ts'
 import { differencesOf, progress, startLoad } from './load.ts'
-import { client, freshFolder, meal, newToken, startServer, statusOf, until } from './program.ts'
+import { client, freshFolder, meal, newToken, startServer, until } from './program.ts'
 
 const readiness = async ({ admin }: { readonly admin: string }) => {
   const answer = await fetch(`${admin}/readyz`)
@@ -15,17 +11,6 @@ const readiness = async ({ admin }: { readonly admin: string }) => {
 }
 
 describe('readiness', { timeout: 180_000 }, () => {
-  test('a process is ready only when it has folded every event that the log contained at its start', async () => {
-    const data = freshFolder()
-    const codec = openCodec()
-    const logs = await openEmbeddedLogs(data, 'write')
-    await (await logs.open(meals.topic)).append([...mealEvents({ events: 9_000, users: 23 })].map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
-    await logs.close()
-    const env = { TRIBUTARY_DATA: data }
-    await startServer(env)
-    expect(await statusOf(env)).toMatchObject({ events: 9_000, lagEvents: 0 })
-  })
-
   test('killed under load and started again, it shows every acknowledged event as soon as it is ready', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     let server = await startServer(env)
