@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
 import { describeOnServices } from '../e2e/on-services.ts'
-import { client, freshFolder, meal, run, startServer, tell, type Env, type Server } from '../e2e/program.ts'
+import { client, freshFolder, meal, run, startCommand, startServer, tell, type Env, type Server } from '../e2e/program.ts'
 import { writeTables, writeTopics, type RecordedServices, type WireItem } from './services.mjs'
 
 /** Releases whose data folders and tables every later release must open. `record.mjs` records one. */
@@ -80,8 +80,8 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
       const recorded = { ...all, answers: all.answers.filter(({ path }) => !SERIES.test(path)) }
       await restore(services.kafka.brokers, services.dynamodb.endpoint, recorded)
       const env = services.env()
+      await upgrade(env)
       const server = await startServer(env, ROLES)
-      for (const domain of DOMAINS) await upgrade(env, domain)
       await compareAnswers(server.url, recorded)
       await writesOn(server, recorded)
       for (const domain of DOMAINS) expect(await run(['verify', domain], env)).toMatchObject({ code: 0 })
@@ -90,10 +90,15 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
   })
 })
 
-/** A release with other folds builds a generation of its own. */
-const upgrade = async (env: Env, domain: string): Promise<void> => {
-  const { stderr } = await run(['verify', domain], env)
-  if (stderr.includes('folds-differ')) await tell(['rebuild', domain, '--yes'], env)
+/** A release with other folds builds generations of its own, next to its running processors. */
+const upgrade = async (env: Env): Promise<void> => {
+  const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
+  for (const domain of DOMAINS) {
+    const { stderr } = await run(['verify', domain], env)
+    if (stderr.includes('folds-differ')) await tell(['rebuild', domain, '--yes'], env)
+  }
+  processor.kill('SIGTERM')
+  await processor.ended
 }
 
 /** A topic that is written anew has another identity: control learns it, as an operator who restores a topic would have it learn. */
