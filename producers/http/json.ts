@@ -90,7 +90,7 @@ const isEscaped = (text: string, quote: number): boolean => {
 }
 
 /** Raw text that is valid JSON and UTF-8 can hold what is forbidden only by one of these. */
-const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor/
+const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor|0{90}/
 
 /** Nothing in it can be what `inspect` refuses, so that most bodies need not be looked at value by value. */
 const isPlain = (text: string, { signed, longest }: Shape): boolean => !signed && longest <= MAX_DIGITS && !OUT_OF_THE_ORDINARY.test(text)
@@ -121,8 +121,12 @@ const inspectObject = (value: object, pointer: string, seen: { fields: number })
   }
 }
 
+/** DynamoDB holds no number between zero and 1e-130. Some room is left for what folds compute from it. */
+export const isTooSmall = (value: number): boolean => value !== 0 && Math.abs(value) < 1e-100
+
 const inspectNumber = (value: number, pointer: string): void => {
   if (!Number.isFinite(value)) throw mistake(400, { pointer, code: 'number-not-finite', detail: 'The number is too large to be held: send a smaller one.' })
+  if (isTooSmall(value)) throw mistake(400, { pointer, code: 'number-too-small', detail: 'The number is closer to zero than 1e-100, which no table can hold: send 0.' })
   if (Object.is(value, -0)) throw mistake(400, { pointer, code: 'negative-zero', detail: 'Negative zero is not a number of anything: send 0.' })
 }
 

@@ -1,4 +1,5 @@
 import { dayNumberOf } from '../../projections/instant.ts'
+import { isTooSmall } from '../http/json.ts'
 
 /** Why something a device said is not believed. `reason` is one of a few; `detail` says what and what would be right. */
 export interface Doubt {
@@ -29,6 +30,7 @@ export const doubtOf = (fields: Fields, shape: Shape, needed: readonly string[] 
 
 export const number = (least: number, most: number): Check => (value, name) => {
   if (typeof value !== 'number' || Number.isNaN(value)) return malformed(`${name} must be a number.`)
+  if (isTooSmall(value)) return outOfRange(`${name} is ${value}, closer to zero than any table can hold; send 0.`)
   return value < least || value > most ? outOfRange(`${name} is ${value}; it lies between ${least} and ${most}.`) : undefined
 }
 

@@ -12,7 +12,7 @@ const deviceOf = (loc: string) => fc.constantFrom(`${loc}-A`, `${loc}-B`)
 const kegOf = (loc: string) => fc.constantFrom(...['k1', 'k2', 'k3', 'k4'].map((name) => `${loc}-${name}`))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(10_000, 120_000, 1_800_000) })
-const weight_lbs = fc.oneof(fc.constantFrom(161, 160, 158, 95.25, 94, 93.9, 40, 31, 29, 10), fc.double({ min: 0, max: 170, noNaN: true }))
+const weight_lbs = fc.oneof(fc.constantFrom(161, 160, 158, 95.25, 94, 93.9, 40, 31, 29, 10), fc.double({ min: 0, max: 170, noNaN: true }).filter((lbs) => lbs === 0 || lbs >= 1e-100))
 const level_pct = maybe(fc.constantFrom(90, 50, 18, 14, 3, 21))
 const battery_pct = maybe(fc.constantFrom(80, 24, 26, 10, 19))
 let seq = 0

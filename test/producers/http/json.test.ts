@@ -20,6 +20,8 @@ describe('a body is refused with a stable code', () => {
     ['Infinity', '{"a":Infinity}', 'malformed-json'],
     ['a byte order mark', '\ufeff{}', 'malformed-json'],
     ['1e400', '{"a":1e400}', 'number-not-finite'],
+    ['5e-324', '{"a":5e-324}', 'number-too-small'],
+    ['1 after 120 zeros', `{"a":0.${'0'.repeat(120)}1}`, 'number-too-small'],
     ['-1e400', '[-1e400]', 'number-not-finite'],
     ['-0', '{"a":-0}', 'negative-zero'],
     ['-0.0', '{"a":[-0.0]}', 'negative-zero'],

@@ -41,7 +41,7 @@ test('the same event sent again later has the same id; another sequence, boot or
 })
 
 test.each([
-  ['weight_lbs', -5.01, 'range'], ['weight_lbs', -5, null], ['weight_lbs', 400, null], ['weight_lbs', 400.5, 'range'], ['weight_lbs', 1e300, 'range'],
+  ['weight_lbs', -5.01, 'range'], ['weight_lbs', -5, null], ['weight_lbs', 400, null], ['weight_lbs', 400.5, 'range'], ['weight_lbs', 1e300, 'range'], ['weight_lbs', 5e-324, 'range'],
   ['level_pct', 140, 'range'], ['level_pct', 130, null], ['level_pct', -20.5, 'range'], ['battery_pct', 101, 'range'], ['battery_v', 20.1, 'range'], ['battery_v', -0.1, 'range'],
   ['weight_lbs', '12', 'malformed'], ['weight_lbs', true, 'malformed'], ['weight_lbs', [5], 'malformed'], ['colour', 'red', 'malformed'], ['fw', 'x'.repeat(65), 'malformed'],
 ])('%s of %s: %s', (name, value, reason) => {
