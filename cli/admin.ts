@@ -51,7 +51,11 @@ export const failureText = (error: unknown): string =>
 const WHAT_FAILED: Readonly<Record<string, string>> = {
   log: 'the log cannot be read',
   topic: 'the log cannot be read',
-  store: 'the store cannot be read',
+  store: 'the store cannot be read or written',
+  disk: 'the disk is full',
+  table: 'the table of the serving generation is missing or incomplete',
+  checkpoint: 'the table of the serving generation was replaced',
+  data: 'the data folder is damaged',
   series: 'the series cannot be read',
   too: 'the log or the store does not answer in time',
 }

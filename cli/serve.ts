@@ -10,7 +10,6 @@ import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { counted } from '../schemas/counted.ts'
-import { isFault } from '../schemas/fault.ts'
 import { tooSlow } from '../producers/commands.ts'
 import { deadlineAfter } from '../producers/deadline.ts'
 import { createAdmin, failureText } from './admin.ts'
@@ -162,9 +161,10 @@ const newerItems = (domain: string): Problem =>
 const answeringOf = ({ generation, store, outcomes }: Followed, now: () => number): Answering => ({ generation, outcomes, reader: store.reader(now, STORE_PATIENCE_MS), changes: store.changes })
 
 /**
- * Every process is ready only if its log answers and the serving generation of every domain can be read. A process with the processor role
- * is ready only if a processor follows that generation, every event that the log contained at its start has been passed, folding has not
- * stopped, and the lag is small. A domain of series does not count there: a series store that is down delays nothing else.
+ * Every process is ready only if its log answers, the serving generation of every domain can be read, and that generation has passed every
+ * event that the log contained when the process started. A process with the processor role is ready only if, in addition, a processor follows
+ * that generation, folding has not stopped, and the lag is small. A domain of series does not count: a series store that is down delays
+ * nothing else.
  */
 const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }: { processor: boolean; failed: (error: unknown) => void }): Promise<Readiness> => {
   const tooLong = new AbortController()
@@ -176,12 +176,12 @@ const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }:
     if (trimmed.length > 0) return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
     if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(name, generation) }
     if (pipeline.unreadable() !== undefined) return { ready: true, text: `${name} is held back: the items of generation ${generation} need a newer release` }
-    if (!processor || series !== undefined) return READY
-    const stalled = pipeline.stalled()
-    if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${isFault(stalled) ? stalled.message : 'see the log'}` }
+    if (series !== undefined) return READY
+    const stalled = processor ? pipeline.stalled() : undefined
+    if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
     const behind = await pipeline.behindStart()
     if (behind > 0) return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
-    return lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
+    return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
   const late = clock.sleep(READY_CHECK_MS, tooLong.signal).then(() => [{ ready: false, text: 'the log or the store does not answer' }])
   const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => {

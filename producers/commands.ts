@@ -32,7 +32,7 @@ export interface AppendOptions {
 /** Appends an event and, if asked to, waits until the fold has decided on it. */
 export interface Commands {
   execute(event: Event, options: ExecuteOptions): Promise<Receipt>
-  /** All of them in one append, in order; nobody waits for their fold. */
+  /** In order per key, without waiting for their fold. If it fails with `append-unknown`, a part of them may be in the log. */
   append(events: readonly Event[], options?: AppendOptions): Promise<readonly Position[]>
 }
 

@@ -5,7 +5,7 @@ import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { KEY_FILE } from '../backup.ts'
 import type { Operation } from '../operations.ts'
-import { isEmbedded, type Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime.ts'
 import { keyFileIn } from '../sealing.ts'
 
 export interface BackupPaths {
@@ -22,7 +22,7 @@ export interface BackupPaths {
 export const backUp: Operation<BackupPaths> = async (runtime, { folder, keys }, says) => {
   const { adapters, config } = runtime
   const { logs, stores } = adapters
-  if (!isEmbedded(config) || logs.copy === undefined) throw new Fault('backup-services', 'Only an embedded data folder can be backed up by this command. See docs/operating.md for Kafka and DynamoDB.')
+  if (config.kafka !== undefined || config.dynamodb !== undefined || logs.copy === undefined) throw new Fault('backup-services', 'Only an embedded data folder can be backed up by this command. See docs/operating.md for Kafka and DynamoDB.')
   const [decided, keyed] = [await decisionsOf(runtime), readFileSync(keyFileIn(config.data))]
   for (const pipeline of runtime.pipelines.values()) {
     says.progress(`copying ${pipeline.domain.name}`)

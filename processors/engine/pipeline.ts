@@ -10,7 +10,7 @@ import type { Passed } from './tally.ts'
 import { createLedger, unconfirmedOf } from './ledger.ts'
 import type { Unconfirmed } from './ledger.ts'
 import { startPolling } from './polling.ts'
-import { endsOf, missingTo, type Positions } from './positions.ts'
+import { endsOf, missingTo } from './positions.ts'
 import type { Polling } from './polling.ts'
 import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
@@ -122,13 +122,14 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const identity = kept ?? (await log.identity())
   if (parts.readOnly !== true) await control.ensure(domain, identity, () => createFirst(parts))
   const { generation, forget } = generationsOf(parts)
-  let started: Positions | undefined
+  const started = parts.readOnly === true ? new Map<number, number>() : await endsOf(log)
+  let isProcessing = false
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
   const following = createFollowing({ parts, log, generation, sent: sending.wake })
   const serving = await openServing({ domain, control, generation, failed: (error) => parts.watching.failed(domain.name, error), written: (number) => following.running().get(number)?.positions() ?? new Map() })
   const refresh = inTurn(async () => {
     await serving.refresh()
-    if (started === undefined) return
+    if (!isProcessing) return
     await log.refresh()
     await following.refresh()
   })
@@ -136,20 +137,21 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const trimming = watchLog(parts, log)
   const start = async (hand: Hand): Promise<void> => {
     if (hand !== 'processor') return sending.start(hand)
-    started ??= await endsOf(log)
+    isProcessing = true
     await refresh()
   }
   const stop = async (): Promise<void> => {
+    const trimmingStopped = trimming?.stop()
     await watch.stop()
-    await trimming?.stop()
     await sending.stop()
     await following.stop()
+    await trimmingStopped
   }
   const confirm = async (): Promise<void> => {
     await serving.look()
     serving.answering()
   }
-  const behindStart = async (): Promise<number> => missingTo(started ?? new Map(), await serving.current().store.checkpoints())
+  const behindStart = async (): Promise<number> => missingTo(started, await serving.current().store.checkpoints())
   const stalled = (): unknown => {
     const { generation: number, store } = serving.current()
     return following.running().get(number)?.stalled() ?? store.failing?.()

@@ -88,7 +88,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   }
   const revoked = (partition: number) => {
     lanes.delete(partition)
-    stalls.over(partition)
+    stalls.revoked(partition)
   }
   const subscription = await log.subscribe(groupOf(domain.name, generation), {
     isAwaited: series === undefined && store.peek !== undefined,

@@ -57,12 +57,15 @@ export const openServing = async ({ domain, control, generation, failed, written
     return serving
   }
   const look = async (): Promise<void> => {
-    if (serving === undefined || serving instanceof Fault) return
-    const { store, generation: number } = serving
-    const own = written(number)
+    const looked = serving
+    if (looked === undefined || looked instanceof Fault) return
+    const { store, generation: number } = looked
+    // Noted before the read, because looks overlap and their answers may arrive in another order.
+    const before = furthest(seen, written(number))
     const stored = await store.checkpoints()
-    const isBehind = [...seen, ...own].some(([partition, offset]) => (stored.get(partition) ?? 0) < offset)
-    if (!isBehind) seen = stored
+    if (serving !== looked) return
+    const isBehind = [...before].some(([partition, offset]) => (stored.get(partition) ?? 0) < offset)
+    if (!isBehind) seen = furthest(seen, stored)
     if (isBehind && rewound === undefined) failed((rewound = tableRewound(tableName(domain.table, number))))
     if (!isBehind) rewound = undefined
   }
@@ -79,6 +82,9 @@ export const openServing = async ({ domain, control, generation, failed, written
     },
   }
 }
+
+const furthest = (one: Positions, other: Positions): Positions =>
+  new Map([...one, ...other].map(([partition]) => [partition, Math.max(one.get(partition) ?? 0, other.get(partition) ?? 0)]))
 
 const tableRewound = (table: string): Fault =>
   new Fault('table-rewound', `The table ${table} contains less than before: it was restored from a backup or created anew. Requests get 503 until its processors have folded the missing events again.`, { retriable: true })

@@ -7,22 +7,34 @@ import type { Checkpoint } from './store.ts'
 /** The partitions that do not get on, each with its last failure. */
 export const createStalls = () => {
   const stalled = new Map<number, unknown>()
-  const over = (partition: number) => void stalled.delete(partition)
+  /** How often each partition was revoked: work that outlives its assignment notes nothing. */
+  const revocations = new Map<number, number>()
+  const noteOf = (partition: number) => {
+    const assignment = revocations.get(partition)
+    return (error: unknown): void => void (revocations.get(partition) === assignment && stalled.set(partition, error))
+  }
   return {
-    over,
+    revoked: (partition: number): void => {
+      revocations.set(partition, (revocations.get(partition) ?? 0) + 1)
+      stalled.delete(partition)
+    },
     any: (): unknown => [...stalled.values()][0],
-    noting: (partition: number, failed: (error: unknown) => void) => (error: unknown) => {
-      stalled.set(partition, error)
-      failed(error)
+    noting: (partition: number, failed: (error: unknown) => void) => {
+      const note = noteOf(partition)
+      return (error: unknown): void => {
+        note(error)
+        failed(error)
+      }
     },
     /** Stalled from a failure until the next success. */
     during: async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
+      const note = noteOf(partition)
       try {
         const done = await work()
-        over(partition)
+        stalled.delete(partition)
         return done
       } catch (error) {
-        stalled.set(partition, error)
+        note(error)
         throw error
       }
     },

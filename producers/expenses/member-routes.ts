@@ -1,10 +1,10 @@
 import type { MemberJoinedData, MemberLeftData, MemberProfileChangedData, MemberProfileChangedPersonal, WalletSetData, WalletSetPersonal } from '../../schemas/generated/expenses.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
-import { mistake } from '../http/problem.ts'
+import { mistake, type Problem } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
 import { withMembers } from './group-routes.ts'
 import { secretHash } from './invitation-routes.ts'
-import { groupOf, noGroup } from './params.ts'
+import { groupOf } from './params.ts'
 import { personOf, personProperties } from './person.ts'
 import { alsoForWhoLeft, inGroup } from './rights.ts'
 import { groupWithMembersSchema, memberSchema, memberView } from './views.ts'
@@ -21,13 +21,16 @@ const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string
   const { caller: { reader, user, chat } } = call
   const [queries, id] = [expensesQueries(reader), groupOf(call)]
   const { group, member } = await queries.rightsOf(id, user)
-  if (group === undefined) throw noGroup(id)
+  // The same answer as for a group that does not admit the caller: ids of groups stay unknown to strangers.
+  if (group === undefined) throw notInvited()
   if (secret !== undefined) return { invitation: secretHash(secret), chatId: null }
   if (chat !== undefined && (await queries.chat(chat)) === id) return { invitation: null, chatId: chat }
   // A member who joins again only changes their name.
   if (member !== undefined && member.leftAt === undefined) return { invitation: null, chatId: null }
-  throw mistake(403, { pointer: '/invitation', code: 'invitation-only', detail: '/invitation: joining this group needs an invitation. Request one from a member.' })
+  throw notInvited()
 }
+
+const notInvited = (): Problem => mistake(403, { pointer: '/invitation', code: 'invitation-only', detail: '/invitation: joining needs an open invitation to this group. Request one from a member.' })
 
 const join = command({
   method: 'POST',

@@ -28,6 +28,6 @@ interface Answer {
 const UNREADABLE: Answer = { status: 400, code: 'bad-request', detail: 'The request could not be read: check its line, headers and body.' }
 
 const BROKEN: Readonly<Record<string, Answer>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive. Send the whole body within 30 seconds.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive. Send its headers and its whole body without pauses.' },
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers-too-large', detail: 'The headers are larger than 16 KiB: send less in them.' },
 }

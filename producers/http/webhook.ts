@@ -50,7 +50,7 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
   }
 }
 
-/** Answered after the log has it, in one append. */
+/** Answers after the log has all events of the call. */
 const take = async (hook: Webhook, said: Pick<Heard, 'body' | 'correlationId'>, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): Promise<object> => {
   const { readMs, waitMs } = deps.limits
   const deadline = deadlineAfter(readMs + waitMs)

@@ -38,7 +38,7 @@ export interface TakingParts {
   readonly admit?: (message: Message, holder: Holder | undefined) => void
 }
 
-/** Resolves when the log has what the messages of one device say, in one append. */
+/** Resolves when the log has all events of the messages of one device. */
 export type Take = (device: string, messages: readonly Message[]) => Promise<void>
 
 const SOURCE = 'mqtt'

@@ -45,7 +45,7 @@ describe('readiness', { timeout: 180_000 }, () => {
     writeFileSync(join(tables, 'filler'), Buffer.alloc(free - 4 * 1024 * 1024))
     expect([201, 202]).toContain((await ann.post('/v1/meals', meal(2))).status)
     await until(async () => (await readiness(server)).status === 503, () => 'it went on being ready on a full disk')
-    expect((await readiness(server)).text).toMatch(/^meals does not fold: The disk of .* is full/)
+    expect((await readiness(server)).text).toMatch(/^meals does not fold: store-unavailable: the store cannot be read or written/)
     rmSync(join(tables, 'filler'))
     await until(async () => (await readiness(server)).status === 200, () => `not ready again: ${server.stderr()}`)
     const day = await ann.get('/v1/summaries?from=2026-11-16&to=2026-11-16')

@@ -36,6 +36,8 @@ const QUEUE_BYTES = 64 * 1024 * 1024
 interface KeyQueue {
   readonly topic: number
   readonly waiting: Taken[]
+  /** True once a flush took a part of what waited. */
+  isCut: boolean
   /** The last offset that an earlier flush gave to this key; undefined if no flush has cut this queue. */
   cutAt: number | undefined
 }
@@ -60,7 +62,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
     const append: Waiting = { ...added, arrival: (arrived += 1), positions: new Array<Position>(added.records.length), written: 0 }
     for (const [index, { key }] of append.records.entries()) {
       const id = `${append.topic}:${key}`
-      const queue = queues.get(id) ?? { topic: append.topic, waiting: [], cutAt: undefined }
+      const queue = queues.get(id) ?? { topic: append.topic, waiting: [], isCut: false, cutAt: undefined }
       if (queue.waiting.length === 0) queues.set(id, queue)
       queue.waiting.push({ append, index })
     }
@@ -80,7 +82,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
       }
       // A key that has more goes to the end, so that every key has its turn if a flush is full.
       queues.delete(id)
-      if (queue.waiting.length > 0) queues.set(id, queue)
+      if (queue.waiting.length > 0) queues.set(id, Object.assign(queue, { isCut: true }))
     }
     return taken.sort((a, b) => a.append.arrival - b.append.arrival || a.index - b.index)
   }
@@ -97,7 +99,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
         const offset = offsets[nth] ?? 0
         append.positions[index] = { partition: 0, offset }
         const queue = queues.get(`${append.topic}:${append.records[index]?.key ?? ''}`)
-        if (queue !== undefined) queue.cutAt = offset
+        if (queue?.isCut === true) queue.cutAt = offset
         if ((append.written += 1) === append.records.length) append.resolve(append.positions)
       }
     },

@@ -108,7 +108,8 @@ const createStep = ({ parts, queue, tails, groups }: StepParts) => {
     try {
       await flush(taken, before)
     } catch (error) {
-      tails.clear(error)
+      // After a full disk nothing was written: the ends stay those that this writer left.
+      if (!isFault(error, 'log-full')) tails.clear(error)
       queue.failed(taken)
       await tell(taken, { error, before, parts })
     }

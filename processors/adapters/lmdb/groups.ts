@@ -71,7 +71,10 @@ export const createGroups = (followed: Followed) => {
       }
     },
     /** True if every subscriber that callers wait for has passed this offset, or is too far behind, or stuck. */
-    hasPassed: (offset: number): boolean => [...groups.values()].every(([first]) => first === undefined || !isAwaitedAt(first, offset, followed.high())),
+    hasPassed: (offset: number): boolean => {
+      const high = highOf(followed)
+      return high === undefined || [...groups.values()].every(([first]) => first === undefined || !isAwaitedAt(first, offset, high))
+    },
     hasMembers: (group: string): boolean => (groups.get(group)?.length ?? 0) > 0,
     stop: async () => {
       await Promise.all([...groups.values()].flat().map(({ stopping, wake, done }) => {
@@ -86,6 +89,15 @@ export const createGroups = (followed: Followed) => {
 const isAwaitedAt = ({ subscriber, at, since = Infinity, stopping }: Member, offset: number, high: number): boolean => {
   if (subscriber.isAwaited !== true || stopping.signal.aborted || at === undefined || at > offset || high - at > FAR_BEHIND) return false
   return performance.now() - since < STUCK_MS
+}
+
+/** Undefined while the log cannot be read: the next batch then fails, and is tried again. */
+const highOf = ({ high }: Followed): number | undefined => {
+  try {
+    return high()
+  } catch {
+    return undefined
+  }
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -108,10 +120,11 @@ const follow = async ({ group, member, followed, held }: Following): Promise<voi
   let at = await assign()
   if (at === undefined) return
   while (!signal.aborted) {
-    if (at >= followed.high()) {
+    const isAtEnd = (): boolean => (at as number) >= (highOf(followed) ?? Infinity)
+    if (isAtEnd()) {
       await new Promise<void>(resolve => {
         member.wake = resolve
-        if (signal.aborted || (at as number) < followed.high()) resolve()
+        if (signal.aborted || !isAtEnd()) resolve()
       })
       continue
     }

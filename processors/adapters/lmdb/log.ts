@@ -34,9 +34,9 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
     files: open,
     reopen: async () => {
       const old = files
+      await copied
       files = undefined
       reopening = true
-      await copied
       await old?.root.close().catch(() => undefined)
       reopening = false
       open()

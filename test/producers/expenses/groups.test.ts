@@ -91,7 +91,7 @@ describe('a member', () => {
   test('E26: joins by an invitation, once however often they send it', async () => {
     const { edge, group, invitation } = await openCircle()
     const dan = await as(edge, '999')
-    expect(await dan.say('POST', '/api/groups/none/join', { invitation })).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
+    expect(await dan.say('POST', '/api/groups/none/join', { invitation })).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
     expect(await dan.say('POST', `${group}/join`, { invitation, name: 'Dan', username: 'dan_d' })).toMatchObject({ status: 200, body: { memberCount: 4 } })
     expect(await dan.say('POST', `${group}/join`, { name: 'Daniel' })).toMatchObject({ status: 200, body: { memberCount: 4 } })
     expect((await dan.ask(group)).body['members']).toMatchObject([{}, {}, {}, { id: '999', name: 'Daniel', joinedAt: '2026-11-16T12:00:00.000Z' }])
