@@ -173,10 +173,20 @@ const narrow = (folder: string, note: (line: string) => void): void => {
   }
 }
 
+/** True if the kernel lists a lock of another process on this file. Only Linux has such a list. */
+const isLockedElsewhere = (file: string): boolean => {
+  if (!existsSync(file) || !existsSync(LOCKS)) return false
+  const inode = `:${statSync(file).ino}`
+  return readFileSync(LOCKS, 'utf8').split('\n').map((line) => line.trim().split(/\s+/)).some((fields) => fields[5]?.endsWith(inode) === true && fields[4] !== String(process.pid))
+}
+const LOCKS = '/proc/locks'
+
 const upgradeMarker = (folder: string, note: (line: string) => void): void => {
   const marker = join(folder, MARKER)
   const format = formatIn(marker)
   if (format === FORMAT) return
+  // A process of an earlier release with a long path and another temporary folder does not answer here. It has the lock file of its log open.
+  if (isLockedElsewhere(join(folder, 'log', 'lock.mdb'))) throw inUse(folder)
   writeMarker(marker)
   note(`The data folder ${folder} was upgraded from format ${format} to ${FORMAT}. Releases before this one cannot open it any more.`)
 }

@@ -52,7 +52,8 @@ const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebui
 
 /** The text of `log-trimmed` for each domain whose log lost events. */
 export const trimmedTexts = (standings: readonly Pick<Status, 'domain' | 'topic' | 'trimmed'>[]): readonly string[] =>
-  standings.filter(({ trimmed }) => trimmed.length > 0).map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
+  // A running server of an earlier release reports no such field.
+  standings.filter(({ trimmed }: Partial<Pick<Status, 'trimmed'>>) => (trimmed ?? []).length > 0).map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
 
 /** The warning about a topic that would lose events. */
 export const removesEvents = (topic: string, retention: readonly string[]): string =>

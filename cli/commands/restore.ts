@@ -29,6 +29,7 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
   context.output.progress('checking the backup')
   const [files, keyFiles] = [await checkBackup(folder), await checkBackup(keys)]
   if (!keyFiles.files.some(({ path }) => path === KEY_FILE)) throw new Fault('backup-damaged', `${keys} is not the key folder of a backup: it has no ${KEY_FILE}. Nothing was restored.`)
+  if (keyFiles.destroyed < files.destroyed) throw new Fault('restore-keys-older', `The keys in ${options.keys} are older than the backup: people were forgotten in between, and these keys would make their data readable again. Use the newest copy of the keys. Nothing was restored.`)
   mkdirSync(dirname(data), { recursive: true })
   const draft = mkdtempSync(join(dirname(data), `${basename(data)}.restoring-`))
   try {
@@ -44,6 +45,7 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
   context.output.note(`${config.data} contains the backup begun at ${files.begun}.`)
   await dropUnfinished(context)
   if (destroyedIn(keyFileIn(data)) > files.destroyed) await forgetAgain(context)
+  else await rebuildOlder(context)
   context.output.note('Comparing every item with its events.')
   return verify(context, {})
 }
@@ -66,6 +68,16 @@ const forgetAgain = async (context: Context): Promise<void> => {
   await asking(context, {}, async (askOne) => {
     for (const { domain, generation } of before) await askOne('generations-drop', { domain, generation })
   })
+}
+
+/** A backup of an older release has generations of other folds, which this release can neither serve nor verify. */
+const rebuildOlder = async (context: Context): Promise<void> => {
+  const serving = (await asking(context, {}, generationsIn)).filter(({ state }) => state === 'serving')
+  for (const { name, foldVersion } of DOMAINS) {
+    if (serving.every((row) => row.domain !== name || row.foldVersion === foldVersion)) continue
+    context.output.note(`${name} is rebuilt: the backup is of a release with other folds.`)
+    await rebuild(context, { domain: name, flip: true, yes: true })
+  }
 }
 
 const generationsIn = async (askOne: Ask): Promise<readonly GenerationRow[]> => {

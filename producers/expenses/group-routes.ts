@@ -7,12 +7,14 @@ import { command, question, type Call, type Draft, type Route } from '../http/ro
 import { currencyIn, currencySchema } from './amounts.ts'
 import { groupOf, noGroup } from './params.ts'
 import { personOf, personProperties } from './person.ts'
-import { inGroup } from './rights.ts'
+import { inGroup, wasRemoved } from './rights.ts'
 import { groupSchema, groupView, groupWithMembersSchema, groupWithMembersView } from './views.ts'
 
-export const withMembers = async ({ caller: { reader } }: Pick<Call, 'caller'>, id: string) => {
+export const withMembers = async ({ caller: { reader, user } }: Pick<Call, 'caller'>, id: string) => {
   const queries = expensesQueries(reader)
-  const [group, members] = await Promise.all([queries.group(id), queries.everyMember(id)])
+  const [group, members, own] = await Promise.all([queries.group(id), queries.everyMember(id), queries.member(id, user)])
+  // A command that is sent again answers with the group as it is now, which is not for a person who was removed since.
+  if (own?.removedAt !== undefined) throw wasRemoved()
   return group && groupWithMembersView(group, members)
 }
 

@@ -23,10 +23,16 @@ const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string
   const { group, member } = await queries.rightsOf(id, user)
   // The same answer as for a group that does not admit the caller: ids of groups stay unknown to strangers.
   if (group === undefined) throw notInvited()
-  if (secret !== undefined) return { invitation: secretHash(secret), chatId: null }
+  const isMember = member !== undefined && member.leftAt === undefined
+  if (secret !== undefined) {
+    const hash = secretHash(secret)
+    // Refused here, a wrong secret leaves no event in the log of the group.
+    if (!isMember && !(await queries.invitations(id)).some((each) => each.hash === hash)) throw notInvited()
+    return { invitation: hash, chatId: null }
+  }
   if (chat !== undefined && (await queries.chat(chat)) === id) return { invitation: null, chatId: chat }
   // A member who joins again only changes their name.
-  if (member !== undefined && member.leftAt === undefined) return { invitation: null, chatId: null }
+  if (isMember) return { invitation: null, chatId: null }
   throw notInvited()
 }
 

@@ -30,7 +30,8 @@ const checkLog = async (folder: string, { topic, events, groups }: { topic: Of<'
     const lost = events.flatMap(({ records }) => records).filter(([offset, key, length]) => found.get(offset) !== `${key} ${length}`)
     const reached = (await log.committed(GROUP)).get(0) ?? 0
     const promised = Math.max(0, ...groups.map(({ offset }) => offset))
-    const items = await stores.open(TABLE, 1)
+    // A power loss before the table was created is harmless: the next start creates it.
+    const items = await stores.create(TABLE, 1)
     const ahead = (await items.checkpoints()).get(0) ?? 0
     const counted = Number((await items.load([{ PK: 'COUNT', SK: 'COUNT' }]))[0]?.['count'] ?? 0)
     return [

@@ -44,7 +44,7 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
     }
     expect((await ann.post('/v1/meals', meal(7))).status).toBe(503)
     await until(async () => (await readiness(server)).status === 503, () => 'it went on being ready without its table')
-    expect((await readiness(server)).text).toContain('There is no table')
+    expect((await readiness(server)).text).toContain('table-missing')
     for (const command of READS) {
       const { code, stdout, stderr } = await run(command, env)
       if (['status', 'doctor'].includes(command[0] ?? '')) expect({ command, code, told: `${stdout}${stderr}` }).toMatchObject({ code: 1, told: expect.stringContaining('table-missing') as string })
