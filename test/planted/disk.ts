@@ -8,7 +8,7 @@ export const DISK_BUGS: Readonly<Record<string, Mistake & { readonly finds: RegE
   },
   'LMDB syncs a commit after it was acknowledged': {
     file: 'processors/adapters/lmdb/environment.ts', find: 'overlappingSync: false', replace: 'overlappingSync: true',
-    finds: /log\/.* holds unsynced bytes when events is acknowledged|was acknowledged and is not/,
+    finds: /log\/.* holds unsynced bytes when events is acknowledged|was acknowledged and is not|cannot be opened/,
   },
   'a durable table does not wait for the disk': {
     file: 'processors/adapters/lmdb/generation.ts', find: '(durable ? drain() : gathering.later(bytes))', replace: 'gathering.later(bytes)',
