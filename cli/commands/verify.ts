@@ -52,7 +52,7 @@ const generationOf = async ({ domain, control, serving }: Workplace, asked = ser
   if (listed === undefined) throw unknownGeneration(domain.name, asked)
   if (listed.state !== 'following') throw new Fault('generation-unfinished', `Generation ${asked} of ${domain.name} is not complete, so there is nothing to verify. See: tributary generations ${domain.name}.`)
   if (listed.foldVersion === domain.foldVersion) return asked
-  throw new Fault('folds-differ', `Generation ${asked} of ${domain.name} was made by folds of version ${listed.foldVersion}, and this program has version ${domain.foldVersion}: it would find differences that are none. Verify with the release that made it.`)
+  throw new Fault('folds-differ', `Generation ${asked} of ${domain.name} was made by folds of version ${listed.foldVersion}, and this program has version ${domain.foldVersion}: it would find differences that are none. Verify with the release that made it, or run tributary start (on Kafka and DynamoDB: tributary rebuild ${domain.name}), which builds a generation of this release.`)
 }
 
 interface Asked {

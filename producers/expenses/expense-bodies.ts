@@ -13,8 +13,8 @@ const words = { type: 'string', minLength: 1, maxLength: 1_000, pattern: '\\S' }
 const said = {
   amount: moneySchema,
   description: words,
-  currency: { ...currencySchema, description: 'The group\'s unless told.' },
-  payerId: { ...idSchema, description: 'You, unless told.' },
+  currency: { ...currencySchema, description: 'Default: the currency of the group.' },
+  payerId: { ...idSchema, description: 'Default: you.' },
   splitType: { type: 'string', enum: ['equal', 'exact', 'percentage', 'shares'], description: 'equal unless told.' },
   splits: splitsSchema,
   category: { type: ['string', 'null'], minLength: 1, maxLength: 64 },

@@ -30,7 +30,7 @@ const exportGroup = question({
   query: {
     type: 'object',
     additionalProperties: false,
-    properties: { ...pagingSchema, format: { type: 'string', enum: ['json', 'csv'] }, history: { type: 'string', enum: ['true', 'false'], description: 'Whether to tell what happened, too; true unless told.' } },
+    properties: { ...pagingSchema, format: { type: 'string', enum: ['json', 'csv'] }, history: { type: 'string', enum: ['true', 'false'], description: 'Includes the history. Default: true.' } },
   },
   result: listOf({ type: 'object', required: ['kind'], properties: { kind: text }, additionalProperties: true }),
   document: async (call) => {

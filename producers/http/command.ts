@@ -98,8 +98,8 @@ const refusedWith = (code: string): number => {
 
 const DETAIL = {
   pending: 'The event is in the log and will be folded; ask with Tributary-After to see it.',
-  parked: 'The event is in the log, but it could not be folded, and your later ones wait behind it; operators have been told.',
-  behind: 'The event is in the log, but an earlier event of yours could not be folded, and this one waits behind it; operators have been told.',
+  parked: 'The event is in the log, but it could not be folded, and your later events wait behind it. It is reported to the operators.',
+  behind: 'The event is in the log, but an earlier event of yours could not be folded, and this one waits behind it. It is reported to the operators.',
 } as const
 
 const accepted = (reply: FastifyReply, event: string, { state, decision }: { state: keyof typeof DETAIL; decision: Decision }) => {

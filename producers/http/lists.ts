@@ -1,7 +1,7 @@
 import { mistake } from './problem.ts'
 
 export const pagingSchema = {
-  limit: { type: 'string', maxLength: 20, description: 'A whole number from 1 to 200; 50 unless told.' },
+  limit: { type: 'string', maxLength: 20, description: 'A whole number from 1 to 200; default: 50.' },
   cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
 } as const
 

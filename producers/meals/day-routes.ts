@@ -30,7 +30,7 @@ const daysLogged = question({
 const usage = question({
   method: 'GET',
   url: '/v1/usage',
-  summary: 'Requests of a UTC day, sampled; today unless told.',
+  summary: 'Requests of a UTC day, sampled. Default: today.',
   query: { type: 'object', additionalProperties: false, properties: { day: { type: 'string', maxLength: 10 } } },
   result: usageSchema,
   answer: async ({ caller: { reader, user }, query, now }) => {

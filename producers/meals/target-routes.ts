@@ -21,7 +21,7 @@ const targetsBody = {
     fat: target,
     displayUnit: { type: ['string', 'null'], enum: ['kcal', 'kj', null] },
     version,
-    effectiveFromDate: { type: ['string', 'null'], maxLength: 10, description: 'The first day they hold for; today (UTC) unless told.' },
+    effectiveFromDate: { type: ['string', 'null'], maxLength: 10, description: 'First day the targets apply to. Default: today (UTC).' },
   },
 } as const
 

@@ -81,11 +81,11 @@ const defineBeer = command({
     additionalProperties: false,
     required: ['name'],
     properties: {
-      beer_id: { ...idSchema, description: 'Made of the name unless told.' },
+      beer_id: { ...idSchema, description: 'Default: derived from the name.' },
       loc_id: { ...idSchema, description: 'For a location\'s own beer.' },
       name,
       style,
-      specific_gravity: { ...gravity, description: '1.0 unless told.' },
+      specific_gravity: { ...gravity, description: 'Default: 1.0.' },
     },
   },
   status: 201,

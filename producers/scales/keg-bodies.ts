@@ -25,8 +25,8 @@ export const correctionSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    keg_id: { ...idSchema, description: 'The keg that was said; the one on the tap unless told.' },
-    from: { ...instantSchema, description: 'Since when it was another; since it was tapped unless told.' },
+    keg_id: { ...idSchema, description: 'The keg that was recorded. Default: the one on the tap.' },
+    from: { ...instantSchema, description: 'Since when it was another keg. Default: since it was tapped.' },
     new_keg_id: { ...idSchema, description: 'The keg that it was, where it is known already; else name its beer and type.' },
     ...contents,
   },

@@ -44,12 +44,12 @@ export const kegTypeOf = ({ params }: Params): string => {
 
 export const idSchema = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]*$' } as const
 
-export const instantSchema = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset; now unless told.' } as const
+export const instantSchema = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset. Default: now.' } as const
 
 /** Clocks of people's devices are not quite right either. */
 const AHEAD_MS = 15 * 60_000
 
-/** When something happened: now unless told, and never later. */
+/** When something happened. Default: now. Never later than now. */
 export const pastOf = (text: string | undefined, pointer: string, now: number): number => {
   if (text === undefined) return now
   const at = instantOf(text, pointer)

@@ -50,7 +50,7 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
 const history = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps/:tap/history',
-  summary: 'The level and the battery of the keg that is on the tap, in bins that fit the range (24h unless told).',
+  summary: 'The level and the battery of the keg that is on the tap, in bins that fit the range (default: 24h).',
   query: rangeQuery,
   result: answered({ tap_id: text, keg_id: textOrNull, from: text, to: text, bin_secs: integer, data: listed({ t: text, level_pct: number }), battery_data: listed({ t: text, battery_pct: number }) }),
   answer: async (call) => {
@@ -93,7 +93,7 @@ const lifespan = question({
 const byHour = question({
   method: 'GET',
   url: '/v1/locations/:loc/pours/by-hour',
-  summary: 'What was poured by the hour of the location\'s own day (30d unless told); legacy: the average level by UTC hour.',
+  summary: 'What was poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
   query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
   result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
   answer: async (call) => {
@@ -106,7 +106,7 @@ const byHour = question({
 const battery = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/battery',
-  summary: 'The battery of each device by UTC day (7d unless told).',
+  summary: 'The battery of each device by UTC day (default: 7d).',
   query: rangeQuery,
   result: answered({ items: listed({ day: text, device_id: text, avg_battery_pct: number, min_battery_pct: number }) }),
   answer: async (call) => {
@@ -118,7 +118,7 @@ const battery = question({
 const styles = question({
   method: 'GET',
   url: '/v1/locations/:loc/styles',
-  summary: 'What was poured of each style of beer (30d unless told), the most first.',
+  summary: 'What was poured of each style of beer (default: 30d), the most first.',
   query: rangeQuery,
   result: answered({ items: listed({ style: textOrNull, gallons: number, share: number }) }),
   answer: async (call) => {

@@ -68,7 +68,7 @@ const assignDevice = command({
   method: 'PUT',
   url: '/v1/locations/:loc/taps/:tap/device',
   summary: 'Put a device of the location under the tap. A device has one tap and a tap one device.',
-  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema, since: { ...instantSchema, description: 'Since when it stands there; now unless told. Older readings have no tap.' } } },
+  body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema, since: { ...instantSchema, description: 'Since when the device is under the tap. Default: now. Older readings have no tap.' } } },
   status: 200,
   result: oneTapSchema,
   decide: async (call) => {

@@ -145,6 +145,20 @@ describe('the permissions of the folder', () => {
     expect(notes).toEqual([expect.stringContaining('mode 755')])
   })
 
+  test.skipIf(process.platform !== 'linux')('a folder of an earlier format is not upgraded while another process has its log open', async () => {
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', 'import { open } from "lmdb"; open(process.argv[1], {}); console.log("open"); process.stdin.resume()', join(folder, 'log')], { stdio: ['pipe', 'pipe', 'inherit'], cwd: join(import.meta.dirname, '..', '..') })
+    onTestFinished(() => void writer.kill('SIGKILL'))
+    await once(writer.stdout, 'data')
+    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    expect(readFileSync(join(folder, 'tributary.json'), 'utf8')).toBe('{"format":1}\n')
+    const ended = once(writer, 'exit')
+    writer.kill('SIGKILL')
+    await ended
+    await (await holdFolder(folder)).release()
+  })
+
   test('a folder of an earlier format is upgraded in place, and this is reported once', async () => {
     const folder = freshFolder()
     writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')

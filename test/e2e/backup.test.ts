@@ -131,6 +131,8 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     await server.stop()
 
     expect(await restore(restored, folder, newest.keys)).toMatchObject({ code: 0, stderr: expect.stringContaining('People were forgotten after this backup') })
+    const older = { TRIBUTARY_DATA: `${restored.TRIBUTARY_DATA}-older` }
+    expect(await restore(older, newest.folder, keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('restore-keys-older') })
     const again = await startServer(restored)
     const summaries = async (token: string): Promise<unknown> => (await client(again.url, token).get('/v1/meals?day=2026-11-16')).body['items']
     expect(await summaries(bob)).toMatchObject([{ mealSummary: 'Secret soup' }])

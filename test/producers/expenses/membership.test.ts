@@ -21,6 +21,27 @@ describe('an invitation', () => {
     expect(await dan.ask(group)).toMatchObject({ status: 404 })
   })
 
+  test('that is wrong leaves no event in the log of the group, and a group that does not exist is answered alike', async () => {
+    const { edge, group } = await openCircle()
+    const dan = await as(edge, '999')
+    const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
+    const before = joins()
+    expect(await dan.say('POST', `${group}/join`, { invitation: 'A'.repeat(32) })).toMatchObject(FORBIDDEN)
+    expect(await dan.say('POST', '/api/groups/none/join', { invitation: 'A'.repeat(32) })).toMatchObject(FORBIDDEN)
+    expect(joins()).toBe(before)
+  })
+
+  test('of a person who was removed since shows nothing when its request is sent again', async () => {
+    const { edge, group, ann, invitation } = await openCircle()
+    const dan = await as(edge, '999')
+    const join = () => dan.say('POST', `${group}/join`, { invitation, name: 'Dan' }, { 'idempotency-key': 'j' })
+    expect(await join()).toMatchObject({ status: 200 })
+    expect(await ann.say('DELETE', `${group}/members/999`)).toMatchObject({ status: 200 })
+    const again = await join()
+    expect(again.status).toBe(403)
+    expect(again.body).not.toHaveProperty('members')
+  })
+
   test('admits to its own group only', async () => {
     const { edge, ann, invitation } = await openCircle()
     const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Other' })
@@ -103,7 +124,8 @@ describe('a removed member', () => {
 
   test('changes nothing in the group', async () => {
     const { edge, group, bob, expense, settlement } = await openRemoved()
-    const before = edge.events.length
+    const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
+    const before = joins()
     for (const [method, path, body] of [
       ['PATCH', '', { title: 'Mine' }], ['POST', '/leave', undefined], ['PUT', '/wallet', { wallet: 'EQabc' }], ['PUT', '/profile', { name: 'Dan' }], ['POST', '/expenses', DINNER], ['DELETE', `/expenses/${expense}`, undefined],
       ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }], ['PUT', `/settlements/${settlement}`, { status: 'failed' }], ['POST', '/invitations', {}], ['PUT', '/owner', { userId: '456' }],
