@@ -124,8 +124,7 @@ describe('a removed member', () => {
 
   test('changes nothing in the group', async () => {
     const { edge, group, bob, expense, settlement } = await openRemoved()
-    const joins = () => edge.events.filter(({ type }) => type === 'MemberJoined').length
-    const before = joins()
+    const before = edge.events.length
     for (const [method, path, body] of [
       ['PATCH', '', { title: 'Mine' }], ['POST', '/leave', undefined], ['PUT', '/wallet', { wallet: 'EQabc' }], ['PUT', '/profile', { name: 'Dan' }], ['POST', '/expenses', DINNER], ['DELETE', `/expenses/${expense}`, undefined],
       ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }], ['PUT', `/settlements/${settlement}`, { status: 'failed' }], ['POST', '/invitations', {}], ['PUT', '/owner', { userId: '456' }],
