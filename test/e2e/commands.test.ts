@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
-import { client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
@@ -21,7 +21,7 @@ describe('commands', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const ann = client(server.url, await newToken(env, 'ann'))
-    const following = spawn(process.execPath, [program, 'events', '--follow', '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const following = spawn(process.execPath, [program, 'events', '--follow', '--json'], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'inherit'] })
     const types: string[] = []
     const posted = (async () => {
       for await (const line of createInterface({ input: following.stdout })) {
@@ -39,7 +39,7 @@ describe('commands', { timeout: 120_000 }, () => {
   test('status --watch tells again and again until it is interrupted, and ends with 130', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await startServer(env)
-    const watching = spawn(process.execPath, [program, 'status', '--watch', '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const watching = spawn(process.execPath, [program, 'status', '--watch', '--json'], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'inherit'] })
     const [first] = (await once(createInterface({ input: watching.stdout }), 'line')) as [string]
     watching.kill('SIGINT')
     expect(await once(watching, 'exit')).toEqual([130, null])
