@@ -15,7 +15,7 @@ import { endsOf, missingTo, type Positions } from './positions.ts'
 import { retrying } from './retry.ts'
 import type { Series } from './series.ts'
 import { sortReadable, type Sorted } from './sort.ts'
-import { createStalls, rewound } from './stalls.ts'
+import { createStalls, reportLate, rewound } from './stalls.ts'
 import type { Checkpoint, Store } from './store.ts'
 import { createTally, type Passed, type Tally } from './tally.ts'
 import { timerChanges } from './timers.ts'
@@ -93,7 +93,7 @@ export const startProcessor = async (parts: ProcessorParts): Promise<Running> =>
   const subscription = await log.subscribe(groupOf(domain.name, generation), {
     isAwaited: series === undefined && store.peek !== undefined,
     assigned: (marks) => stalls.during(marks.partition, () => assign(marks)),
-    batch: (records, lease) => stalls.during(lease.partition, () => batch(records, lease)),
+    batch: (records, lease) => stalls.during(lease.partition, () => batch(records, lease).catch(reportLate(lease, failed))),
     revoked,
     failed,
   })

@@ -1,5 +1,6 @@
 import { tableName } from '../../projections/table.ts'
-import type { Fault } from '../../schemas/fault.ts'
+import { isFault, type Fault } from '../../schemas/fault.ts'
+import type { Lease } from './log.ts'
 import type { ProcessorParts } from './processor.ts'
 import { checkpointMoved } from './store-faults.ts'
 import type { Checkpoint } from './store.ts'
@@ -39,6 +40,12 @@ export const createStalls = () => {
       }
     },
   }
+}
+
+/** Reports a write that was refused because another member has the partition now. The log itself reports no errors of a lost partition. */
+export const reportLate = (lease: Lease, failed: (error: unknown) => void) => (error: unknown): never => {
+  if (isFault(error, 'checkpoint-moved') && !lease.held()) failed(error)
+  throw error
 }
 
 /** Reads what the store contains after it was noted what was written: it never contains less, unless it was replaced. */

@@ -56,7 +56,7 @@ describeOnServices('a lost table, on Kafka and DynamoDB Local', (services) => {
     await until(async () => (await readiness(server)).status === 200, () => `not ready again: ${server.stderr()}`)
     expect((await ann.get(days)).body).toEqual(shown)
     expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0 })
-    await tell(['generations', 'meals', '--drop', '1'], env)
+    await tell(['generations', 'meals', '--drop', '1', '--yes'], env)
     expect(await server.stop()).toBe(0)
   }, 240_000)
 
