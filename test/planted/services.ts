@@ -13,7 +13,7 @@ export const KAFKA_APPEND: Mistakes = {
     by: `${ADAPTER_TESTS}/kafka/append.test.ts`, test: 'a sequence that breaks after an unknown try is unknown, not written twice',
   },
   'the part of an append behind a failed one is written': {
-    file: 'processors/adapters/kafka/lane.ts', find: 'parcel.abandoned() || ', replace: '',
+    file: 'processors/adapters/kafka/append.ts', find: "|| (call.failures.length > 0 && state === 'waiting')", replace: '',
     by: `${ADAPTER_TESTS}/kafka/append.test.ts`, test: 'what follows a failed part of the same append is not written',
   },
 }

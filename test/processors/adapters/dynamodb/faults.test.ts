@@ -88,9 +88,9 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     if (token === 'forgotten') faulty.forgetTokens()
     faulty.next('lost', 'lost')
     const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
-    expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 3 })).toEqual([{ applied: 'all' }])
+    // Without a checkpoint, the transaction is the first request, and it is the one whose answers are lost.
+    expect(await store.commit([[chunk]])).toEqual([{ applied: 'all' }])
     expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([item('A', 2), item('B', 2), undefined])
-    expect(await store.checkpoints()).toEqual(new Map([[0, 3]]))
   })
 
   test('a write that another made meanwhile is not taken for our own lost one', async () => {
