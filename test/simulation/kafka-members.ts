@@ -206,7 +206,11 @@ const frozenStore = ({ store, refused }: MemberParts, { awake, stopAt, slow }: {
       if (isWrite) stopAt('before its write')
       if (isWrite) await slow()
       return around(async () => {
-        const outcomes = await store.commit(spans, checkpoint)
+        // Refused by the checkpoint, which the other member moved, or by the positions of the items.
+        const outcomes = await store.commit(spans, checkpoint).catch((error: unknown) => {
+          refused()
+          throw error
+        })
         if (outcomes.some(({ applied }) => applied !== 'all')) refused()
         if (isWrite) stopAt('after its write')
         return outcomes
