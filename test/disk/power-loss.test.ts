@@ -13,6 +13,8 @@ import { folderOf, type Ack } from './promises.ts'
 import { readTrace, type Step } from './trace.ts'
 
 const FROM_SOURCE = join(import.meta.dirname, '..', 'processors', 'adapters', 'lmdb', 'from-source.mjs')
+/** How often a planted mistake may go unnoticed before its test fails. */
+const TRIES = 10
 const ROUNDS = 30
 const SEEDS = isLong ? [1, 2, 3] : [1]
 /** LMDB's table of readers: it is made anew after a power loss. */
@@ -80,10 +82,14 @@ describeWith('a power loss', gccAvailable(), () => {
 
   test.for(Object.keys(DISK_BUGS))('it is noticed when %s', { timeout: 120_000 }, async (name) => {
     const { finds, ...bug } = DISK_BUGS[name] ?? expect.unreachable()
-    const observed = observe(1, bug)
-    onTestFinished(() => remove(observed))
-    const lost = await afterPowerLoss(observed, 1, (line) => finds.test(line))
-    const found = [...unsyncedAtAck(observed), ...lost.found]
+    const found: string[] = []
+    // A mistake in the order of sync and acknowledgement shows only if the machine is slow enough at that moment: so several runs may be needed.
+    for (let seed = 1; seed <= TRIES && !found.some((line) => finds.test(line)); seed += 1) {
+      const observed = observe(seed, bug)
+      onTestFinished(() => remove(observed))
+      const lost = await afterPowerLoss(observed, seed, (line) => finds.test(line))
+      found.push(...unsyncedAtAck(observed), ...lost.found)
+    }
     expect(found.filter((line) => finds.test(line)), found.join('\n')).not.toEqual([])
   })
 })
