@@ -44,7 +44,7 @@ const ANSWERS: Readonly<Record<string, (parts: AdminParts) => Promise<{ readonly
   '/v1/tables': async ({ tables }) => ({ content: [`${JSON.stringify(await tables())}\n`, 'application/json'] }),
 }
 
-/** What an answer contains of an error: the code of a fault, never its text, which may quote a client library. */
+/** The text for an error in an answer: the code of a fault, never its message, which may quote a client library. */
 export const failureText = (error: unknown): string =>
   isFault(error) ? `${error.code}: ${WHAT_FAILED[error.code.split('-')[0] ?? ''] ?? 'it failed'}; see the log and docs/errors.md` : 'internal: it failed; see the log'
 

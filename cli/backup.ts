@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { openKeyFile } from '../processors/adapters/key-file/file.ts'
+import { syncPath } from '../processors/adapters/sync-path.ts'
 import { Fault } from '../schemas/fault.ts'
+import type { Config } from './config.ts'
+
+/** A backup is of one folder: log, tables and keys that are services have backups of their own. */
+export const isOneFolder = ({ kafka, dynamodb }: Pick<Config, 'kafka' | 'dynamodb'>): boolean => kafka === undefined && dynamodb === undefined
+
+export const notOneFolder = (): Fault =>
+  new Fault('backup-services', 'Only an embedded data folder is backed up and restored by these commands. See docs/operating.md for Kafka and DynamoDB.')
 
 export const KEY_FILE = 'people.jsonl'
 const MANIFEST = 'backup.json'
@@ -51,13 +59,13 @@ export const refuseNested = (...folders: readonly string[]): void => {
 export const writeManifest = async (folder: string, { begun, destroyed }: Pick<Manifest, 'begun' | 'destroyed'>): Promise<Manifest> => {
   const files: FileEntry[] = []
   for (const path of filesIn(folder)) {
-    sync(join(folder, path))
+    syncPath(join(folder, path))
     files.push({ path, ...(await measure(join(folder, path))) })
   }
   const manifest = { format: FORMAT, begun, destroyed, files }
   writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 1)}\n`, { mode: 0o600 })
-  sync(join(folder, MANIFEST))
-  for (const path of new Set([...files.map(({ path: file }) => dirname(join(folder, file))), folder, dirname(resolve(folder))])) sync(path)
+  syncPath(join(folder, MANIFEST))
+  for (const path of new Set([...files.map(({ path: file }) => dirname(join(folder, file))), folder, dirname(resolve(folder))])) syncPath(path)
   return manifest
 }
 
@@ -102,11 +110,4 @@ const measure = async (file: string): Promise<Pick<FileEntry, 'bytes' | 'sha256'
     bytes += chunk.length
   }
   return { bytes, sha256: hash.digest('hex') }
-}
-
-/** A file or a folder: what was written to it is on disk afterwards. */
-export const sync = (path: string): void => {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
 }

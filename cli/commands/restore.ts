@@ -1,7 +1,8 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault, messageOf } from '../../schemas/fault.ts'
-import { checkBackup, destroyedIn, KEY_FILE, refuseNested, sync, type Manifest } from '../backup.ts'
+import { syncPath } from '../../processors/adapters/sync-path.ts'
+import { checkBackup, destroyedIn, isOneFolder, KEY_FILE, notOneFolder, refuseNested, type Manifest } from '../backup.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
 import { callHolder } from '../folder.ts'
@@ -9,7 +10,6 @@ import type { Exit } from '../output.ts'
 import { DOMAINS } from '../domains.ts'
 import type { GenerationRow } from '../operations/generations.ts'
 import { asking, type Ask } from '../reach.ts'
-import { isEmbedded } from '../runtime.ts'
 import { keyFileIn } from '../sealing.ts'
 import { rebuild } from './rebuild.ts'
 import { verify } from './verify.ts'
@@ -22,7 +22,7 @@ export interface RestoreOptions {
 /** Writes the data folder next to its place and moves it there at the end, so an interrupted restore leaves no half of a folder. */
 export const restore = async (context: Context, options: RestoreOptions): Promise<Exit> => {
   const config = configOf(context)
-  if (!isEmbedded(config) || config.kafka !== undefined || config.dynamodb !== undefined) throw new Fault('backup-services', 'Only an embedded data folder can be restored by this command. See docs/operating.md for Kafka and DynamoDB.')
+  if (!isOneFolder(config)) throw notOneFolder()
   const [data, folder, keys] = [resolve(config.data), resolve(options.folder), resolve(options.keys)]
   refuseNested(data, folder, keys)
   await refuseUsed(data)
@@ -36,7 +36,7 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
     copy(files, folder, draft)
     mkdirSync(dirname(keyFileIn(draft)), { mode: 0o700 })
     cpSync(join(keys, KEY_FILE), keyFileIn(draft))
-    for (const path of [keyFileIn(draft), dirname(keyFileIn(draft)), draft]) sync(path)
+    for (const path of [keyFileIn(draft), dirname(keyFileIn(draft)), draft]) syncPath(path)
     moveTo(draft, data)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
@@ -101,10 +101,10 @@ const copy = ({ files }: Manifest, from: string, to: string): void => {
   for (const { path } of files) {
     mkdirSync(dirname(join(to, path)), { recursive: true, mode: 0o700 })
     cpSync(join(from, path), join(to, path))
-    sync(join(to, path))
+    syncPath(join(to, path))
     folders.add(dirname(join(to, path)))
   }
-  for (const folder of folders) sync(folder)
+  for (const folder of folders) syncPath(folder)
 }
 
 const moveTo = (draft: string, data: string): void => {
@@ -114,5 +114,5 @@ const moveTo = (draft: string, data: string): void => {
     if (existsSync(data) && readdirSync(data).length > 0) throw notEmpty(data)
     throw new Fault('data-folder-unusable', `The restored folder cannot be moved to ${data} (${messageOf(error)}).`, { cause: error })
   }
-  sync(dirname(data))
+  syncPath(dirname(data))
 }

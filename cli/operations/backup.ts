@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { KEY_FILE } from '../backup.ts'
+import { isOneFolder, KEY_FILE, notOneFolder } from '../backup.ts'
 import type { Operation } from '../operations.ts'
 import type { Runtime } from '../runtime.ts'
 import { keyFileIn } from '../sealing.ts'
@@ -22,7 +22,7 @@ export interface BackupPaths {
 export const backUp: Operation<BackupPaths> = async (runtime, { folder, keys }, says) => {
   const { adapters, config } = runtime
   const { logs, stores } = adapters
-  if (config.kafka !== undefined || config.dynamodb !== undefined || logs.copy === undefined) throw new Fault('backup-services', 'Only an embedded data folder can be backed up by this command. See docs/operating.md for Kafka and DynamoDB.')
+  if (!isOneFolder(config) || logs.copy === undefined) throw notOneFolder()
   const [decided, keyed] = [await decisionsOf(runtime), readFileSync(keyFileIn(config.data))]
   for (const pipeline of runtime.pipelines.values()) {
     says.progress(`copying ${pipeline.domain.name}`)

@@ -16,7 +16,7 @@ const self = async (call: Pick<Call, 'caller' | 'params'>) => {
 
 const invitation = { type: 'string', minLength: 1, maxLength: 128, description: 'The secret of an invitation.' } as const
 
-/** What admits the caller to the group. The fold decides whether it does. */
+/** The invitation or chat by which the caller wants to join. The fold decides whether it admits them. */
 const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string | undefined): Promise<Omit<MemberJoinedData, 'userId'>> => {
   const { caller: { reader, user, chat } } = call
   const [queries, id] = [expensesQueries(reader), groupOf(call)]

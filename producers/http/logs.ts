@@ -27,10 +27,10 @@ const pick = (from: unknown, names: readonly string[]): Record<string, unknown> 
   typeof from === 'object' && from !== null ? Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name))) : {}
 
 const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
-/** Of a path or a URL: a client may put a token or a name into its query. */
+/** The query string of a path or a URL: a client may put a token or a name into it. */
 const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 
-/** No line shows a token or a query string, whoever logs it: this program, its web framework or a plugin of that. */
+/** Removes tokens and query strings. It is applied to every line, because the web framework and its plugins log too. */
 const withoutSecrets = (text: string): string => text.replace(TOKENS, '[hidden]').replace(QUERIES, '?[hidden]')
 
 /** The error whose message becomes the line's own where none is given. */

@@ -27,7 +27,7 @@ export const DISK_BUGS: Readonly<Record<string, Mistake & { readonly finds: RegE
     finds: /holds unsynced bytes when founding is acknowledged|cannot be opened/,
   },
   'the folder of a new key file is not synced': {
-    file: 'processors/adapters/key-file/file.ts', find: 'renameSync(draft, path)\n  syncFolder(folder)', replace: 'renameSync(draft, path)',
+    file: 'processors/adapters/key-file/file.ts', find: 'renameSync(draft, path)\n  syncPath(folder)', replace: 'renameSync(draft, path)',
     finds: /cannot be opened/,
   },
 }

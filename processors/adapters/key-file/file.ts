@@ -2,6 +2,7 @@ import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSy
 import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { keysCut, keysGone, type Founding } from '../../engine/key-store.ts'
+import { syncPath } from '../sync-path.ts'
 import { format, learn, SECRET_DIGITS, type Entry, type Kept, type Line } from './lines.ts'
 
 /** The open file and all that it says. */
@@ -33,13 +34,7 @@ export const foundKeyFile = (path: string, founding: Founding): void => {
   fsyncSync(fd)
   closeSync(fd)
   renameSync(draft, path)
-  syncFolder(folder)
-}
-
-const syncFolder = (folder: string): void => {
-  const fd = openSync(folder, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
+  syncPath(folder)
 }
 
 export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): KeyFile => {

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RootDatabase } from 'lmdb'
+import { syncPath } from '../sync-path.ts'
 import { openBinary, openEnvironment } from './environment.ts'
 
 const COPY = 'scrub-'
@@ -25,7 +26,7 @@ export const scrubbed = async (root: RootDatabase, path: string): Promise<RootDa
     for (const name of [...root.getKeys()].map(String)) await copyDatabase(name, root, copy)
     await copy.flushed
     renameSync(join(folder, FILE), join(path, FILE))
-    syncFolder(path)
+    syncPath(path)
     return copy
   } catch (error) {
     await copy.close().catch(() => undefined)
@@ -42,10 +43,4 @@ const copyDatabase = async (name: string, root: RootDatabase, copy: RootDatabase
     if (page.length < PAGE) return
     last = Buffer.from((page.at(-1) as { key: Uint8Array }).key)
   }
-}
-
-const syncFolder = (path: string): void => {
-  const folder = openSync(path, 'r')
-  fsyncSync(folder)
-  closeSync(folder)
 }
