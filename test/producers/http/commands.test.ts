@@ -125,7 +125,7 @@ describe('waiting for the fold', () => {
     const { edge, post } = await open()
     edge.pause()
     edge.outcomes.set(edge.events.length, { kind: 'parked', reason: 'fold-threw' })
-    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked', detail: expect.stringContaining('it could not be folded, and your later ones wait behind it') as string } })
+    expect(await post(BREAKFAST)).toMatchObject({ status: 202, body: { state: 'parked', detail: expect.stringContaining('it could not be folded, and your later events wait behind it') as string } })
   })
 
   test('a Tributary-After that the log does not have is 400 at once, where its end is known', async () => {

@@ -19,7 +19,7 @@ describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvaila
       await stores.close()
       await proxy.stop()
     })
-    const store = await stores.open(freshSpec(), 1)
+    const store = await stores.create(freshSpec(), 1)
     await store.commit([[[{ put: { ...KEY, n: 1, _pos: 1 }, expect: null }]]])
     return { proxy, reader: store.reader(Date.now, PATIENCE_MS) }
   }
