@@ -24,7 +24,10 @@ export const followedBy = async ({ domain, control, generation }: Pick<Pipeline,
 
 type Opening = Pick<FollowingParts, 'generation'> & { readonly serving: number; readonly damaged?: (generation: number, error: unknown) => void }
 
-/** Of these, those that can be opened: one whose table is damaged holds up nobody unless it serves, and can be dropped. One whose table is missing holds up nobody. */
+/**
+ * Opens the given generations. A generation with a missing table is left out. A generation with a damaged table is left out too (an operator can drop it), unless it serves:
+ * then this throws.
+ */
 export const wholeOf = async (numbers: readonly number[], { generation, serving, damaged }: Opening): Promise<readonly Followed[]> => {
   const opened = await Promise.all(numbers.map((number) => generation(number).catch((error: unknown) => {
     if (!isFault(error, 'table-missing') && (number === serving || !isFault(error, 'data-damaged'))) throw error

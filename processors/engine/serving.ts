@@ -24,7 +24,7 @@ export interface ServingParts {
   readonly control: Pick<Control, 'serving' | 'generations'>
   readonly generation: (generation: number) => Promise<Followed>
   readonly failed: (error: unknown) => void
-  /** What this process itself wrote to a generation, if it processes it. */
+  /** The positions up to which this process wrote to a generation; empty if it does not process that generation. */
   readonly written: (generation: number) => Positions
 }
 

@@ -25,7 +25,7 @@ export const isStorableKey = (key: Key): boolean => {
 export const MAX_KEY_BYTES = 1_978
 /** The most that `_pos` adds: its name, and 16 digits. The verdict does not depend on the position. */
 const POS_BYTES = 13
-/** What a tombstone takes beside its key, at most. */
+/** The most bytes of a tombstone, without its key. */
 const TRACE_BYTES = 60
 /** A number as part of an index key in LMDB. */
 const NUMBER_KEY_BYTES = 16

@@ -5,7 +5,7 @@ import type { Checkpoint } from './store.ts'
 export const checkpointMoved = (table: string, { partition, from }: Checkpoint, stored: number): Fault =>
   new Fault('checkpoint-moved', `The checkpoint of partition ${partition} in ${table} is ${stored}, not ${from}: another process moved it, or the table was restored or created anew. Nothing was written; folding continues from ${stored}.`)
 
-/** What a commit requires of the stored checkpoint. If it is at `offset` already, an earlier attempt of this commit wrote it. */
+/** Throws unless the stored checkpoint is the one that a commit continues from, or is at `offset` already: then an earlier attempt of this commit wrote it. */
 export const requireCheckpoint = (table: string, checkpoint: Checkpoint, stored: number): void => {
   if (stored !== checkpoint.from && stored !== checkpoint.offset) throw checkpointMoved(table, checkpoint, stored)
 }

@@ -10,13 +10,16 @@ import { personOf, personProperties } from './person.ts'
 import { inGroup, wasRemoved } from './rights.ts'
 import { groupSchema, groupView, groupWithMembersSchema, groupWithMembersView } from './views.ts'
 
-export const withMembers = async ({ caller: { reader, user } }: Pick<Call, 'caller'>, id: string) => {
+const withMembers = async ({ caller: { reader, user } }: Pick<Call, 'caller'>, id: string) => {
   const queries = expensesQueries(reader)
   const [group, members, own] = await Promise.all([queries.group(id), queries.everyMember(id), queries.member(id, user)])
   // A command that is sent again answers with the group as it is now, which is not for a person who was removed since.
   if (own?.removedAt !== undefined) throw wasRemoved()
   return group && groupWithMembersView(group, members)
 }
+
+/** The group of the request, for commands that answer with it. */
+export const thisGroup = (call: Pick<Call, 'caller' | 'params'>) => withMembers(call, groupOf(call))
 
 const listGroups = question({
   method: 'GET',
@@ -36,7 +39,7 @@ const oneGroup = question({
   summary: 'A group with its members, those who left too.',
   result: groupWithMembersSchema,
   answer: async (call) => {
-    const group = await withMembers(call, groupOf(call))
+    const group = await thisGroup(call)
     if (group === undefined) throw noGroup(groupOf(call))
     return group
   },
@@ -81,7 +84,7 @@ const changeGroup = command({
   status: 200,
   result: groupWithMembersSchema,
   decide: (call) => ({ key: groupOf(call), id: groupOf(call), draft: changeOf(call.body) }),
-  answer: (call) => withMembers(call, groupOf(call)),
+  answer: thisGroup,
 })
 
 interface Change {

@@ -2,7 +2,7 @@ import type { MemberJoinedData, MemberLeftData, MemberProfileChangedData, Member
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { mistake, type Problem } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
-import { withMembers } from './group-routes.ts'
+import { thisGroup } from './group-routes.ts'
 import { secretHash } from './invitation-routes.ts'
 import { groupOf } from './params.ts'
 import { personOf, personProperties } from './person.ts'
@@ -50,7 +50,7 @@ const join = command({
     const data: MemberJoinedData = { userId: call.caller.user, ...(await admissionOf(call, secret)) }
     return { key: groupOf(call), id: data.userId, draft: { type: 'MemberJoined', data, personal: await personOf(call, person) } }
   },
-  answer: (call) => withMembers(call, groupOf(call)),
+  answer: thisGroup,
 })
 
 const leave = command({

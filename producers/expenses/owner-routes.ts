@@ -1,7 +1,7 @@
 import type { GroupArchivedData, GroupMemberRemovedData, GroupOwnerChangedData, GroupUnarchivedData } from '../../schemas/generated/expenses.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { command, type Route } from '../http/route.ts'
-import { withMembers } from './group-routes.ts'
+import { thisGroup } from './group-routes.ts'
 import { groupOf, idSchema, memberOf } from './params.ts'
 import { inGroup } from './rights.ts'
 import { groupWithMembersSchema, memberSchema, memberView } from './views.ts'
@@ -14,7 +14,7 @@ const handOver = command({
   status: 200,
   result: groupWithMembersSchema,
   decide: (call) => ({ key: groupOf(call), draft: { type: 'GroupOwnerChanged', data: { userId: call.body.userId } satisfies GroupOwnerChangedData, personal: null } }),
-  answer: (call) => withMembers(call, groupOf(call)),
+  answer: thisGroup,
 })
 
 const removeMember = command({
@@ -33,24 +33,19 @@ const removeMember = command({
   },
 })
 
-const archive = command({
-  method: 'POST',
-  url: '/api/groups/:groupId/archive',
-  summary: 'Archive the group: it is read-only until it is unarchived. Only the owner can do this.',
-  status: 200,
-  result: groupWithMembersSchema,
-  decide: (call) => ({ key: groupOf(call), draft: { type: 'GroupArchived', data: {} satisfies GroupArchivedData, personal: null } }),
-  answer: (call) => withMembers(call, groupOf(call)),
-})
+/** A command without a body, for the whole group. */
+const groupCommand = (action: string, { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string }): Route =>
+  command({
+    method: 'POST',
+    url: `/api/groups/:groupId/${action}`,
+    summary,
+    status: 200,
+    result: groupWithMembersSchema,
+    decide: (call) => ({ key: groupOf(call), draft: { type, data: {} satisfies GroupArchivedData & GroupUnarchivedData, personal: null } }),
+    answer: thisGroup,
+  })
 
-const unarchive = command({
-  method: 'POST',
-  url: '/api/groups/:groupId/unarchive',
-  summary: 'Unarchive the group: its members can change it again. Only the owner can do this.',
-  status: 200,
-  result: groupWithMembersSchema,
-  decide: (call) => ({ key: groupOf(call), draft: { type: 'GroupUnarchived', data: {} satisfies GroupUnarchivedData, personal: null } }),
-  answer: (call) => withMembers(call, groupOf(call)),
-})
+const archive = groupCommand('archive', { type: 'GroupArchived', summary: 'Archive the group: it is read-only until it is unarchived. Only the owner can do this.' })
+const unarchive = groupCommand('unarchive', { type: 'GroupUnarchived', summary: 'Unarchive the group: its members can change it again. Only the owner can do this.' })
 
 export const ownerRoutes: readonly Route[] = inGroup([handOver, removeMember, archive, unarchive])

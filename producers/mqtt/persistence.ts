@@ -20,7 +20,7 @@ const copyOf = ({ cmd, topic, payload, qos, retain, brokerId, brokerCounter }: P
 /** The broker admits exact topics of the device itself only, so a topic names the one device that can subscribe to it. */
 const deviceIn = (topic: string): string => topicOf(topic)?.device ?? ''
 
-/** What aedes stores, in `sessions`. Last wills are not stored: the only broker that could publish them has them in memory. */
+/** The storage that aedes calls. It keeps everything in `sessions`, except last wills: the only broker that could publish them has them in memory. */
 export const createPersistence = (sessions: Sessions) => ({
   setup: async (): Promise<void> => {},
   ...retainedIn(sessions),

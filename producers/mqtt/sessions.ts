@@ -30,11 +30,11 @@ export interface Session {
 }
 
 export interface SessionBounds {
-  /** Of one retained message. A device has at most one. */
+  /** The most bytes of one retained message. A device has at most one. */
   readonly retainedBytes: number
   readonly queuedMessages: number
   readonly queuedBytes: number
-  /** Of the retained and queued messages of all devices. */
+  /** The most bytes of all retained and queued messages of all devices together. */
   readonly totalBytes: number
   /** Devices with a session. */
   readonly sessions: number

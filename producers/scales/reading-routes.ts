@@ -11,7 +11,7 @@ import { spaced } from './spacing.ts'
 const count = { type: 'integer', minimum: 0 } as const
 const loose = (description: string) => ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
 
-/** What one of many says wrong is quarantined, not refused: so the events are judged by `takeEnvelopeInParts`, and described here. */
+/** The schema only describes the events. `takeEnvelopeInParts` checks each one and quarantines a wrong one, so that the others of the request are accepted. */
 const bodySchema = {
   type: 'object',
   additionalProperties: false,

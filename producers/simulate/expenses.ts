@@ -23,7 +23,7 @@ interface Trip {
   readonly users: readonly string[]
   readonly away: Set<string>
   readonly spent: Spent[]
-  /** Of the invitation that the first user created. */
+  /** The secret of the invitation that the first user created. */
   secret: string
   /** A key that no other request has. */
   key(): string

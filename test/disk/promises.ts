@@ -6,7 +6,7 @@ export const GROUP = 'events.g1'
 export const TABLE: TableSpec = { name: 'counts', ttl: 'ttl', indexes: [] }
 export const FOUNDING: Founding = { id: 'store-1', plainBefore: {} }
 
-/** What the child was promised, at the moment at which it acknowledges it. */
+/** What the program promised to the child. The child prints it as soon as it has the promise. */
 export type Ack =
   | { readonly what: 'topic'; readonly id: string }
   | { readonly what: 'founding' }

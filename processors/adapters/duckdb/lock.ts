@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
+import { syncPath } from '../sync-path.ts'
 
 /** An exclusive lock on a file. The kernel releases it when the process ends, in whatever way it ends. */
 export interface FileLock {
@@ -64,9 +65,7 @@ const createLockFile = async (path: string, open: (file: string) => Promise<Duck
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     ;(await open(draft)).closeSync()
-    const file = openSync(draft, 'r')
-    fsyncSync(file)
-    closeSync(file)
+    syncPath(draft)
     linkSync(draft, path)
   } catch (error) {
     // Another process was first.
