@@ -36,7 +36,7 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
   const known = createKnown(store)
   const results = new Map<KeySpan, Advanced>()
   let pending = spans
-  do {
+  for (;;) {
     const folded = await foldAll(pending, known)
     for (const [index, one] of folded.entries()) settle(results, pending[index] as KeySpan, one)
     const points = folded.flatMap((one) => one.points)
@@ -45,7 +45,7 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     const committed = await commitOrReject(store, folded, poisoned ? holding(checkpoint) : checkpoint)
     if (committed instanceof RejectedSpans) {
       for (const [index, error] of committed.spans) await isolate(parts, { advance, results, span: pending[index] as KeySpan, error })
-      // The other spans may be applied or not: folding them again finds out.
+      // The other spans may be applied or not: folding them again finds out. If there are none, the next commit moves the checkpoint.
       pending = pending.filter((_, index) => !committed.spans.has(index))
       known.forget()
       continue
@@ -54,9 +54,9 @@ export const advance = async (parts: Advance): Promise<readonly Advanced[]> => {
     const behind = pending.filter((_, index) => outcomes[index]?.applied !== 'all')
     for (const outcome of outcomes) if (outcome.applied !== 'all') conflicted?.()
     relearn(known, outcomes, behind.length)
+    if (behind.length === 0) return spans.map((span) => results.get(span) as Advanced)
     pending = behind
-  } while (pending.length > 0)
-  return spans.map((span) => results.get(span) as Advanced)
+  }
 }
 
 /** The first word on an event stands: what a later try finds applied was applied by the earlier one, or by another who heard the same. */

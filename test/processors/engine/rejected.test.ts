@@ -80,6 +80,23 @@ describe('an item that only the store rejects parks its key', () => {
     expect([lastOf(store, 'a'), lastOf(store, 'b')]).toEqual(['2', '3'])
     expect(await store.checkpoints()).toEqual(new Map([[0, 7]]))
   })
+
+  test('a store that takes every event alone, but no two together, loses nothing and moves the checkpoint', async () => {
+    const offsets: number[] = []
+    const store = await live(domainOf({}), (inner) => ({
+      ...inner,
+      commit: async (spans, checkpoint) => {
+        const together = [...spans.entries()].filter(([, span]) => JSON.stringify(span).split('ITEM#').length > 2)
+        if (together.length > 0) throw new RejectedSpans(new Map(together.map(([index]) => [index, new Fault('item-rejected', 'The service takes one at a time.')])))
+        if (checkpoint !== undefined) offsets.push(checkpoint.offset)
+        return inner.commit(spans, checkpoint)
+      },
+    }))
+    expect(await summary(store)).toEqual([])
+    expect([lastOf(store, 'a'), lastOf(store, 'b')]).toEqual(['4', '3'])
+    expect(offsets.at(-1)).toBe(7)
+    expect(await store.checkpoints()).toEqual(new Map([[0, 7]]))
+  })
 })
 
 test('a log key that is too long for an item key is parked under its hash', async () => {
