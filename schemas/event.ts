@@ -19,6 +19,9 @@ export interface EventMeta {
 /** Begins the stored form of an Idempotency-Key. Events of older releases contain the key itself. */
 export const HASHED_KEY = 'sha256:'
 
+/** `meta.source` of an event that another event caused. */
+export const DERIVED_SOURCE = 'derived'
+
 /** What a fold sees instead of personal data whose key was destroyed. */
 export const FORGOTTEN = 'forgotten'
 export type Forgotten = typeof FORGOTTEN

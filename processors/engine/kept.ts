@@ -22,8 +22,9 @@ export interface KeptTables {
 export const openKept = async (stores: Pick<Stores, 'open' | 'create' | 'measure'>, { domains, founds }: KeptParts): Promise<KeptTables> => {
   const isThere = async (spec: TableSpec): Promise<boolean> => (await stores.measure(spec, 1)) !== undefined
   const later = await Promise.all([LEDGER_TABLE, ...domains.map(({ table }) => table)].map(isThere))
-  if (later.includes(true) && !(await isThere(CONTROL_TABLE))) throw gone('control-gone', CONTROL_TABLE, 'which generation serves, what was discarded and which log this is')
-  if (!founds && !(await isThere(CONTROL_TABLE))) throw notStarted()
+  const hasControl = await isThere(CONTROL_TABLE)
+  if (later.includes(true) && !hasControl) throw gone('control-gone', CONTROL_TABLE, 'which generation serves, what was discarded and which log this is')
+  if (!founds && !hasControl) throw notStarted()
   const open = founds ? stores.create : stores.open
   const control = await open(CONTROL_TABLE, 1)
   const listed = await control.load(domains.map(({ name }) => ({ PK: pk(name), SK: 'SERVING' })))

@@ -2,7 +2,7 @@ import { v5 } from 'uuid'
 import type { Item } from '../../projections/item.ts'
 import type { Derived, Result } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
-import type { Event, EventMeta } from '../../schemas/event.ts'
+import { DERIVED_SOURCE, type Event, type EventMeta } from '../../schemas/event.ts'
 import type { Heard } from './decide.ts'
 import { outboxKey } from './keys.ts'
 
@@ -40,7 +40,7 @@ export const sentId = (cause: Event, purpose: string): string => v5(`${cause.met
 
 const derivedRow = (codec: Codec, { event: cause }: Heard, { purpose, event }: Derived) => {
   const id = sentId(cause, purpose)
-  const value = encodeCaused(codec, cause, { event, meta: { eventId: id, key: event.key, source: 'derived' } })
+  const value = encodeCaused(codec, cause, { event, meta: { eventId: id, key: event.key, source: DERIVED_SOURCE } })
   return { id, kind: 'derived' as const, key: event.key, value }
 }
 

@@ -3,7 +3,7 @@ import { tableName } from '../../projections/table.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import type { Control, Generation } from './control.ts'
 import type { Followed } from './pipeline.ts'
-import type { Positions } from './positions.ts'
+import { missingTo, type Positions } from './positions.ts'
 
 /** The generation that answers, as this process sees it. */
 export interface ServingGeneration {
@@ -64,10 +64,12 @@ export const openServing = async ({ domain, control, generation, failed, written
     const before = furthest(seen, written(number))
     const stored = await store.checkpoints()
     if (serving !== looked) return
-    const isBehind = [...before].some(([partition, offset]) => (stored.get(partition) ?? 0) < offset)
-    if (!isBehind) seen = furthest(seen, stored)
-    if (isBehind && rewound === undefined) failed((rewound = tableRewound(tableName(domain.table, number))))
-    if (!isBehind) rewound = undefined
+    if (missingTo(before, stored) > 0) {
+      if (rewound === undefined) failed((rewound = tableRewound(tableName(domain.table, number))))
+    } else {
+      seen = furthest(seen, stored)
+      rewound = undefined
+    }
   }
   await refresh()
   await look().catch(failed)

@@ -3,6 +3,7 @@ import type { Change } from '../../projections/projection.ts'
 import type { IndexSpec, TableSpec } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { notStorable, sizeOf, textSize } from './size.ts'
+import type { Chunk } from './store.ts'
 
 /**
  * The one rule for what a table can hold, for every store: the tighter limit of DynamoDB and LMDB holds everywhere, so the same event
@@ -43,6 +44,10 @@ export const requireStorable = ({ indexes }: Pick<TableSpec, 'indexes'>, change:
   if (size <= MAX_ITEM_BYTES) return size
   throw new Fault('item-too-large', `The item ${shown(item)} has ${size} bytes; an item has at most ${MAX_ITEM_BYTES}. Fold less into one item.`)
 }
+
+/** The same for every item that a chunk puts: their bytes together. */
+export const requireStorableChunk = (spec: Pick<TableSpec, 'indexes'>, chunk: Chunk): number =>
+  chunk.reduce((bytes, write) => bytes + ('put' in write ? requireStorable(spec, write.put) : 0), 0)
 
 const requireKey = (key: Key): number => {
   const [pk, sk] = [requirePart(key.PK, { name: 'PK', max: MAX_PK_BYTES }, key), requirePart(key.SK, { name: 'SK', max: MAX_SK_BYTES }, key)]

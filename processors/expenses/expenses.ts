@@ -10,7 +10,7 @@ import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { changeableGroup } from './rights.ts'
+import { changeableGroup, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
 /** The expense, its participants and what they owe by it are one unit (E42). */
@@ -68,8 +68,8 @@ export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | E
 }
 
 /** Whose money it was decides about it (E-l). Nobody's word, as an import or a command says it, counts too. */
-export const payerOnly = ({ meta: { actorId, source } }: { readonly meta: ExpenseRevised['meta'] }, { id, payerId }: ExpenseItem): Refused | undefined =>
-  actorId === null || actorId === payerId || source === 'import' ? undefined : refuse('payer-only', `Only ${payerId}, who paid, changes expense ${id}.`)
+export const payerOnly = (event: Pick<ExpenseRevised, 'meta'>, { id, payerId }: ExpenseItem): Refused | undefined =>
+  isOf(event, payerId) ? undefined : refuse('payer-only', `Only ${payerId}, who paid, changes expense ${id}.`)
 
 interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`

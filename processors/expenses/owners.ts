@@ -1,13 +1,14 @@
 import type { GroupArchived, GroupOwnerChanged, GroupUnarchived } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { EntryKind, GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, isId, memberKey } from '../../projections/expenses/keys.ts'
+import type { EntryKind, GroupItem } from '../../projections/expenses/items.ts'
+import { groupKey } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
-import { noGroup, refuse } from './refusal.ts'
+import { noGroup } from './refusal.ts'
 import { changeableGroup, ownerOnly } from './rights.ts'
+import { memberMisfit } from './sharing.ts'
 
 /** The owner hands the group over to another member. */
 export const groupOwnerChanged = (event: GroupOwnerChanged, get: Get): Result => {
@@ -17,10 +18,9 @@ export const groupOwnerChanged = (event: GroupOwnerChanged, get: Get): Result =>
   if (heardBefore(group._heard, event) || group.ownerId === userId) return DUPLICATE
   const forbidden = ownerOnly(event, group)
   if (forbidden !== undefined) return forbidden
-  const member = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
-  if (member === undefined) return refuse('member-unknown', `${userId} was never a member of group ${meta.key}.`)
-  if (member.leftAt !== undefined) return refuse('member-left', `${userId} left group ${meta.key} on ${member.leftAt.slice(0, 10)}.`)
   const work = startWork(get)
+  const unfit = memberMisfit(work, meta.key, [userId])
+  if (unfit !== undefined) return unfit
   work.put({ ...group, ownerId: userId, _heard: hearing(group._heard, event) })
   enter(work, event, 'owner-changed', { subjectId: userId })
   return work.result()

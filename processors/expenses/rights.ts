@@ -1,12 +1,10 @@
-import type { Event } from '../../schemas/event.ts'
+import { DERIVED_SOURCE, type Event } from '../../schemas/event.ts'
 import { IMPORT_SOURCE } from '../../projections/importing.ts'
 import type { Get } from '../../projections/projection.ts'
 import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, memberKey } from '../../projections/expenses/keys.ts'
+import { groupKey, memberKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { noGroup, refuse, type Refused } from './refusal.ts'
 
-export const TELEGRAM_SOURCE = 'telegram'
-const DERIVED_SOURCE = 'derived'
 
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {
@@ -19,13 +17,18 @@ export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => 
 
 /** Refuses commands while the group is archived. Reports of Telegram and derived events are facts, and are accepted. */
 export const archivedRefusal = ({ meta: { source } }: Event, { id, archivedAt }: GroupItem): Refused | undefined =>
-  archivedAt === undefined || source === TELEGRAM_SOURCE || source === DERIVED_SOURCE ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
+  archivedAt === undefined || isReport(source) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
 
 export const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
 
+/** True if this user caused the event, or an import or an operator (without an actor). */
+export const isOf = ({ meta: { actorId, source } }: Pick<Event, 'meta'>, user: string | null | undefined): boolean => actorId === null || actorId === user || source === IMPORT_SOURCE
+
 /** Refuses what only the owner of the group can do. Imports and operators (without an actor) can do it too. */
 export const ownerOnly = (event: Event, { id, ownerId }: GroupItem): Refused | undefined =>
-  event.meta.actorId === null || event.meta.actorId === ownerId || event.meta.source === IMPORT_SOURCE ? undefined : refuse('owner-only', `Only the owner of group ${id} can do this.`)
+  isOf(event, ownerId) ? undefined : refuse('owner-only', `Only the owner of group ${id} can do this.`)
 
 /** True if a person asked for the event: neither Telegram, an import nor another event caused it. */
-const isCommand = ({ meta: { source } }: Event): boolean => source !== TELEGRAM_SOURCE && source !== DERIVED_SOURCE && source !== IMPORT_SOURCE
+const isCommand = ({ meta: { source } }: Event): boolean => !isReport(source) && source !== IMPORT_SOURCE
+
+const isReport = (source: string): boolean => source === TELEGRAM_SOURCE || source === DERIVED_SOURCE

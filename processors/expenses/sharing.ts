@@ -39,7 +39,8 @@ const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | Expense
   return sum === amountMinor ? undefined : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
 }
 
-const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
+/** Why these people cannot be named as members; undefined if they can. Those who were in the expense before may have left since. */
+export const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
   const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
   const left = (user: string): string | undefined => work.get<MemberItem>(memberKey(group, user))?.leftAt
   const gone = users.find((user) => isId(user) && !stay.has(user) && left(user) !== undefined)

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Event } from '../../schemas/event.ts'
 import type { GroupChatMigratedData, GroupCreatedData, GroupMemberRemovedData, GroupRenamedData, MemberJoinedData, MemberLeftData } from '../../schemas/generated/expenses.ts'
 import type { ChatItem } from '../../projections/expenses/items.ts'
-import { chatKey } from '../../projections/expenses/keys.ts'
+import { chatKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import type { Item } from '../../projections/item.ts'
 import { envelope } from '../http/envelope.ts'
 import { Problem } from '../http/problem.ts'
@@ -11,7 +11,6 @@ import type { Heard, Webhook } from '../http/webhook.ts'
 import { derivedId } from '../ids.ts'
 import { readUpdate, type Update } from './updates.ts'
 
-const SOURCE = 'telegram'
 const HEADER = 'x-telegram-bot-api-secret-token'
 /** A message with everything in it, another quoted in it, all in escapes. */
 const BODY_LIMIT = 1024 * 1024
@@ -20,7 +19,7 @@ const BODY_LIMIT = 1024 * 1024
 export const telegramWebhook = (secret: string | undefined): Webhook => ({
   url: '/webhooks/telegram',
   summary: 'Updates of the Telegram bot, with the secret that it was set with.',
-  source: SOURCE,
+  source: TELEGRAM_SOURCE,
   bodyLimit: BODY_LIMIT,
   authenticate: ({ headers }) => {
     if (secret === undefined) throw new Problem(404, 'telegram-not-configured', 'This server takes no updates of Telegram: set TRIBUTARY_TELEGRAM_WEBHOOK_SECRET.')
@@ -39,7 +38,7 @@ const KEPT_MS = 25 * 60 * 60 * 1000
 const isSame = (one: string, other: string): boolean => timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 
 /** The group that is made where the bot is added: the same one however often that is told. */
-export const groupOfChat = (chat: string): string => derivedId(SOURCE, 'chat', chat)
+export const groupOfChat = (chat: string): string => derivedId(TELEGRAM_SOURCE, 'chat', chat)
 
 /** Ids of events are natural: of what was said, or of the update that said it. */
 const eventsOf = async (update: Update, heard: Heard): Promise<readonly Event[]> => {
@@ -49,7 +48,7 @@ const eventsOf = async (update: Update, heard: Heard): Promise<readonly Event[]>
   if (said.kind === 'added') return group === undefined ? created(update, heard) : []
   if (group === undefined) return notYet(update, heard)
   const saying = { update, heard, group }
-  const of = (...parts: readonly string[]): string => derivedId(SOURCE, chat, String(update.id), said.kind, ...parts)
+  const of = (...parts: readonly string[]): string => derivedId(TELEGRAM_SOURCE, chat, String(update.id), said.kind, ...parts)
   if (said.kind === 'titled') return [eventOf(saying, of(), { type: 'GroupRenamed', data: { title: said.title } satisfies GroupRenamedData, personal: null })]
   if (said.kind !== 'joined') {
     const data = { userId: said.person.user } satisfies MemberLeftData & GroupMemberRemovedData
@@ -65,7 +64,7 @@ const eventsOf = async (update: Update, heard: Heard): Promise<readonly Event[]>
 const migrated = async (update: Update, { from, to }: { readonly from: string; readonly to: string }, heard: Heard): Promise<readonly Event[]> => {
   const [group, there] = await groupsOf(heard, [from, to])
   if (group === undefined) return there === undefined ? notYet(update, heard) : []
-  return [eventOf({ update, heard, group }, derivedId(SOURCE, 'migrated', from, to), { type: 'GroupChatMigrated', data: { chatId: to } satisfies GroupChatMigratedData, personal: null })]
+  return [eventOf({ update, heard, group }, derivedId(TELEGRAM_SOURCE, 'migrated', from, to), { type: 'GroupChatMigrated', data: { chatId: to } satisfies GroupChatMigratedData, personal: null })]
 }
 
 /** A supergroup may be a group that has just moved, of which another update tells at the same time. */
@@ -73,7 +72,7 @@ const created = (update: Update, heard: Heard): readonly Event[] => {
   if (update.isSupergroup && heard.now - update.at < MOVING_MS) return notYet(update, heard)
   const { chat, title, by } = update
   const data: GroupCreatedData = { chatId: chat, title: title === '' ? chat : title, currency: 'TON' }
-  const event = eventOf({ update, heard, group: groupOfChat(chat) }, derivedId(SOURCE, 'created', chat), { type: 'GroupCreated', data, personal: by?.profile ?? null })
+  const event = eventOf({ update, heard, group: groupOfChat(chat) }, derivedId(TELEGRAM_SOURCE, 'created', chat), { type: 'GroupCreated', data, personal: by?.profile ?? null })
   return [{ ...event, meta: { ...event.meta, subjectId: by?.user ?? null } }]
 }
 
@@ -99,5 +98,5 @@ interface Saying {
 
 const eventOf = ({ update: { at, by }, heard: { now, correlationId }, group }: Saying, eventId: string, draft: Draft): Event => ({
   ...draft,
-  meta: { ...envelope({ eventId, user: by?.user ?? '', key: group, now, source: SOURCE, correlationId }), occurredAt: Math.min(at, now), actorId: by?.user ?? null, subjectId: null },
+  meta: { ...envelope({ eventId, user: by?.user ?? '', key: group, now, source: TELEGRAM_SOURCE, correlationId }), occurredAt: Math.min(at, now), actorId: by?.user ?? null, subjectId: null },
 })

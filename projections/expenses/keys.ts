@@ -73,6 +73,8 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}$/
 export const isId = (id: string): boolean => ID.test(id)
 /** Telegram's number, where the id of a person is one. */
 export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
+/** `meta.source` of what Telegram's webhook reports. */
+export const TELEGRAM_SOURCE = 'telegram'
 /** Telegram numbers groups below zero. */
 export const isChatId = (id: string): boolean => /^-?\d{1,20}$/.test(id)
 /** Hex or base64, as explorers write them. */

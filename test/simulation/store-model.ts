@@ -1,7 +1,7 @@
 import { isExpired, keyOf, type Key, type Stored } from '../../projections/item.ts'
 import type { Reader, TableSpec } from '../../projections/table.ts'
 import { createFeed, type Feed } from '../../processors/adapters/lmdb/feed.ts'
-import { requireStorable } from '../../processors/engine/storable.ts'
+import { requireStorableChunk } from '../../processors/engine/storable.ts'
 import { checkpointMoved, isRejection, RejectedSpans, requireCheckpoint, tableMissing } from '../../processors/engine/store-faults.ts'
 import { MAX_ACTIONS, type Checkpoint, type Chunk, type Span, type SpanOutcome, type Store, type Write } from '../../processors/engine/store.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -40,7 +40,7 @@ const refuseMisuse = (chunk: Chunk) => {
 /** What the store will never take of a chunk. */
 const rejectionOf = ({ spec }: Table, chunk: Chunk): Fault | undefined => {
   try {
-    for (const one of chunk) if ('put' in one) requireStorable(spec, one.put)
+    requireStorableChunk(spec, chunk)
     return undefined
   } catch (error) {
     if (isRejection(error)) return error

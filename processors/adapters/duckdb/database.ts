@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node-api'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
+import { createCopies } from '../copies.ts'
 
 /** A DuckDB file. Writers take turns on one connection; a query has one of its own. */
 export interface Database {
@@ -21,7 +22,7 @@ const LIMITS = { threads: '2', memory_limit: '256MB' }
 export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
   let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
   let turn: Promise<unknown> = Promise.resolve()
-  let copied: Promise<unknown> = Promise.resolve()
+  const copies = createCopies()
 
   const opening = async () => {
     const { DuckDBInstance } = await import('@duckdb/node-api')
@@ -54,14 +55,10 @@ export const openDatabase = (path: string, prepare: (connection: DuckDBConnectio
       connection.closeSync()
     }
   }
-  const copy = async (file: string) => {
-    const copying = copyTo((await open()).instance, file)
-    copied = Promise.allSettled([copied, copying])
-    await copying
-  }
+  const copy = async (file: string) => copies.add(copyTo((await open()).instance, file))
   const close = async () => {
     await turn
-    await copied
+    await copies.ended()
     const known = await opened?.catch(() => undefined)
     opened = undefined
     known?.writer.closeSync()

@@ -1,6 +1,7 @@
 import type { Clock } from '../../engine/clock.ts'
 import { tableMissing } from '../../engine/store-faults.ts'
 import { Fault, isFault } from '../../../schemas/fault.ts'
+import { within } from '../within.ts'
 
 /**
  * Why a request did not succeed. `unavailable`: no answer or a broken one, so it may have been applied. `missing`: there is no such table.
@@ -55,22 +56,15 @@ export const createAttempts =
 export const withPatience =
   (attempts: Attempts, { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number }): Attempts =>
   async <T>(what: string, attempt: Attempt<T>): Promise<T> => {
-    const [over, done] = [new AbortController(), new AbortController()]
+    const over = new AbortController()
     const tooLate = (): Fault => faultOf(what, 'unavailable', new Error(`no answer within ${patienceMs} ms`))
-    const late = new Promise<never>((_, reject) => void clock.sleep(patienceMs, done.signal).then(() => {
-      if (done.signal.aborted) return
-      over.abort()
-      reject(tooLate())
-    }))
-    const bounded: Attempt<T> = async (maybeApplied) => {
+    const work = attempts<T>(what, async (maybeApplied) => {
       if (over.signal.aborted) throw tooLate()
       return attempt(maybeApplied, over.signal)
-    }
-    try {
-      return await Promise.race([attempts(what, bounded), late])
-    } finally {
-      done.abort()
-    }
+    })
+    if (await within(clock, patienceMs, work)) return work
+    over.abort()
+    throw tooLate()
   }
 
 const THROTTLED = new Set([

@@ -1,12 +1,18 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { checkpointMoved, requireCheckpoint } from '../../engine/store-faults.ts'
-import type { Checkpoint } from '../../engine/store.ts'
+import type { Checkpoint, Span } from '../../engine/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'
 
 const keyOf = (partition: number): Attributes => ({ PK: { S: CHECKPOINTS }, SK: { S: `P#${partition}` } })
 
 const offsetOf = (item: Attributes | undefined): number => Number(item?.['offset']?.N ?? 0)
+
+/** Whether a commit writes the checkpoint. */
+export const isMoved = ({ from, offset }: Checkpoint): boolean => from !== offset
+
+/** Whether a commit reads the checkpoint first. If it writes nothing else, the condition of that write checks it. */
+export const isConfirmed = (spans: readonly Span[], checkpoint: Checkpoint): boolean => spans.length > 0 || !isMoved(checkpoint)
 
 /**
  * Throws `checkpoint-moved` if the table contains another checkpoint. Called before the items of a commit: a table that was replaced is
@@ -21,7 +27,7 @@ export const confirmCheckpoint = async ({ name, client, gate, attempts }: Table,
 /** One item per partition, all under one partition key, so that one query lists them. */
 export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Promise<void> => {
   const { partition, from, offset } = checkpoint
-  if (from === offset) return
+  if (!isMoved(checkpoint)) return
   const { name, client, gate, attempts, tally } = table
   await attempts(`the checkpoint of partition ${partition} in ${name}`, async () => {
     try {

@@ -6,7 +6,7 @@ import {
   type Put,
 } from '@aws-sdk/client-dynamodb'
 import { keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
-import { requireStorable } from '../../engine/storable.ts'
+import { requireStorableChunk } from '../../engine/storable.ts'
 import { isRejection, RejectedSpans } from '../../engine/store-faults.ts'
 import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
@@ -119,8 +119,7 @@ const conditionOf = (expect: number | null): Condition => {
 const keyOfWrite = (write: Write): Key => ('put' in write ? write.put : write.remove)
 
 const checkSize = ({ spec }: Table, chunk: Chunk): void => {
-  let bytes = 0
-  for (const write of chunk) bytes += 'put' in write ? requireStorable(spec, write.put) : 0
+  const bytes = requireStorableChunk(spec, chunk)
   if (chunk.length > MAX_ACTIONS || bytes > MAX_CHUNK_BYTES) {
     const first = chunk[0] === undefined ? '' : ` at ${keyOfWrite(chunk[0]).PK}`
     throw new Fault('chunk-too-large', `A commit of ${chunk.length} writes and ${bytes} bytes${first} exceeds ${MAX_ACTIONS} writes or 4 MB. Cut it between events.`)

@@ -11,6 +11,7 @@ import { sizeOf } from '../../engine/size.ts'
 import { EVERY, sortReadable } from '../../engine/sort.ts'
 import type { Chunk, Store } from '../../engine/store.ts'
 import { timerChanges } from '../../engine/timers.ts'
+import { isConfirmed, isMoved } from './checkpoints.ts'
 import { CHECKPOINTS } from './table.ts'
 import { createTally } from './tally.ts'
 import { writeUnits, type Touch } from './units.ts'
@@ -131,11 +132,11 @@ const counting = ({ table }: Domain, target: BuildTarget) => {
       tally.committed(chunk)
     }
     // The checkpoint is read before the spans and written after them.
-    const isMoved = checkpoint !== undefined && checkpoint.from !== checkpoint.offset
-    const isRead = checkpoint !== undefined && (spans.length > 0 || !isMoved)
-    if (isMoved) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
+    const isWritten = checkpoint !== undefined && isMoved(checkpoint)
+    const isRead = checkpoint !== undefined && isConfirmed(spans, checkpoint)
+    if (isWritten) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
     readUnits += isRead ? 1 : 0
-    requests += spans.flat().length + (isRead ? 1 : 0) + (isMoved ? 1 : 0)
+    requests += spans.flat().length + (isRead ? 1 : 0) + (isWritten ? 1 : 0)
     return target.commit(spans, checkpoint)
   }
   const { peek: _, ...awaited } = target

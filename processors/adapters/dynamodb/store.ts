@@ -8,7 +8,7 @@ import { systemClock } from '../system-clock.ts'
 import type { Store, Stores } from '../../engine/store.ts'
 import { createAttempts, withPatience, type Failure } from './attempts.ts'
 import { bulk } from './bulk.ts'
-import { confirmCheckpoint, listCheckpoints, saveCheckpoint } from './checkpoints.ts'
+import { confirmCheckpoint, isConfirmed, listCheckpoints, saveCheckpoint } from './checkpoints.ts'
 import { commitSpans } from './commit.ts'
 import { connect, connectStreams, DEFAULT_CONCURRENCY, type Connection } from './connect.ts'
 import { createGate } from './gate.ts'
@@ -93,7 +93,7 @@ const createStore = (table: Table, { width, clock }: { readonly width: number; r
   return {
     load: (keys) => load(table, keys),
     async commit(spans, checkpoint) {
-      if (checkpoint !== undefined && (spans.length > 0 || checkpoint.from === checkpoint.offset)) await confirmCheckpoint(table, checkpoint)
+      if (checkpoint !== undefined && isConfirmed(spans, checkpoint)) await confirmCheckpoint(table, checkpoint)
       const outcomes = await commitSpans(table, spans)
       if (checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')) await saveCheckpoint(table, checkpoint)
       return outcomes

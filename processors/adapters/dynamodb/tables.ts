@@ -69,18 +69,20 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
   }
 
-  const active = async (spec: TableSpec, table: string): Promise<void> => checkShape(spec, table, await settle(table, (now) => now?.TableStatus === 'ACTIVE'))
+  const isActive = (description: TableDescription | undefined): boolean => description?.TableStatus === 'ACTIVE'
+  const active = async (spec: TableSpec, table: string, found: TableDescription | undefined): Promise<void> =>
+    checkShape(spec, table, isActive(found) ? found : await settle(table, isActive))
 
   return {
     async create(spec, table) {
       const found = await settle(table, (description) => description?.TableStatus !== 'DELETING')
       if (found === undefined) await create(spec, table)
-      await active(spec, table)
+      await active(spec, table, found)
     },
     async require(spec, table) {
       const found = await describe(table)
       if (found === undefined || found.TableStatus === 'DELETING') throw tableMissing(table)
-      await active(spec, table)
+      await active(spec, table, found)
     },
     async drop(table) {
       await attempts(`DeleteTable ${table}`, async () => {

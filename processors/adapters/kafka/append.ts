@@ -1,7 +1,7 @@
 import type { Message } from 'kafkajs'
 import type { NewRecord, Position } from '../../engine/log.ts'
 import { isFault } from '../../../schemas/fault.ts'
-import { within } from './deadline.ts'
+import { within } from '../within.ts'
 import { appendUnknown, overloaded, tooLarge, unavailable } from './faults.ts'
 import { createLane, type Lane, type Parcel } from './lane.ts'
 import type { Settings } from './options.ts'

@@ -95,15 +95,11 @@ async function deliver(all: readonly Parcel[], plan: LanePlan): Promise<void> {
     if (uncertain === undefined) parcels = parcels.filter(stillWanted)
     if (parcels.length === 0) return
     const outcome = await writer.write(parcels.flatMap((parcel) => parcel.messages), () => release(parcels))
-    if (outcome.kind === 'held-back') {
-      if (uncertain === undefined) continue
-      writer.replace()
-      return fail(appendUnknown(topic, uncertain))
-    }
+    // A request that was sent before may have been written.
+    if (uncertain !== undefined && (outcome.kind === 'held-back' || outcome.kind === 'stuck')) { writer.replace(); return fail(appendUnknown(topic, uncertain)) }
+    if (outcome.kind === 'held-back') continue
     if (outcome.kind === 'written') return acknowledge(parcels, outcome.offset)
     if (outcome.kind === 'unknown') uncertain = outcome.error
-    // The first try of a lot that a broken producer refuses wrote nothing; what was sent before may have been written.
-    if (outcome.kind === 'stuck' && uncertain !== undefined) { writer.replace(); return fail(appendUnknown(topic, uncertain)) }
     if (uncertain === undefined) {
       for (const parcel of parcels) parcel.sent(false)
       if (outcome.kind === 'too-large') return parcels.length === 1 ? fail(tooLarge(topic, parcels[0]?.bytes ?? 0, maxBytes)) : deliverSingly(parcels, plan)

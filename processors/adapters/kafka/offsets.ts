@@ -1,5 +1,5 @@
 import { createClient } from './client.ts'
-import { within } from './deadline.ts'
+import { within } from '../within.ts'
 import { asFault, unavailable } from './faults.ts'
 import type { Settings } from './options.ts'
 

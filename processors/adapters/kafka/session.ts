@@ -1,7 +1,7 @@
 import type { Consumer } from 'kafkajs'
 import type { Subscriber } from '../../engine/log.ts'
 import { createClient } from './client.ts'
-import { within } from './deadline.ts'
+import { within } from '../within.ts'
 import { asFault, partitionsAdded, stalled, unavailable } from './faults.ts'
 import { holdPartition, type Hold } from './hold.ts'
 import { watchMembership, type Membership } from './membership.ts'

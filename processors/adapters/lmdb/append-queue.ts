@@ -60,8 +60,8 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
     if (bytes + size > QUEUE_BYTES) return added.reject(overloaded())
     bytes += size
     const append: Waiting = { ...added, arrival: (arrived += 1), positions: new Array<Position>(added.records.length), written: 0 }
-    for (const [index, { key }] of append.records.entries()) {
-      const id = `${append.topic}:${key}`
+    for (const index of append.records.keys()) {
+      const id = idOf({ append, index })
       const queue = queues.get(id) ?? { topic: append.topic, waiting: [], isCut: false, cutAt: undefined }
       if (queue.waiting.length === 0) queues.set(id, queue)
       queue.waiting.push({ append, index })
@@ -98,7 +98,7 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
       for (const [nth, { append, index }] of taken.entries()) {
         const offset = offsets[nth] ?? 0
         append.positions[index] = { partition: 0, offset }
-        const queue = queues.get(`${append.topic}:${append.records[index]?.key ?? ''}`)
+        const queue = queues.get(idOf({ append, index }))
         if (queue?.isCut === true) queue.cutAt = offset
         if ((append.written += 1) === append.records.length) append.resolve(append.positions)
       }
@@ -110,6 +110,9 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
     },
   }
 }
+
+/** The queue of a record. */
+const idOf = ({ append, index }: Taken): string => `${append.topic}:${append.records[index]?.key ?? ''}`
 
 export type AppendQueue = ReturnType<typeof createAppendQueue>
 
@@ -124,7 +127,7 @@ const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<Waiting>
     return removed
   })
 
-const sizeOf = ({ append, index }: Taken): number => append.sizes[index] ?? 0
+export const sizeOf = ({ append, index }: Taken): number => append.sizes[index] ?? 0
 
 /** How many of the first records fit; the first record of a flush always does. */
 const countWithin = (waiting: readonly Taken[], most: number, { room, isFirst }: { readonly room: number; readonly isFirst: boolean }): number => {

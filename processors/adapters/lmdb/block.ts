@@ -70,11 +70,12 @@ export const encodeBlock = (bodies: readonly Uint8Array[], { first, count, seale
   return block
 }
 
-const checksum = (block: Buffer, first: number): number =>
-  crc32(block.subarray(HEADER), crc32(block.subarray(0, SUMMED), crc32(offsetBytes(first))))
+const checksum = (block: Buffer, first: number): number => checksumAt(first, block.subarray(0, SUMMED), block.subarray(HEADER))
 
 /** A block or segment is bound to its place: its first offset is part of its checksum. */
-export const offsetBytes = (offset: number): Buffer => {
+export const checksumAt = (first: number, ...parts: readonly Buffer[]): number => parts.reduce((sum, part) => crc32(part, sum), crc32(offsetBytes(first)))
+
+const offsetBytes = (offset: number): Buffer => {
   const bytes = Buffer.allocUnsafe(8)
   bytes.writeUIntBE(0, 0, 2)
   bytes.writeUIntBE(offset, 2, 6)

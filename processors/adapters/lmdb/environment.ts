@@ -29,6 +29,9 @@ export const utf8Keys = {
   readKey: (source: Buffer, start: number, end: number): string => source.toString('utf8', start, end),
 }
 
+/** The file of the environment in a folder. */
+export const dataFile = (path: string): string => join(path, 'data.mdb')
+
 export interface EnvironmentOptions {
   readonly path: string
   readonly readOnly?: boolean
@@ -45,8 +48,8 @@ export interface EnvironmentOptions {
 export const openEnvironment = ({ path, readOnly = false, fleeting = false }: EnvironmentOptions): RootDatabase => {
   try {
     if (!readOnly) mkdirSync(path, { recursive: true })
-    if (!readOnly && !existsSync(join(path, 'data.mdb')) && !hasRoomFor(path, 0)) throw new Fault('disk-full', `The disk of ${path} is full. Free space and start again.`)
-    requireWhole(join(path, 'data.mdb'))
+    if (!readOnly && !existsSync(dataFile(path)) && !hasRoomFor(path, 0)) throw new Fault('disk-full', `The disk of ${path} is full. Free space and start again.`)
+    requireWhole(dataFile(path))
     return open(path, { ...SETTINGS, readOnly, noSync: fleeting })
   } catch (error) {
     throw asFault(error, 'data-unreadable', `The LMDB environment at ${path} cannot be opened. Check its permissions and the disk`)

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
 import type { LogRecord, Position } from '../../engine/log.ts'
-import { createAppendQueue, type AppendQueue, type HasPassed, type Taken } from './append-queue.ts'
+import { createAppendQueue, sizeOf, type AppendQueue, type HasPassed, type Taken } from './append-queue.ts'
 import { encodeRecords, type Incoming } from './block.ts'
 import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { createLatest, flushedOf, type Flushed } from './latest.ts'
@@ -268,7 +268,7 @@ const unwritten = (cause: unknown, path: string): Fault =>
 
 /** Records are written twice at most, and each may touch a page of the key index. */
 const refuseFull = (path: string, taken: readonly Taken[]): void => {
-  const bytes = taken.reduce((sum, { append, index }) => sum + 2 * (append.sizes[index] ?? 0) + 1024, 0)
+  const bytes = taken.reduce((sum, each) => sum + 2 * sizeOf(each) + 1024, 0)
   if (hasRoomFor(path, bytes)) return
   throw new Fault('log-full', `The disk of ${path} is full; nothing was written. Free space and send again.`, { retriable: true })
 }

@@ -3,7 +3,7 @@ import type { TableSpec } from '../../../projections/table.ts'
 import type { Fault } from '../../../schemas/fault.ts'
 import { isPacked, type BuildTarget, type Packed, type Packing } from '../../engine/build-target.ts'
 import type { Pace } from '../../engine/pace.ts'
-import { isStorableKey, MAX_KEY_BYTES, requireStorable } from '../../engine/storable.ts'
+import { isStorableKey, MAX_KEY_BYTES, requireStorable, requireStorableChunk } from '../../engine/storable.ts'
 import { isRejection, RejectedSpans, requireCheckpoint } from '../../engine/store-faults.ts'
 import type { Chunk, Span, SpanOutcome, Store } from '../../engine/store.ts'
 import { asFault } from './environment.ts'
@@ -153,7 +153,7 @@ const applySpans = (spans: readonly Span[], applying: Applying): AppliedSpans =>
   const outcomes = spans.map((span, index): SpanOutcome => {
     for (const [applied, chunk] of span.entries()) {
       try {
-        bytes += sizeOfChunk(applying.spec, chunk)
+        bytes += requireStorableChunk(applying.spec, chunk)
       } catch (error) {
         if (!isRejection(error)) throw error
         rejected.set(index, error)
@@ -165,12 +165,6 @@ const applySpans = (spans: readonly Span[], applying: Applying): AppliedSpans =>
     return { applied: 'all' }
   })
   return { outcomes, rejected, bytes }
-}
-
-const sizeOfChunk = (spec: TableSpec, chunk: Chunk): number => {
-  let bytes = 0
-  for (const write of chunk) bytes += 'put' in write ? requireStorable(spec, write.put) : 0
-  return bytes
 }
 
 /** Undefined when it was applied, else the items it met. */

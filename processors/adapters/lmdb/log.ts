@@ -1,5 +1,6 @@
 import { Fault } from '../../../schemas/fault.ts'
 import type { Log, Logs, TopicIdentity } from '../../engine/log.ts'
+import { createCopies } from '../copies.ts'
 import { encodedSize } from './block.ts'
 import { createFlusher, type Flusher } from './flusher.ts'
 import { createGroups } from './groups.ts'
@@ -22,8 +23,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
   let files: LogFiles | undefined
   let closing: Promise<void> | undefined
   let reopening = false
-  /** Settles when no copy is being made: an environment that is closed under a copy ends the process. */
-  let copied: Promise<unknown> = Promise.resolve()
+  const copies = createCopies()
   const open = (): LogFiles => {
     if (closing !== undefined && files === undefined) throw new Fault('log-closed', `The log at ${folder} was closed. Open it again to use it.`)
     if (reopening) throw new Fault('log-unavailable', `The log at ${folder} is being opened anew. Try again.`, { retriable: true })
@@ -34,7 +34,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
     files: open,
     reopen: async () => {
       const old = files
-      await copied
+      await copies.ended()
       files = undefined
       reopening = true
       await old?.root.close().catch(() => undefined)
@@ -54,15 +54,11 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       topics.set(topic, known)
       return known.log
     },
-    copy: target => {
-      const copying = open().root.backup(target, false)
-      copied = Promise.allSettled([copied, copying])
-      return copying
-    },
+    copy: target => copies.add(open().root.backup(target, false)),
     close: () => closing ??= (async () => {
       await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
       await flusher.drained()
-      await copied
+      await copies.ended()
       const last = files
       files = undefined
       await last?.root.close()

@@ -2,10 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import type { RootDatabase } from 'lmdb'
 import { syncPath } from '../sync-path.ts'
-import { openBinary, openEnvironment } from './environment.ts'
+import { dataFile, openBinary, openEnvironment } from './environment.ts'
 
 const COPY = 'scrub-'
-const FILE = 'data.mdb'
 const PAGE = 2_000
 
 /** What former scrubs left: one that was cut off its half of a file, others the lock that they had until their process ended. */
@@ -25,7 +24,7 @@ export const scrubbed = async (root: RootDatabase, path: string): Promise<RootDa
   try {
     for (const name of [...root.getKeys()].map(String)) await copyDatabase(name, root, copy)
     await copy.flushed
-    renameSync(join(folder, FILE), join(path, FILE))
+    renameSync(dataFile(folder), dataFile(path))
     syncPath(path)
     return copy
   } catch (error) {

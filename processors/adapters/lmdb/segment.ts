@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Fault } from '../../../schemas/fault.ts'
-import { BLOCK_RECORDS, offsetBytes } from './block.ts'
+import { BLOCK_RECORDS, checksumAt } from './block.ts'
 
 /**
  * The key index of a run of sealed blocks, one LMDB value: which of its blocks contain records of a key, by the key's hash. A segment is written
@@ -52,8 +52,7 @@ export const encodeSegment = ({ first, blocks, entries }: OpenSegment, end: numb
   return bytes
 }
 
-const checksum = (bytes: Buffer, first: number): number =>
-  crc32(bytes.subarray(HEADER), crc32(bytes.subarray(0, SUMMED), crc32(offsetBytes(first))))
+const checksum = (bytes: Buffer, first: number): number => checksumAt(first, bytes.subarray(0, SUMMED), bytes.subarray(HEADER))
 
 export interface Segment {
   /** The offset after its last record. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TableSpec } from '../../../projections/table.ts'
 import { tableMissing } from '../../engine/store-faults.ts'
 import type { Stores } from '../../engine/store.ts'
+import { dataFile } from './environment.ts'
 import { openGeneration, type LmdbStore } from './generation.ts'
 
 export type { LmdbStore } from './generation.ts'
@@ -49,7 +50,7 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: 
       let left: Promise<void> | undefined
       return { ...entry.store, close: () => (left ??= leave(path)) }
   }
-  const isThere = (spec: TableSpec, generation: number): boolean => existsSync(join(pathOf(spec, generation), 'data.mdb'))
+  const isThere = (spec: TableSpec, generation: number): boolean => existsSync(dataFile(pathOf(spec, generation)))
   return {
     open: async (spec, generation) => {
       if (!isThere(spec, generation)) throw tableMissing(`generation ${generation} of ${spec.name} (${pathOf(spec, generation)})`)

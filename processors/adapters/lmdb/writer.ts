@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RootDatabase } from 'lmdb'
 import type { Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { tableMissing } from '../../engine/store-faults.ts'
+import { createCopies } from '../copies.ts'
 import { createAbsence, type Absence } from './absence.ts'
-import { asFault, causeOf, hasRoomFor, openEnvironment } from './environment.ts'
+import { asFault, causeOf, dataFile, hasRoomFor, openEnvironment } from './environment.ts'
 import { createIndexer, hasAny, openTables, type Tables } from './items.ts'
 import { advance } from './pending.ts'
 import { removeScrubs, scrubbed } from './scrub.ts'
@@ -51,14 +51,13 @@ export const openWriter = (parts: GenerationParts): Writer => {
   let opened = openAt(parts)
   let closing: Promise<void> | undefined
   let scrubbing: Promise<void> | undefined
-  /** Settles when no copy is being made: an environment that is closed under a copy ends the process. */
-  let copied: Promise<unknown> = Promise.resolve()
+  const copies = createCopies()
   const scrub = async (): Promise<void> => {
     const { root } = opened
     opened = openedOn(await scrubbed(root, path), parts)
     // From here on nobody reads from the old one; what was read from it in this turn is let go of first.
     await delay(LET_GO_MS)
-    await copied
+    await copies.ended()
     await root.close()
   }
   /** Settles when nothing is being written. */
@@ -69,7 +68,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
     await scrubbing
     const { root, tables } = opened
     // LMDB would go on writing to a file without a name.
-    if (!existsSync(join(path, 'data.mdb'))) throw tableMissing(path)
+    if (!existsSync(dataFile(path))) throw tableMissing(path)
     if (!hasRoomFor(path, changes.bytes)) {
       throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written. Free space.`, { retriable: true })
     }
@@ -78,7 +77,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
     } catch (error) {
       // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
       const cause = await causeOf(error)
-      await copied
+      await copies.ended()
       await root.close().catch(() => undefined)
       opened = openAt(parts)
       throw asFault(cause, 'store-unavailable', `The table at ${path} could not be written. Check the disk`)
@@ -97,12 +96,10 @@ export const openWriter = (parts: GenerationParts): Writer => {
     }),
     copy: async folder => {
       await scrubbing
-      const copying = opened.root.backup(folder, false)
-      copied = Promise.allSettled([copied, copying])
-      await copying
+      await copies.add(opened.root.backup(folder, false))
     },
     // Closed under a write, LMDB ends the process.
-    close: () => closing ??= Promise.allSettled([scrubbing, written, copied]).then(() => opened.root.close()),
+    close: () => closing ??= Promise.allSettled([scrubbing, written, copies.ended()]).then(() => opened.root.close()),
   }
 }
 

@@ -2,7 +2,7 @@ import { canonical, isExpired, keyOf, type Item, type Key, type Stored } from '.
 import type { BuildTarget, Packed, Packing } from '../../../processors/engine/build-target.ts'
 import { isRejection, RejectedSpans, requireCheckpoint } from '../../../processors/engine/store-faults.ts'
 import type { Chunk, Store, Write } from '../../../processors/engine/store.ts'
-import { requireStorable } from '../../../processors/engine/storable.ts'
+import { requireStorableChunk } from '../../../processors/engine/storable.ts'
 import type { Fault } from '../../../schemas/fault.ts'
 
 /** The store port at its plainest, for tests of what stands on it: no peek, so that loads are exercised. */
@@ -30,7 +30,7 @@ export const memoryStore = (): MemoryStore => {
   const commitSpan = (span: readonly Chunk[], reject: (fault: Fault) => void) => {
     for (const [at, chunk] of span.entries()) {
       try {
-        for (const write of chunk) if ('put' in write) requireStorable({ indexes: [] }, write.put)
+        requireStorableChunk({ indexes: [] }, chunk)
       } catch (error) {
         if (!isRejection(error)) throw error
         reject(error)
