@@ -12,7 +12,6 @@ export const isOneFolder = ({ kafka, dynamodb }: Pick<Config, 'kafka' | 'dynamod
 export const notOneFolder = (): Fault =>
   new Fault('backup-services', 'Only an embedded data folder is backed up and restored by these commands. See docs/operating.md for Kafka and DynamoDB.')
 
-export const KEY_FILE = 'people.jsonl'
 const MANIFEST = 'backup.json'
 const FORMAT = 1
 

@@ -12,7 +12,8 @@ import { callIn, codeOf, listenIn } from './unix-socket.ts'
  * 2: blocks and segments of the log have checksums over their headers.
  */
 const FORMAT = 2
-const MARKER = 'tributary.json'
+/** Marks a data folder. */
+export const MARKER = 'tributary.json'
 const SOCKET = 'tributary.sock'
 /** For how long a process waits for a lock whose owner does not answer: the owner is starting or stopping, or only tested the lock. */
 const PATIENCE_MS = 5_000

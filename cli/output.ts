@@ -69,7 +69,7 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** Stored text must not move the cursor, change the title or hide lines of a terminal. The escapes are those of JSON. */
-export const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** The colours of `paint` stay. */
 const escapeButColors = (text: string): string => text.split(COLORS).map((part, index) => (index % 2 === 0 ? escapeControls(part) : part)).join('')

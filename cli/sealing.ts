@@ -17,7 +17,8 @@ export interface Keys {
   readonly ring: Keyring
 }
 
-export const keyFileIn = (data: string): string => join(data, 'keys', 'people.jsonl')
+export const KEY_FILE = 'people.jsonl'
+export const keyFileIn = (data: string): string => join(data, 'keys', KEY_FILE)
 
 export interface KeysParts {
   readonly adapters: Pick<Adapters, 'keys' | 'logs'>

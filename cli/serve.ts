@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createCommands } from '../producers/commands.ts'
+import { createCommands, tooSlow } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
 import { Problem } from '../producers/http/problem.ts'
 import type { Answering } from '../producers/http/auth.ts'
@@ -10,7 +10,6 @@ import type { DomainEdge } from '../producers/http/domain.ts'
 import type { LiveParts } from '../producers/http/live.ts'
 import { createIds } from '../producers/ids.ts'
 import { counted } from '../schemas/counted.ts'
-import { tooSlow } from '../producers/commands.ts'
 import { deadlineAfter } from '../producers/deadline.ts'
 import { createAdmin, failureText } from './admin.ts'
 import type { Readiness } from './admin.ts'
@@ -179,7 +178,7 @@ const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }:
     if (series !== undefined) return READY
     const stalled = processor ? pipeline.stalled() : undefined
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
-    const behind = await pipeline.behindStart()
+    const behind = pipeline.behindStart(new Map(lags.map(({ partition, next }) => [partition, next])))
     if (behind > 0) return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
     return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }

@@ -50,10 +50,15 @@ const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebui
   return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
+type Added = 'trimmed' | 'retention'
+
+/** The answer of `status`. A running server of an earlier release reports neither trimmed partitions nor retention. */
+export const statusesIn = (answer: unknown): readonly Status[] =>
+  (answer as readonly (Omit<Status, Added> & Partial<Pick<Status, Added>>)[]).map((each) => ({ ...each, trimmed: each.trimmed ?? [], retention: each.retention ?? [] }))
+
 /** The text of `log-trimmed` for each domain whose log lost events. */
 export const trimmedTexts = (standings: readonly Pick<Status, 'domain' | 'topic' | 'trimmed'>[]): readonly string[] =>
-  // A running server of an earlier release reports no such field.
-  standings.filter(({ trimmed }: Partial<Pick<Status, 'trimmed'>>) => (trimmed ?? []).length > 0).map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
+  standings.filter(({ trimmed }) => trimmed.length > 0).map(({ domain, topic, trimmed }) => `${domain}: ${logTrimmed(topic, trimmed).message}`)
 
 /** The warning about a topic that would lose events. */
 export const removesEvents = (topic: string, retention: readonly string[]): string =>

@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path'
-import { destroyedIn, emptyFolder, KEY_FILE, refuseNested, writeManifest } from '../backup.ts'
+import { destroyedIn, emptyFolder, refuseNested, writeManifest } from '../backup.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
 import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
+import { KEY_FILE } from '../sealing.ts'
 
 export interface BackupOptions {
   readonly folder: string

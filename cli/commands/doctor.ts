@@ -12,8 +12,7 @@ import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 import { isEmbedded } from '../runtime.ts'
-import { removesEvents, trimmedTexts, unfollowed } from '../standing.ts'
-import type { Status } from '../standing.ts'
+import { removesEvents, statusesIn, trimmedTexts, unfollowed } from '../standing.ts'
 
 interface Finding {
   readonly check: string
@@ -134,7 +133,7 @@ const unlessNotStarted = (error: unknown): undefined => {
 }
 
 const pipeline = async (context: Context): Promise<string> => {
-  const statuses = (await ask(context, { name: 'status' }).catch(unlessNotStarted)) as readonly Status[] | undefined
+  const statuses = await ask(context, { name: 'status' }).then(statusesIn).catch(unlessNotStarted)
   if (statuses === undefined) return 'not started yet; the first start creates tables and topics'
   const parked = statuses.reduce((sum, each) => sum + each.parked, 0)
   const problems = [

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import type { Logger } from 'pino'
+import { deadlineAfter } from '../../producers/deadline.ts'
 import { logOptions } from '../../producers/http/logs.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
-import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { demandTwoPorts, printConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
@@ -54,10 +54,10 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
     for (const line of greeting(config, serving, roles)) context.output.line(line)
     await untilAborted(context.signal)
     logger.info('stopping: no new requests, finishing what is under way')
-    await within(STOP_MS, serving.stop().then(() => runtime.close()))
+    await inTime(serving.stop().then(() => runtime.close()))
   } catch (error) {
     // A stop that took too long has used up its time: it does not get the same time again.
-    if (!isFault(error, 'stop-too-slow')) await within(STOP_MS, runtime.close()).catch((late: unknown) => logger.warn(String(late)))
+    if (!isFault(error, 'stop-too-slow')) await inTime(runtime.close()).catch((late: unknown) => logger.warn(String(late)))
     throw error
   }
   logger.info('stopped')
@@ -69,14 +69,9 @@ const warnOfRetention = async ({ domain, log }: Pipeline, logger: Logger): Promi
   if (retention.length > 0) logger.warn({ domain: domain.name }, removesEvents(domain.topic, retention))
 }
 
-/** What is not finished by then is not lost: it was not acknowledged, or it comes again. */
-const within = async (ms: number, work: Promise<void>): Promise<void> => {
-  const done = new AbortController()
-  const late = systemClock.sleep(ms, done.signal).then(() => {
-    if (!done.signal.aborted) throw new Fault('stop-too-slow', `Not everything could be finished within ${ms / 1000} s. Nothing acknowledged is lost; see the log for what did not answer.`)
-  })
-  await Promise.race([work, late]).finally(() => done.abort())
-}
+/** Work that is not finished by then is not lost: it was not acknowledged, or it comes again. */
+const inTime = (work: Promise<void>): Promise<void> => deadlineAfter(STOP_MS).within(work, () =>
+  new Fault('stop-too-slow', `Not everything could be finished within ${STOP_MS / 1000} s. Nothing acknowledged is lost; see the log for what did not answer.`))
 
 const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
   if (text === undefined) return new Set(ROLES)

@@ -5,7 +5,7 @@ import { count } from '../meter.ts'
 import { columns, EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
-import { trimmedTexts, unfollowed } from '../standing.ts'
+import { statusesIn, trimmedTexts, unfollowed } from '../standing.ts'
 import type { Status } from '../standing.ts'
 
 const WATCH_MS = 2_000
@@ -13,7 +13,7 @@ const WATCH_MS = 2_000
 export const status = async (context: Context, options: { watch?: true; json?: true }): Promise<Exit> => {
   let last: readonly Status[] = []
   do {
-    last = (await ask(context, { name: 'status' })) as readonly Status[]
+    last = statusesIn(await ask(context, { name: 'status' }))
     // Who hangs up hears no answer.
     if (context.signal.aborted) return EXIT.interrupted
     context.output.line(options.json === true ? last.map((each) => JSON.stringify(each)).join('\n') : table(last))

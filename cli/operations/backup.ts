@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { isOneFolder, KEY_FILE, notOneFolder } from '../backup.ts'
+import { isOneFolder, notOneFolder } from '../backup.ts'
 import type { Operation } from '../operations.ts'
 import type { Runtime } from '../runtime.ts'
-import { keyFileIn } from '../sealing.ts'
+import { MARKER } from '../folder.ts'
+import { KEY_FILE, keyFileIn } from '../sealing.ts'
 
 export interface BackupPaths {
   /** Absolute, both empty. */
@@ -35,7 +36,7 @@ export const backUp: Operation<BackupPaths> = async (runtime, { folder, keys }, 
   }
   says.progress('copying the log')
   await logs.copy(folderOf(folder, 'log'))
-  copyFileSync(join(config.data, 'tributary.json'), join(folder, 'tributary.json'))
+  copyFileSync(join(config.data, MARKER), join(folder, MARKER))
   copyFileSync(keyFileIn(config.data), join(keys, KEY_FILE))
   const isChanged = decided !== (await decisionsOf(runtime)) || !readFileSync(join(keys, KEY_FILE)).subarray(0, keyed.length).equals(keyed)
   if (isChanged) throw new Fault('backup-disturbed', 'A flip, a rebuild, a drop, a discard or a forgotten person changed the folder during the backup. Delete the unfinished backup and run the command again.', { retriable: true })

@@ -31,13 +31,10 @@ const FOLLOW_MS = 200
 /** The log, decoded. What cannot be decoded is shown as what it is. */
 export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => {
   const pipeline = runtime.pipeline(args.domain)
-  // With a key, only its partition is read, and the read itself fails if that one was trimmed.
-  if (args.key === undefined) await refuseTrimmed(pipeline.log.topic, pipeline.log)
   const next = await readToEnd(pipeline, args, says)
   while (args.follow === true && !says.signal.aborted) {
     await runtime.clock.sleep(FOLLOW_MS, says.signal)
-    if (args.key === undefined) await refuseTrimmed(pipeline.log.topic, pipeline.log)
-    for (const { partition, high } of await pipeline.log.watermarks()) {
+    for (const { partition, high } of await marksOf(pipeline, args)) {
       const from = next.get(partition) ?? 0
       if (high <= from) continue
       for await (const records of pipeline.log.read(partition, from, high)) await tell(pipeline, records, { args, says })
@@ -46,10 +43,13 @@ export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => 
   }
 }
 
+/** With a key, only its partition is read, and the read itself fails if that one was trimmed. */
+const marksOf = ({ log }: Pipeline, { key }: EventsArgs) => (key === undefined ? refuseTrimmed(log.topic, log) : log.watermarks())
+
 /** Tells everything there is now; the answer is where each partition goes on. */
 const readToEnd = async (pipeline: Pipeline, args: EventsArgs, says: Says): Promise<Map<number, number>> => {
   const { log } = pipeline
-  const marks = await log.watermarks()
+  const marks = await marksOf(pipeline, args)
   const sources = args.key === undefined ? marks.map(({ partition, high }) => log.read(partition, 0, high)) : [log.readKey(args.key)]
   for (const source of sources) {
     for await (const records of source) {

@@ -1,7 +1,7 @@
 import { dropGeneration } from '../../processors/engine/drop.ts'
 import type { Generation } from '../../processors/engine/control.ts'
 import { wholeOf } from '../../processors/engine/following.ts'
-import { isLost } from '../../processors/engine/lost.ts'
+import { checkpointsUnlessLost } from '../../processors/engine/lost.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { endsOf, missingTo, totalOf } from '../../processors/engine/positions.ts'
 import type { Operation } from '../operations.ts'
@@ -40,8 +40,9 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
   const isOpen = listed.state === 'following'
   const [opened] = isOpen ? await wholeOf([generation], { generation: pipeline.generation, serving: serving.generation }) : []
   const measured = await adapters.stores.measure(domain.table, generation)
-  const isMissing = isOpen && (opened === undefined ? measured === undefined : await isLost(() => Promise.resolve(opened.store)))
-  const reached = (isMissing ? undefined : await opened?.store.checkpoints()) ?? new Map<number, number>()
+  const found = opened && (await checkpointsUnlessLost(() => Promise.resolve(opened.store)))
+  const isMissing = isOpen && (opened === undefined ? measured === undefined : found === undefined)
+  const reached = found ?? new Map<number, number>()
   const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,

@@ -1,6 +1,7 @@
 import type { Reader } from '../../projections/table.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Log } from './log.ts'
+import type { Positions } from './positions.ts'
 import type { Store } from './store.ts'
 
 type Served = Pick<Store, 'checkpoints' | 'reader'>
@@ -30,8 +31,12 @@ export const evenIfLost = (open: () => Promise<Served>, { log, group }: LostPart
   }
 }
 
-export const isLost = (open: () => Promise<Pick<Store, 'checkpoints'>>): Promise<boolean> =>
-  open().then((store) => store.checkpoints()).then(() => false, unlessMissing(() => true))
+type Opening = () => Promise<Pick<Store, 'checkpoints'>>
+
+/** Undefined if the table is missing. */
+export const checkpointsUnlessLost = (open: Opening): Promise<Positions | undefined> => open().then((store) => store.checkpoints()).catch(unlessMissing(() => undefined))
+
+export const isLost = async (open: Opening): Promise<boolean> => (await checkpointsUnlessLost(open)) === undefined
 
 const unlessMissing = <T>(then: () => T) => (error: unknown): T => {
   if (!isFault(error, 'table-missing')) throw error

@@ -10,7 +10,7 @@ import type { Passed } from './tally.ts'
 import { createLedger, unconfirmedOf } from './ledger.ts'
 import type { Unconfirmed } from './ledger.ts'
 import { startPolling } from './polling.ts'
-import { endsOf, missingTo } from './positions.ts'
+import { endsOf, missingTo, type Positions } from './positions.ts'
 import type { Polling } from './polling.ts'
 import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
@@ -94,8 +94,8 @@ export interface Pipeline {
   answering(): Followed
   /** Throws `table-rewound` if the serving generation's table contains less than before, as of now. */
   confirm(): Promise<void>
-  /** How many events the serving generation has not passed yet of those that the log contained when this process started to process. */
-  behindStart(): Promise<number>
+  /** How many events are not passed at these positions, of those that the log contained when this process started. */
+  behindStart(reached: Positions): number
   /** Why folding into the serving generation has stopped in this process; undefined if it has not. */
   stalled(): unknown
   generation(generation: number): Promise<Followed>
@@ -151,7 +151,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     await serving.look()
     serving.answering()
   }
-  const behindStart = async (): Promise<number> => missingTo(started, await serving.current().store.checkpoints())
+  const behindStart = (reached: Positions): number => missingTo(started, reached)
   const stalled = (): unknown => {
     const { generation: number, store } = serving.current()
     return following.running().get(number)?.stalled() ?? store.failing?.()

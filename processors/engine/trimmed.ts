@@ -15,10 +15,12 @@ export const logTrimmed = (topic: string, trimmed: readonly Trimmed[]): Fault =>
   new Fault('log-trimmed', `Events were removed from the log: ${trimmed.map(({ partition, low }) => `the first ${counted(low, 'event')} of ${topic} partition ${partition}`).join(', ')}. ` +
     'Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete on the topic, then restore it from a backup. Drop no generation: its items may be the only copy of what these events did.')
 
-/** Throws `log-trimmed` if the log lacks its first events, because a fold of the rest would be wrong. */
-export const refuseTrimmed = async (topic: string, log: Pick<Log, 'watermarks'>): Promise<void> => {
-  const trimmed = trimmedIn(await log.watermarks())
+/** The watermarks. Throws `log-trimmed` if the log lacks its first events, because a fold of the rest would be wrong. */
+export const refuseTrimmed = async (topic: string, log: Pick<Log, 'watermarks'>): Promise<readonly Watermarks[]> => {
+  const marks = await log.watermarks()
+  const trimmed = trimmedIn(marks)
   if (trimmed.length > 0) throw logTrimmed(topic, trimmed)
+  return marks
 }
 
 export interface TrimWatchParts {

@@ -12,9 +12,9 @@ import { groupSchema, groupView, groupWithMembersSchema, groupWithMembersView } 
 
 const withMembers = async ({ caller: { reader, user } }: Pick<Call, 'caller'>, id: string) => {
   const queries = expensesQueries(reader)
-  const [group, members, own] = await Promise.all([queries.group(id), queries.everyMember(id), queries.member(id, user)])
+  const [group, members] = await Promise.all([queries.group(id), queries.everyMember(id)])
   // A command that is sent again answers with the group as it is now, which is not for a person who was removed since.
-  if (own?.removedAt !== undefined) throw wasRemoved()
+  if (members.find((member) => member.id === user)?.removedAt !== undefined) throw wasRemoved()
   return group && groupWithMembersView(group, members)
 }
 

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto'
 import type { InvitationCreatedData, InvitationRevokedData } from '../../schemas/generated/expenses.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf } from '../http/lists.ts'
 import { command, question, type Route } from '../http/route.ts'
 import { bool, text, textOrNull } from '../http/schemas.ts'
+import { hashToken } from '../pat.ts'
 import { groupOf, invitationOf } from './params.ts'
 import { inGroup } from './rights.ts'
 
@@ -12,9 +12,6 @@ const HOUR_MS = 3_600_000
 const [DEFAULT_HOURS, MOST_HOURS] = [7 * 24, 30 * 24]
 /** 192 random bits. */
 const SECRET_BYTES = 24
-
-/** Events and items contain the hash, never the secret. */
-export const secretHash = (secret: string): string => hash('sha256', secret, 'hex')
 
 const createInvitation = command({
   method: 'POST',
@@ -30,7 +27,8 @@ const createInvitation = command({
   decide: (call) => {
     const [invitationId, secret] = [call.newId(), Buffer.from(call.randomBytes(SECRET_BYTES)).toString('base64url')]
     const expiresAt = call.now + (call.body?.expiresInHours ?? DEFAULT_HOURS) * HOUR_MS
-    const data: InvitationCreatedData = { invitationId, secretHash: secretHash(secret), expiresAt }
+    // Events and items contain the hash, never the secret.
+    const data: InvitationCreatedData = { invitationId, secretHash: hashToken(secret), expiresAt }
     return { key: groupOf(call), id: invitationId, draft: { type: 'InvitationCreated', data, personal: null }, shown: { secret } }
   },
   answer: async (call, { id, draft, shown }) => {

@@ -3,7 +3,7 @@ import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { mistake, type Problem } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
 import { thisGroup } from './group-routes.ts'
-import { secretHash } from './invitation-routes.ts'
+import { hashToken } from '../pat.ts'
 import { groupOf } from './params.ts'
 import { personOf, personProperties } from './person.ts'
 import { alsoForWhoLeft, inGroup } from './rights.ts'
@@ -25,7 +25,7 @@ const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string
   if (group === undefined) throw notInvited()
   const isMember = member !== undefined && member.leftAt === undefined
   if (secret !== undefined) {
-    const hash = secretHash(secret)
+    const hash = hashToken(secret)
     // Refused here, a wrong secret leaves no event in the log of the group.
     if (!isMember && !(await queries.invitations(id)).some((each) => each.hash === hash)) throw notInvited()
     return { invitation: hash, chatId: null }

@@ -152,7 +152,7 @@ const endedToken = () => unauthorized('token-ended', 'The token has ended: the d
 
 const unauthorized = (code: string, detail: string) => new Problem(401, code, detail, { headers: { 'www-authenticate': `Bearer error="invalid_token"` } })
 
-const sameHash = (kept: string, presented: string): boolean => {
+export const sameHash = (kept: string, presented: string): boolean => {
   const [a, b] = [Buffer.from(kept, 'latin1'), Buffer.from(presented, 'latin1')]
   return a.length === b.length && timingSafeEqual(a, b)
 }

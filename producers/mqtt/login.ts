@@ -4,7 +4,7 @@ import { isId } from '../../projections/scales/keys.ts'
 import type { Reader } from '../../projections/table.ts'
 import { tooSlow, type Commands } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
-import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from '../http/auth.ts'
+import { createAuthentication, sameHash, utcDay, type Access, type Admitted, type Answering } from '../http/auth.ts'
 import { Problem } from '../http/problem.ts'
 import { createUsage } from '../http/usage.ts'
 import { hashToken } from '../pat.ts'
@@ -111,7 +111,7 @@ export type Login = ReturnType<typeof createLogin>
 
 /** Compares hashes, so that the time it takes tells nothing about the token. */
 const isSameToken = (known: string | undefined, presented: Buffer | undefined): boolean =>
-  known !== undefined && presented !== undefined && hashToken(known) === hashToken(presented.toString('utf8'))
+  known !== undefined && presented !== undefined && sameHash(hashToken(known), hashToken(presented.toString('utf8')))
 
 const GUESSES: Rate = { perSecond: 5, burst: 50 }
 const MOST_NAMES = 10_000

@@ -32,6 +32,14 @@ export const createPersistence = (sessions: Sessions) => ({
   streamWill: () => Readable.from([]),
 })
 
+/** Changes the session of a device if it has one, and removes the session if nothing is left in it. */
+const change = (sessions: Sessions, device: string, work: (session: Session) => void): void => {
+  const session = sessions.find(device)
+  if (session === undefined) return
+  work(session)
+  sessions.prune(session)
+}
+
 const retainedIn = (sessions: Sessions) => ({
   async storeRetained(packet: Passed): Promise<void> {
     const device = deviceIn(packet.topic)
@@ -41,10 +49,9 @@ const retainedIn = (sessions: Sessions) => ({
       sessions.prune(session)
       return
     }
-    const session = sessions.find(device)
-    if (session?.retained?.topic !== packet.topic) return
-    sessions.retain(session, undefined)
-    sessions.prune(session)
+    change(sessions, device, (session) => {
+      if (session.retained?.topic === packet.topic) sessions.retain(session, undefined)
+    })
   },
   createRetainedStreamCombi: (topics: readonly string[]) =>
     Readable.from(topics.flatMap((topic) => {
@@ -61,10 +68,7 @@ const subscriptionsIn = (sessions: Sessions) => ({
     sessions.prune(session)
   },
   async removeSubscriptions({ id }: Named, topics: readonly string[]): Promise<void> {
-    const session = sessions.find(id)
-    if (session === undefined) return
-    for (const topic of topics) session.subscriptions.delete(topic)
-    sessions.prune(session)
+    change(sessions, id, ({ subscriptions }) => topics.forEach((topic) => subscriptions.delete(topic)))
   },
   subscriptionsByClient: async ({ id }: Named): Promise<readonly KeptSubscription[]> => [...(sessions.find(id)?.subscriptions.values() ?? [])],
   async subscriptionsByTopic(topic: string): Promise<readonly (KeptSubscription & { readonly clientId: string })[]> {
@@ -74,11 +78,10 @@ const subscriptionsIn = (sessions: Sessions) => ({
   },
   /** The device begins a clean session: only its retained message stays. */
   async cleanSubscriptions({ id }: Named): Promise<void> {
-    const session = sessions.find(id)
-    if (session === undefined) return
-    session.subscriptions.clear()
-    while (session.queue.length > 0) sessions.replace(session, 0)
-    sessions.prune(session)
+    change(sessions, id, (session) => {
+      session.subscriptions.clear()
+      while (session.queue.length > 0) sessions.replace(session, 0)
+    })
   },
 })
 
@@ -134,10 +137,6 @@ const receivedIn = (sessions: Sessions) => {
       session.received.delete(messageId)
       sessions.prune(session)
     },
-    async cleanIncoming({ id }: Named): Promise<void> {
-      const session = sessions.find(id)
-      session?.received.clear()
-      if (session !== undefined) sessions.prune(session)
-    },
+    cleanIncoming: async ({ id }: Named): Promise<void> => change(sessions, id, ({ received }) => received.clear()),
   }
 }

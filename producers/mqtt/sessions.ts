@@ -71,7 +71,7 @@ const MOST_RECEIVED = 100
 /** Estimate of the memory that a message takes besides its payload and topic. */
 const OVERHEAD_BYTES = 256
 
-export const sizeOf = ({ payload, topic }: Pick<KeptMessage, 'payload' | 'topic'>): number => payload.length + topic.length + OVERHEAD_BYTES
+const sizeOf = ({ payload, topic }: Pick<KeptMessage, 'payload' | 'topic'>): number => payload.length + topic.length + OVERHEAD_BYTES
 
 const messagesOf = ({ queue, retained }: Session): readonly KeptMessage[] => (retained === undefined ? queue : [...queue, retained])
 const bytesOf = (messages: readonly KeptMessage[]): number => messages.reduce((sum, message) => sum + sizeOf(message), 0)
@@ -100,10 +100,12 @@ const createTable = ({ bounds, now, isConnected, dropped }: Required<SessionPart
   }
   const prune = (session: Session): void => void (isEmpty(session) && remove(session))
   const makeRoom = (): void => {
-    const oldest = sessions.size < bounds.sessions ? undefined : [...sessions.values()].find(({ device }) => !isConnected(device))
-    if (oldest === undefined) return
-    dropped('sessions-full', oldest.device)
-    remove(oldest)
+    if (sessions.size < bounds.sessions) return
+    for (const session of sessions.values()) {
+      if (isConnected(session.device)) continue
+      dropped('sessions-full', session.device)
+      return remove(session)
+    }
   }
   return {
     sessions, total, count, remove, prune,

@@ -17,7 +17,7 @@ export interface TokenEnd {
 const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch' in item
 
 /** Undefined while the token works. */
-export const endOf = ({ createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem, { claim, meta, owner, member, gone }: TokenLinks): TokenEnd | undefined => {
+const endOf = ({ createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem, { claim, meta, owner, member, gone }: TokenLinks): TokenEnd | undefined => {
   const epoch = claim?.epoch ?? 0
   const isHeld = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
   // The claim to which the token belongs has not begun: an operator provisions the device before a location claims it.
