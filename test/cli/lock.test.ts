@@ -1,22 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { callHolder, holdFolder, prepareFolder } from '../../cli/folder.ts'
 import { listenIn } from '../../cli/unix-socket.ts'
 import { takeFileLock } from '../../processors/adapters/duckdb/lock.ts'
+import { freshFolder } from '../e2e/program.ts'
 
 const code = (of: string) => expect.objectContaining({ code: of })
 const fromSource = join(import.meta.dirname, '../processors/adapters/lmdb/from-source.mjs')
-
-const freshFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-lock-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 interface Holder {
   /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */

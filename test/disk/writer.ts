@@ -5,15 +5,11 @@ import { openKeyFileStore } from '../../processors/adapters/key-file/store.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
+import { seeded } from '../seeded.ts'
 import { FOUNDING, GROUP, TABLE, TOPIC, type Ack } from './promises.ts'
 
 const [folder = '', seed = '1', rounds = '10'] = process.argv.slice(2)
-let state = Number(seed)
-/** Below `bound`, from the seed. */
-const random = (bound: number): number => {
-  state = (Math.imul(state, 1103515245) + 12345) >>> 0
-  return (state >>> 8) % bound
-}
+const random = seeded(Number(seed))
 
 const acks = openSync(process.env['DISK_ACKS'] ?? '', 'a')
 /** One write, and so one entry of the trace. */

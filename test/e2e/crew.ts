@@ -9,7 +9,7 @@ import type { KafkaNode } from '../services/kafka-node.ts'
 import { differencesOf, startLoad } from './load.ts'
 import type { Load } from './load.ts'
 import type { Services } from './on-services.ts'
-import { newToken, run, startServer, until, statusOf as rowOfStatus } from './program.ts'
+import { newToken, readiness, run, startServer, until, statusOf as rowOfStatus } from './program.ts'
 import type { Env, Server } from './program.ts'
 
 /** The program as it runs on services: an edge and processors, each a process, under load. */
@@ -69,10 +69,10 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
 
 export const statusOf = (env: Env): Promise<Status> => rowOfStatus<Status>(env)
 
-export const isReady = async ({ admin }: Server): Promise<boolean> => (await fetch(`${admin}/readyz`)).ok
-export const notReady = async ({ admin }: Server): Promise<string | undefined> => {
-  const answer = await fetch(`${admin}/readyz`)
-  return answer.status === 503 ? answer.text() : undefined
+export const isReady = async (server: Server): Promise<boolean> => (await readiness(server)).status === 200
+export const notReady = async (server: Server): Promise<string | undefined> => {
+  const { status, text } = await readiness(server)
+  return status === 503 ? text : undefined
 }
 
 /** What the process has counted so far, over all labels. */

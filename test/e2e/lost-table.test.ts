@@ -5,14 +5,9 @@ import { connect } from '../../processors/adapters/dynamodb/connect.ts'
 import { dynamoStores } from '../../processors/adapters/dynamodb/store.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, freshFolder, meal, newToken, run, startServer, tell, until, type Env, type Server } from './program.ts'
+import { client, freshFolder, meal, newToken, readiness, run, startServer, tell, until, type Env, type Server } from './program.ts'
 
 const READS: readonly (readonly string[])[] = [['status'], ['events'], ['verify'], ['explain', 'meals', 'USER#ann'], ['doctor'], ['generations'], ['parked'], ['token', 'list']]
-
-const readiness = async ({ admin }: Server) => {
-  const answer = await fetch(`${admin}/readyz`)
-  return { status: answer.status, text: await answer.text() }
-}
 
 const days = '/v1/summaries?from=2026-11-16&to=2026-11-16'
 

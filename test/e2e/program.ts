@@ -127,6 +127,12 @@ const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: 
   return lines()
 }
 
+/** The answer of the readiness check. */
+export const readiness = async ({ admin }: Pick<Server, 'admin'>) => {
+  const answer = await fetch(`${admin}/readyz`)
+  return { status: answer.status, text: await answer.text() }
+}
+
 /** Waits for a condition, with a bound that only a failure reaches. */
 export const until = async (holds: () => Promise<boolean>, otherwise: () => string, timeoutMs = 60_000): Promise<void> => {
   let last = ''

@@ -3,12 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { differencesOf, progress, startLoad } from './load.ts'
-import { client, freshFolder, meal, newToken, startServer, until } from './program.ts'
-
-const readiness = async ({ admin }: { readonly admin: string }) => {
-  const answer = await fetch(`${admin}/readyz`)
-  return { status: answer.status, text: await answer.text() }
-}
+import { client, freshFolder, meal, newToken, readiness, startServer, until } from './program.ts'
 
 describe('readiness', { timeout: 180_000 }, () => {
   test('killed under load and started again, it shows every acknowledged event as soon as it is ready', async () => {

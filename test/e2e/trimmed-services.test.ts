@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
 import { withAdmin } from './crew.ts'
 import { describeOnServices } from './on-services.ts'
-import { client, meal, newToken, run, startServer, statusOf, until } from './program.ts'
+import { client, meal, newToken, readiness, run, startServer, statusOf, until } from './program.ts'
 import type { Env, Server } from './program.ts'
 
 const TOPIC = 2
@@ -11,10 +11,6 @@ const isReported = ({ stderr }: Server) => async (): Promise<boolean> =>
   stderr().split('\n').some((line) => line.startsWith('{') && line.includes('"level":"error"') && line.includes('"code":"log-trimmed"'))
 
 const metrics = async ({ admin }: Server): Promise<string> => (await fetch(`${admin}/metrics`)).text()
-const readiness = async ({ admin }: Server): Promise<readonly [number, string]> => {
-  const answer = await fetch(`${admin}/readyz`)
-  return [answer.status, await answer.text()]
-}
 
 describeOnServices('a log from which events are removed, on Kafka and DynamoDB Local', (services) => {
   const setRetention = (ms: string) => withAdmin(services.kafka, (admin) => admin.alterConfigs({
@@ -48,8 +44,8 @@ describeOnServices('a log from which events are removed, on Kafka and DynamoDB L
     })
     for (const server of [processor, edge]) await until(isReported(server), () => `not reported: ${server.stderr()}`)
     const text = `the first 3 events of ${meals.topic} partition 0`
-    expect(await readiness(processor)).toEqual([503, expect.stringContaining(text)])
-    expect(await readiness(edge)).toEqual([200, expect.stringContaining(text)])
+    expect(await readiness(processor)).toEqual({ status: 503, text: expect.stringContaining(text) as string })
+    expect(await readiness(edge)).toEqual({ status: 200, text: expect.stringContaining(text) as string })
     for (const server of [processor, edge]) {
       expect(await metrics(server)).toContain('tributary_log_trimmed{domain="meals"} 1')
       expect(await metrics(server)).toContain('tributary_log_trimmed{domain="scales"} 0')

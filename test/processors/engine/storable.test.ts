@@ -1,17 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { sizeOf } from '../../../processors/engine/size.ts'
 import { isStorableKey, MAX_ITEM_BYTES, MAX_KEY_BYTES, requireStorable } from '../../../processors/engine/storable.ts'
-import { isFault } from '../../../schemas/fault.ts'
+import { codeOf } from '../../code-of.ts'
 import { fits, unstorable, STORABLE_SPEC } from '../../contracts/store-limits.ts'
-
-const codeOf = (work: () => unknown): string | undefined => {
-  try {
-    work()
-    return undefined
-  } catch (error) {
-    return isFault(error) ? error.code : String(error)
-  }
-}
 
 describe('what every store can hold', () => {
   test.each(unstorable)('%s is rejected', (_, item, code) => expect(codeOf(() => requireStorable(STORABLE_SPEC, item))).toBe(code))

@@ -1,15 +1,11 @@
 // Run by durability.test.ts as a child: appends, folds what it appended into a store, and prints what was acknowledged, until it is killed.
 import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
+import { seeded } from '../../../seeded.ts'
 import { counters, fold } from './counting.ts'
 
 const [folder = '', seed = '1'] = process.argv.slice(2)
-let state = Number(seed)
-/** Below `bound`, from the seed. */
-const random = (bound: number): number => {
-  state = (Math.imul(state, 1103515245) + 12345) >>> 0
-  return (state >>> 8) % bound
-}
+const random = seeded(Number(seed))
 
 const log = await lmdbLogs({ folder: `${folder}/log` }).open('events')
 const store = await lmdbStores({ folder: `${folder}/tables` }).create(counters, 1)

@@ -4,15 +4,11 @@ import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../../../processors/engine/control.ts'
 import { connectionsTable } from '../../../../producers/live/connections.ts'
+import { seeded } from '../../../seeded.ts'
 import { counters } from './counting.ts'
 
 const [folder = '', seed = '1', rounds = '10'] = process.argv.slice(2)
-let state = Number(seed)
-/** Below `bound`, from the seed. */
-const random = (bound: number): number => {
-  state = (Math.imul(state, 1103515245) + 12345) >>> 0
-  return (state >>> 8) % bound
-}
+const random = seeded(Number(seed))
 
 const logs = lmdbLogs({ folder: `${folder}/log` })
 const log = await logs.open('events')
