@@ -121,6 +121,7 @@ const callerKey = (caller: Admitted | null): string => caller?.patId ?? `user:${
 
 const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): void => {
   const schema = {
+    operationId: route.operationId,
     summary: route.summary,
     tags: [domain.name],
     security: securityOf(domain),
