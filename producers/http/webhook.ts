@@ -59,7 +59,7 @@ const take = async (hook: Webhook, said: Pick<Heard, 'body' | 'correlationId'>, 
   const hear = async (): Promise<readonly Event[]> => hook.hear({ ...said, reader: (await domain.questions()).reader, now: deps.clock.now() })
   const events = await deadlineAfter(readMs).within(hear(), tooSlow)
   if (events.length > 0) await domain.commands.append(events, { deadline })
-  for (const { meta, type } of events) deps.report?.appended(meta.source, type)
+  for (const { meta, type } of events) deps.report?.appended({ domain: domain.name, source: meta.source, type })
   deps.report?.heard(hook.source, events.length > 0 ? 'taken' : 'ignored')
   return {}
 }

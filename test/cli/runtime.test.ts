@@ -112,7 +112,7 @@ describe('the runtime', () => {
       await pipeline.start('processor')
       await pipeline.log.append([{ key: 'bad', value: Buffer.from('nonsense') }])
       await token(runtime, 'ann')
-      expect(await runtime.metrics.text([])).toContain('pipeline_events_appended_total{source="command-line",type="PatIssued"} 1')
+      expect(await runtime.metrics.text([])).toContain('tributary_events_appended_total{domain="meals",source="command-line",type="PatIssued"} 1')
       const told = says()
       await createPerform(runtime)('parked-list', {}, told)
       expect(told.rows).toMatchObject([{ domain: 'meals', key: 'bad', code: 'not-wire-format' }])
