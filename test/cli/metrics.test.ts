@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { MetricObject } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { createInstruments, type Build } from '../../cli/instruments.ts'
 import { DOMAINS, edgeOf } from '../../cli/domains.ts'
@@ -73,7 +74,7 @@ describe('verify', () => {
 
   test('a domain that was never verified has the timestamp 0', async () => expect(await seconds(null)).toEqual(['tributary_verify_timestamp_seconds{domain="meals"} 0']))
   test('the time is in seconds', async () => expect(await seconds(proof)).toEqual([`tributary_verify_timestamp_seconds{domain="meals"} ${NOON / 1000}`]))
-  test('a verify of another generation says nothing of the serving one', async () => expect(await seconds({ ...proof, generation: 1 })).toEqual(['tributary_verify_timestamp_seconds{domain="meals"} 0']))
+  test('a verify of another generation does not count for the serving one', async () => expect(await seconds({ ...proof, generation: 1 })).toEqual(['tributary_verify_timestamp_seconds{domain="meals"} 0']))
 })
 
 test.each([
@@ -107,7 +108,7 @@ test('a fault is counted by its code; an error of a library has no label of its 
 })
 
 describe('names and labels', () => {
-  const own = () => createInstruments(BUILD).registry.getMetricsAsArray().filter(({ name }) => !/^(process|nodejs)_/.test(name)) as unknown as readonly { name: string; help: string; labelNames: readonly string[]; constructor: { name: string } }[]
+  const own = () => createInstruments(BUILD).registry.getMetricsAsArray().filter(({ name }) => !/^(process|nodejs)_/.test(name)) as readonly (MetricObject & { readonly labelNames: readonly string[] })[]
 
   test('every metric of ours has the prefix, and exactly the counters end in _total', () => {
     expect(own().length).toBeGreaterThan(25)

@@ -72,7 +72,7 @@ describeWith('the alert rules in promtool', prometheusAvailable(), () => {
     expect({ fires: isFiring(alert, each.fires, each), silent: isFiring(alert, each.silent, each) }).toEqual({ fires: true, silent: false })
   })
 
-  test('promtool has nothing to say against the names and the help of our metrics', async () => {
+  test('promtool finds no problem in the names and the help texts of our metrics', async () => {
     const text = await createMetrics(Date.now, { log: 'embedded', items: 'embedded', roles: 'edge' }).text([])
     expect(promtool(['check', 'metrics'], { input: text }).printed.split('\n').filter((line) => line.startsWith('tributary_'))).toEqual([])
   })
