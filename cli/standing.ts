@@ -53,11 +53,11 @@ const rebuildOf = async ({ domain, control }: Pipeline, generations: readonly Ge
   return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
-type Added = 'trimmed' | 'retention'
+type Added = 'trimmed' | 'retention' | 'parkedSince'
 
-/** The answer of `status`. A running server of an earlier release reports neither trimmed partitions nor retention. */
+/** The answer of `status`. A running server of an earlier release reports neither trimmed partitions, nor retention, nor the time of parked events. */
 export const statusesIn = (answer: unknown): readonly Status[] =>
-  (answer as readonly (Omit<Status, Added> & Partial<Pick<Status, Added>>)[]).map((each) => ({ ...each, trimmed: each.trimmed ?? [], retention: each.retention ?? [] }))
+  (answer as readonly (Omit<Status, Added> & Partial<Pick<Status, Added>>)[]).map((each) => ({ ...each, trimmed: each.trimmed ?? [], retention: each.retention ?? [], parkedSince: each.parkedSince ?? null }))
 
 /** The text of `log-trimmed` for each domain whose log lost events. */
 export const trimmedTexts = (standings: readonly Pick<Status, 'domain' | 'topic' | 'trimmed'>[]): readonly string[] =>

@@ -108,7 +108,8 @@ test('a fault is counted by its code; an error of a library has no label of its 
 })
 
 describe('names and labels', () => {
-  const own = () => createInstruments(BUILD).registry.getMetricsAsArray().filter(({ name }) => !/^(process|nodejs)_/.test(name)) as readonly (MetricObject & { readonly labelNames: readonly string[] })[]
+  type Labelled = MetricObject & { readonly labelNames: readonly string[] }
+  const own = () => createInstruments(BUILD).registry.getMetricsAsArray().filter((metric): metric is Labelled => 'labelNames' in metric && !/^(process|nodejs)_/.test(metric.name))
 
   test('every metric of ours has the prefix, and exactly the counters end in _total', () => {
     expect(own().length).toBeGreaterThan(25)
