@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { openBroker } from '../producers/mqtt/broker.ts'
 import { joinBroker } from '../producers/mqtt/client.ts'
+import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { JoinConfig } from './config.ts'
 import { cannotListen } from './listen.ts'
@@ -34,7 +35,8 @@ export const openDevices = async (runtime: Pick<Runtime, 'config' | 'clock' | 'm
   const edge = domains.find(({ name }) => name === DOMAIN)
   if (edge === undefined || mqtt === 'off') return undefined
   const checkMs = runtime.config.dynamodb === undefined ? EMBEDDED_CHECK_MS : SERVICES_CHECK_MS
-  const parts = { ...edge, domain: edge.name, clock: runtime.clock, logger, report: runtime.metrics.devices, checkMs }
+  const appended: DeviceReport['appended'] = (event) => runtime.metrics.report.appended({ domain: edge.name, ...event })
+  const parts = { ...edge, domain: edge.name, clock: runtime.clock, logger, report: { ...runtime.metrics.devices, appended }, checkMs }
   if ('join' in mqtt) return joined(parts, mqtt.join)
   try {
     return await listening(parts, mqtt.listen)

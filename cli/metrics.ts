@@ -1,11 +1,13 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Counter } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
 import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import type { Proof } from '../processors/engine/control.ts'
 import type { Unconfirmed } from '../processors/engine/ledger.ts'
 import type { Trimmed } from '../processors/engine/trimmed.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
-import { version } from './version.ts'
+import { isFault } from '../schemas/fault.ts'
+import { answerReport } from './answers.ts'
+import { createInstruments, type Build, type Instruments } from './instruments.ts'
 
 /** Where a domain stands, as measured now. */
 export interface Standing {
@@ -18,76 +20,71 @@ export interface Standing {
   /** Partitions of the log that lost their first events. */
   readonly trimmed: readonly Trimmed[]
   readonly parked: number
-  /** Events that wait behind what is parked. */
+  /** Events of parked keys that are not folded yet. */
   readonly waiting: number
+  /** When the oldest event that parked a key was recorded, epoch milliseconds. Null if no key is parked or no such event could be read. */
+  readonly parkedSince: number | null
   /** How the last `verify` came out; null when there was none. */
   readonly verified: Proof | null
   /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
   readonly unconfirmed: readonly Unconfirmed[]
   /** The generation that is being built, wherever that is; null when none is. */
   readonly rebuild: { readonly generation: number; readonly share: number; readonly eventsPerSecond: number } | null
+  /** Every generation of the domain, without those that were dropped. */
+  readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
+}
+
+/** Write units of one generation that this process used. */
+export interface SpentUnits {
+  readonly generation: number
+  readonly domain: number
+  readonly bookkeeping: number
 }
 
 export interface Measured extends Standing {
-  /** Write units this process spent on the serving generation; null where the store has no price. */
-  readonly units: { readonly domain: number; readonly bookkeeping: number } | null
+  /** Empty if the store has no price. */
+  readonly units: readonly SpentUnits[]
 }
 
 export interface Metrics {
   readonly watching: Pick<Watching, 'passed' | 'failed'>
   readonly report: EdgeReport
-  readonly devices: DeviceReport
-  /** The Prometheus text format. What must be asked for is asked for here. */
-  text(standings: readonly Measured[]): Promise<string>
-  /** Events folded by this process so far. */
+  readonly devices: Omit<DeviceReport, 'appended'>
+  /** The metrics in Prometheus' text format, with the domains as they are measured now. */
+  text(measured: readonly Measured[]): Promise<string>
+  /** Events that this process folded so far. */
   events(domain: string, generation: number): number
-  /** Events a second over the last ten seconds. */
+  /** Events per second over the last ten seconds. */
   rate(domain: string, generation: number): number
 }
 
 const WINDOW_SECONDS = 10
 
-export const createMetrics = (now: () => number): Metrics => {
-  const { registry, appended, projected, conflicts, failures, followed, trimmed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers } = instruments()
+export const createMetrics = (now: () => number, build: Build): Metrics => {
+  const instruments = createInstruments(build)
+  const { registry, appended, folded, conflicts, faults, webhookCalls, writeUnits } = instruments
   const rates = createRates(now)
-  const devices = devicesReport(registry, (source, type) => appended.inc({ source, type }))
+  const devices = deviceReport(instruments)
   return {
     watching: {
       passed(domain, generation, passed) {
-        projected.inc({ domain, generation }, passed.events)
-        conflicts.inc({ domain, generation }, passed.conflicts)
+        folded.inc({ domain, generation }, passed.events)
+        conflicts.inc({ domain }, passed.conflicts)
         rates.add(`${domain}.${generation}`, passed.events)
       },
-      failed: (domain, error) => failures.inc({ domain, code: error instanceof Error && 'code' in error ? String(error.code) : 'internal' }),
+      failed: (domain, error) => faults.inc({ domain, code: isFault(error) ? error.code : 'internal' }),
     },
     report: {
-      appended: devices.appended,
+      appended: (event) => appended.inc({ ...event }),
       quarantined: devices.quarantined,
-      heard: (source, outcome) => heard.inc({ source, outcome }),
-      answered: ({ method, route, status, seconds }) => answers.observe({ method, route, status }, seconds),
+      heard: (source, outcome) => webhookCalls.inc({ source, outcome }),
+      answered: answerReport(instruments),
     },
     devices,
-    text(standings) {
-      // A domain that could not be measured has none of these, rather than its last values.
-      for (const gauge of [followed, lagEvents, lagSeconds, rebuilt, rebuildRate]) gauge.reset()
-      for (const { domain, generation, ...standing } of standings) {
-        followed.set({ domain, generation }, standing.followed === false ? 0 : 1)
-        trimmed.set({ domain }, standing.trimmed.length > 0 ? 1 : 0)
-        lagEvents.set({ domain, generation }, standing.lagEvents)
-        lagSeconds.set({ domain, generation }, standing.lagSeconds)
-        parked.set({ domain }, standing.parked)
-        waiting.set({ domain }, standing.waiting)
-        unconfirmed.set({ domain }, standing.unconfirmed.length)
-        if (standing.rebuild !== null) {
-          rebuilt.set({ domain, generation: standing.rebuild.generation }, standing.rebuild.share)
-          rebuildRate.set({ domain, generation: standing.rebuild.generation }, standing.rebuild.eventsPerSecond)
-        }
-        if (standing.units !== null) for (const [kind, units] of Object.entries(standing.units)) writeUnits.set({ domain, generation, kind }, units)
-        if (standing.verified === null) continue
-        drifted.set({ domain }, standing.verified.differences)
-        compared.set({ domain }, standing.verified.items)
-        verifiedAt.set({ domain }, standing.verified.at / 1000)
-      }
+    async text(measured) {
+      for (const counter of [folded, writeUnits]) await removeDropped(counter, measured)
+      for (const { domain, units } of measured) for (const { generation, ...kinds } of units) setUnits(writeUnits, { domain, generation }, kinds)
+      setStandings(instruments.standings, measured)
       return registry.metrics()
     },
     events: (domain, generation) => rates.total(`${domain}.${generation}`),
@@ -95,59 +92,61 @@ export const createMetrics = (now: () => number): Metrics => {
   }
 }
 
-const instruments = () => {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const labels = ['domain', 'generation'] as const
-  const named = <N extends string>(name: string, help: string, labelNames: readonly N[]) => ({ name, help, labelNames, registers: [registry] })
-  const built = new Gauge(named('build_info', 'The version that runs, as a label.', ['version']))
-  built.set({ version: version() }, 1)
-  const appended = new Counter(named('pipeline_events_appended_total', 'Events from outside that this process appended: of requests, devices, tokens and imports.', ['source', 'type']))
-  const projected = new Counter(named('pipeline_projection_events_total', 'Events folded by this process.', labels))
-  const conflicts = new Counter(named('pipeline_projection_conflicts_total', 'Chunks whose condition failed and that were folded again.', labels))
-  const failures = new Counter(named('pipeline_failures_total', 'Faults that were retried or waited out.', ['domain', 'code']))
-  const followed = new Gauge(named('pipeline_serving_followed', 'Whether a processor follows the generation that serves.', labels))
-  const trimmed = new Gauge(named('tributary_log_trimmed', 'Whether events were removed from the log of the domain (1) or not (0).', ['domain']))
-  const lagEvents = new Gauge(named('pipeline_projection_lag_events', 'Events in the log that are not in the items yet.', labels))
-  const lagSeconds = new Gauge(named('pipeline_projection_lag_seconds', 'Age of the newest folded event while there is a lag, else 0.', labels))
-  const parked = new Gauge(named('pipeline_dlq_size', 'Keys parked because one of their events could not be folded.', ['domain']))
-  const waiting = new Gauge(named('pipeline_dlq_waiting_events', 'Events that wait behind what is parked.', ['domain']))
-  const unconfirmed = new Gauge(named('pipeline_effects_unconfirmed', 'Effects that may or may not have arrived, or were refused for good.', ['domain']))
-  const drifted = new Gauge(named('pipeline_verify_differences', 'Stored items that differed from the fold of their log when `verify` last looked.', ['domain']))
-  const compared = new Gauge(named('pipeline_verify_items', 'Stored items that the last `verify` compared.', ['domain']))
-  const verifiedAt = new Gauge(named('pipeline_verify_timestamp_seconds', 'When `verify` last ended.', ['domain']))
-  const writeUnits = new Gauge(named('pipeline_write_units', 'DynamoDB write units that this process spent, by the documented rules; our bookkeeping apart.', ['domain', 'generation', 'kind']))
-  const rebuilt = new Gauge(named('pipeline_rebuild_progress_ratio', 'How much of its log the generation that is being built has folded.', labels))
-  const rebuildRate = new Gauge(named('pipeline_rebuild_events_per_second', 'How fast it folds.', labels))
-  const heard = new Counter(named('webhook_calls_total', 'Calls of outside services: taken into the log, nothing to us, or not from whom they should be.', ['source', 'outcome']))
-  const answers = new Histogram({ ...named('http_request_duration_seconds', 'Answers of the edge.', ['method', 'route', 'status']), buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5] })
-  return { registry, appended, projected, conflicts, failures, followed, trimmed, lagEvents, lagSeconds, parked, waiting, unconfirmed, drifted, compared, verifiedAt, writeUnits, rebuilt, rebuildRate, heard, answers }
-}
-
-const devicesReport = (registry: Registry, appended: DeviceReport['appended']): DeviceReport => {
-  const counter = <N extends string>(name: string, help: string, labelNames: readonly N[]) => new Counter({ name, help, labelNames, registers: [registry] })
-  const messages = counter('mqtt_messages_total', 'Messages of devices that are in the log.', ['kind'])
-  const refused = counter('mqtt_refused_total', 'Logins, subscriptions and messages of devices that were refused.', ['reason'])
-  const quarantined = counter('device_events_quarantined_total', 'Events of devices that were not believed.', ['reason'])
-  const delayed = counter('mqtt_delayed_total', 'Times a device had to wait because it sent faster than it may.', [])
-  const dropped = counter('mqtt_dropped_total', 'Messages and sessions of devices that the built-in broker dropped because a bound was reached.', ['cause'])
-  const keptMessages = new Gauge({ name: 'mqtt_kept_messages', help: 'Retained and queued messages that the built-in broker keeps for devices.', registers: [registry] })
-  const keptBytes = new Gauge({ name: 'mqtt_kept_bytes', help: 'Memory that those messages take, estimated.', registers: [registry] })
-  const connections = new Gauge({ name: 'mqtt_connections', help: 'Devices connected to the built-in broker, or 1 while a broker of others is joined.', registers: [registry] })
-  return {
-    appended,
-    message: (kind) => messages.inc({ kind }),
-    quarantined: (reason) => quarantined.inc({ reason }),
-    refused: (reason) => refused.inc({ reason }),
-    delayed: () => delayed.inc(),
-    connections: (count) => connections.set(count),
-    dropped: (cause) => dropped.inc({ cause }),
-    kept: ({ messages: count, bytes }) => {
-      keptMessages.set(count)
-      keptBytes.set(bytes)
-    },
+/** Removes the series of generations that no longer exist. The counters of a domain that could not be measured stay. */
+const removeDropped = async (counter: Counter<'domain' | 'generation'>, measured: readonly Standing[]): Promise<void> => {
+  for (const { labels } of (await counter.get()).values) {
+    const generations = measured.find(({ domain }) => domain === labels.domain)?.generations
+    if (generations?.every(({ generation }) => generation !== Number(labels.generation)) === true) counter.remove(labels)
   }
 }
+
+/** The adapter counts the units, so the counter takes over its totals. */
+const setUnits = (counter: Instruments['writeUnits'], labels: { readonly domain: string; readonly generation: number }, kinds: Omit<SpentUnits, 'generation'>): void => {
+  for (const [kind, total] of Object.entries(kinds)) {
+    counter.remove({ ...labels, kind })
+    counter.inc({ ...labels, kind }, total)
+  }
+}
+
+/** Replaces all values at once: a domain that could not be measured, or a generation that no longer serves, has no value. */
+const setStandings = (gauges: Instruments['standings'], measured: readonly Standing[]): void => {
+  for (const gauge of Object.values(gauges)) gauge.reset()
+  for (const { domain, generation, rebuild, verified, ...standing } of measured) {
+    gauges.lagEvents.set({ domain, generation }, standing.lagEvents)
+    gauges.lagSeconds.set({ domain, generation }, standing.lagSeconds)
+    gauges.servingFollowed.set({ domain }, standing.followed === false ? 0 : 1)
+    gauges.servingGeneration.set({ domain }, generation)
+    gauges.logTrimmed.set({ domain }, standing.trimmed.length > 0 ? 1 : 0)
+    gauges.parkedKeys.set({ domain }, standing.parked)
+    gauges.parkedWaiting.set({ domain }, standing.waiting)
+    // Without a value while a key is parked by an event of unknown time: 0 would be the year 1970.
+    if (standing.parkedSince !== null || standing.parked === 0) gauges.parkedOldest.set({ domain }, (standing.parkedSince ?? 0) / 1000)
+    gauges.unconfirmed.set({ domain }, standing.unconfirmed.length)
+    if (rebuild !== null) {
+      gauges.rebuildProgress.set({ domain, generation: rebuild.generation }, rebuild.share)
+      gauges.rebuildRate.set({ domain, generation: rebuild.generation }, rebuild.eventsPerSecond)
+    }
+    // A verify of another generation proves nothing about the items that serve now.
+    const proof = verified?.generation === generation ? verified : null
+    gauges.verifiedAt.set({ domain }, (proof?.at ?? 0) / 1000)
+    if (proof === null) continue
+    gauges.verifyDifferences.set({ domain }, proof.differences)
+    gauges.verifyItems.set({ domain }, proof.items)
+  }
+}
+
+const deviceReport = ({ quarantined, mqttMessages, mqttRefused, mqttDelayed, mqttDropped, mqttConnections, mqttKeptMessages, mqttKeptBytes }: Instruments): Metrics['devices'] => ({
+  message: (kind) => mqttMessages.inc({ kind }),
+  quarantined: (reason) => quarantined.inc({ reason }),
+  refused: (reason) => mqttRefused.inc({ reason }),
+  delayed: () => mqttDelayed.inc(),
+  connections: (count) => mqttConnections.set(count),
+  dropped: (cause) => mqttDropped.inc({ cause }),
+  kept: ({ messages, bytes }) => {
+    mqttKeptMessages.set(messages)
+    mqttKeptBytes.set(bytes)
+  },
+})
 
 /** Counts by second, over a short window. */
 const createRates = (now: () => number) => {

@@ -44,6 +44,8 @@ export interface RuntimeOptions {
   readonly note?: (line: string) => void
   /** Creates tables, topics and first generations of domains that are not listed yet. Otherwise those domains are left out. Default: true. */
   readonly founds?: boolean
+  /** The roles that this process runs, for its metrics. */
+  readonly roles?: readonly string[]
 }
 
 /** How often to look for what other processes did, where there may be any. */
@@ -62,9 +64,9 @@ export const openRuntime = async (options: RuntimeOptions): Promise<Runtime> => 
   }
 }
 
-const openHeld = async ({ config, watching, domains = DOMAINS, founds = true }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
+const openHeld = async ({ config, watching, domains = DOMAINS, founds = true, roles = [] }: RuntimeOptions, held: Held | undefined): Promise<Runtime> => {
   const clock = systemClock
-  const metrics = createMetrics(clock.now)
+  const metrics = createMetrics(clock.now, { log: config.kafka === undefined ? 'embedded' : 'kafka', items: config.dynamodb === undefined ? 'embedded' : 'dynamodb', roles: roles.join(',') })
   const adapters = await openAdapters(config)
   const pipelines = new Map<string, Pipeline>()
   let keys: Keys | undefined

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createCommands, tooSlow } from '../producers/commands.ts'
+import { createCommands, tooSlow, type Commands } from '../producers/commands.ts'
 import { createEdge } from '../producers/http/server.ts'
 import { Problem } from '../producers/http/problem.ts'
 import type { Answering } from '../producers/http/auth.ts'
@@ -21,7 +21,7 @@ import type { Followed, Pipeline } from '../processors/engine/pipeline.ts'
 import { logTrimmed, trimmedIn } from '../processors/engine/trimmed.ts'
 import type { Runtime } from './runtime.ts'
 import { liveParts } from './live.ts'
-import type { Measured } from './metrics.ts'
+import type { Measured, SpentUnits } from './metrics.ts'
 import { withSeries } from './series.ts'
 import { isServingFollowed, lagsOf, standingOf, statusOf, unfollowed } from './standing.ts'
 import { version } from './version.ts'
@@ -95,15 +95,19 @@ const closeEdge = async (app: FastifyInstance): Promise<void> => {
   await app.close().finally(() => clearInterval(sweep))
 }
 
-const measured = async (runtime: Runtime, pipeline: Pipeline) => {
+const measured = async (runtime: Runtime, pipeline: Pipeline): Promise<Measured> => {
   const standing = await standingOf(runtime, pipeline)
-  return { ...standing, units: runtime.adapters.units(pipeline.domain.table, standing.generation) }
+  const unitsOf = (generation: number): SpentUnits | [] => {
+    const units = runtime.adapters.units(pipeline.domain.table, generation)
+    return units === null ? [] : { generation, ...units }
+  }
+  return { ...standing, units: standing.generations.flatMap(({ generation }) => unitsOf(generation)) }
 }
 
-const edgesOf = ({ pipelines, clock, config }: Runtime, logger: Logger): readonly DomainEdge[] => {
+const edgesOf = ({ pipelines, clock, config, metrics }: Runtime, logger: Logger): readonly DomainEdge[] => {
   const outside: Outside = { config, failed: (error) => logger.warn({ err: error }, 'who was asked outside did not answer') }
   return [...pipelines.values()]
-    .flatMap((pipeline) => domainEdge(pipeline, { outside, now: clock.now, isEmbedded: config.kafka === undefined }) ?? [])
+    .flatMap((pipeline) => domainEdge(pipeline, { outside, now: clock.now, isEmbedded: config.kafka === undefined, failed: (error) => metrics.watching.failed(pipeline.domain.name, error) }) ?? [])
     .map((edge) => withSeries(edge, pipelines.get(seriesDomainOf(edge.name) ?? ''), { now: clock.now, patienceMs: STORE_PATIENCE_MS }))
 }
 
@@ -132,15 +136,23 @@ const publicEdge = ({ clock, config, metrics }: Runtime, { domains, logger, live
     live,
   })
 
+interface EdgeParts {
+  readonly outside: Outside
+  readonly now: () => number
+  readonly isEmbedded: boolean
+  /** Called with the error of each append that fails. */
+  readonly failed: (error: unknown) => void
+}
+
 /** Each request asks once which generation serves, and hears outcomes of that one. Nobody need speak to a domain. */
-const domainEdge = ({ domain, log, codec, answering: serving, unreadable, confirm }: Pipeline, { outside, now, isEmbedded }: { outside: Outside; now: () => number; isEmbedded: boolean }): DomainEdge | undefined => {
+const domainEdge = ({ domain, log, codec, answering: serving, unreadable, confirm }: Pipeline, { outside, now, isEmbedded, failed }: EdgeParts): DomainEdge | undefined => {
   const edge = edgeOf(domain.name, outside)
   if (edge === undefined) return undefined
   let answering: Answering | undefined
   return {
     ...edge,
     name: domain.name,
-    commands: createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }),
+    commands: reportingFaults(createCommands({ log, codec, outcomes: { after: (sent, timeoutMs) => serving().outcomes.after(sent, timeoutMs) } }), failed),
     // A broker that has just become the leader may not know the end yet, so there nobody is called wrong.
     ...(isEmbedded && { end: async (partition: number) => (await log.watermarks()).find((each) => each.partition === partition)?.high ?? 0 }),
     questions: async () => {
@@ -149,6 +161,18 @@ const domainEdge = ({ domain, log, codec, answering: serving, unreadable, confir
       if (followed.generation !== answering?.generation) answering = { ...answeringOf(followed, now), confirm }
       return answering
     },
+  }
+}
+
+/** Commands that report each append that fails. */
+const reportingFaults = ({ execute, append }: Commands, failed: (error: unknown) => void): Commands => {
+  const reported = (error: unknown): never => {
+    failed(error)
+    throw error
+  }
+  return {
+    execute: (event, options) => execute(event, options).catch(reported),
+    append: (events, options) => append(events, options).catch(reported),
   }
 }
 

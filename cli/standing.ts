@@ -1,5 +1,6 @@
 import { parkedIn } from '../processors/engine/parking.ts'
 import type { Standing } from './metrics.ts'
+import type { Generation } from '../processors/engine/control.ts'
 import type { Pipeline } from '../processors/engine/pipeline.ts'
 import { groupOf } from '../processors/engine/processor.ts'
 import { logTrimmed, trimmedIn, type Trimmed } from '../processors/engine/trimmed.ts'
@@ -18,21 +19,23 @@ export interface Status extends Standing {
   readonly writeUnitsPerEvent: number | null
   /** Settings of the topic that let it remove events, as `name=value`. */
   readonly retention: readonly string[]
-  readonly generations: readonly { readonly generation: number; readonly state: string; readonly foldVersion: number }[]
 }
 
-export const standingOf = async ({ clock, held, where }: Runtime, pipeline: Pipeline): Promise<Standing> => {
+export const standingOf = async (runtime: Runtime, pipeline: Pipeline): Promise<Standing> => standingIn(runtime, pipeline, await pipeline.control.generations(pipeline.domain.name))
+
+const standingIn = async ({ clock, held, where }: Runtime, pipeline: Pipeline, generations: readonly Generation[]): Promise<Standing> => {
   const { domain, log, serving } = pipeline
   const now = clock.now()
   const followed = held !== undefined && where.admin === undefined ? null : await isServingFollowed(pipeline)
   const lags = await lagsOf(pipeline)
-  const oldest = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
-  const lagSeconds = Math.max(0, ...oldest.map((at) => (now - at) / 1000))
+  const unfolded = await Promise.all(lags.filter(({ lag }) => lag > 0).map(({ partition, next }) => timeOf(log, partition, next)))
+  const lagSeconds = Math.max(0, ...unfolded.map((at) => (now - at) / 1000))
   const entries = await parkedIn(serving().store, lags.map(({ partition }) => partition))
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
+  const parkedSince = entries.map(({ since }) => since).filter((since) => since > 0).reduce<number | null>((oldest, since) => Math.min(oldest ?? since, since), null)
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, unconfirmed, verified, rebuild: await rebuildOf(pipeline) }
+  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, parkedSince, unconfirmed, verified, rebuild: await rebuildOf(pipeline, generations), generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })) }
 }
 
 /** By whomever: what nobody follows stands still, however quiet the log is. */
@@ -42,19 +45,19 @@ export const unfollowed = (domain: string, generation: number): string =>
   `generation ${generation} of ${domain} serves, but no processor follows it: run tributary start of the release that made it, or flip to a generation that is followed (tributary generations ${domain})`
 
 /** As its builder told last, in whichever process that is. */
-const rebuildOf = async ({ domain, control }: Pipeline): Promise<Standing['rebuild']> => {
+const rebuildOf = async ({ domain, control }: Pipeline, generations: readonly Generation[]): Promise<Standing['rebuild']> => {
   const lease = await control.lease(domain.name)
   if (lease === undefined) return null
-  const work = (await control.generations(domain.name)).find(({ generation }) => generation === lease.generation)?.work
+  const work = generations.find(({ generation }) => generation === lease.generation)?.work
   const of = work === undefined ? 0 : totalOf(work.ends)
   return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
-type Added = 'trimmed' | 'retention'
+type Added = 'trimmed' | 'retention' | 'parkedSince'
 
-/** The answer of `status`. A running server of an earlier release reports neither trimmed partitions nor retention. */
+/** The answer of `status`. A running server of an earlier release reports neither trimmed partitions, nor retention, nor the time of parked events. */
 export const statusesIn = (answer: unknown): readonly Status[] =>
-  (answer as readonly (Omit<Status, Added> & Partial<Pick<Status, Added>>)[]).map((each) => ({ ...each, trimmed: each.trimmed ?? [], retention: each.retention ?? [] }))
+  (answer as readonly (Omit<Status, Added> & Partial<Pick<Status, Added>>)[]).map((each) => ({ ...each, trimmed: each.trimmed ?? [], retention: each.retention ?? [], parkedSince: each.parkedSince ?? null }))
 
 /** The text of `log-trimmed` for each domain whose log lost events. */
 export const trimmedTexts = (standings: readonly Pick<Status, 'domain' | 'topic' | 'trimmed'>[]): readonly string[] =>
@@ -86,8 +89,8 @@ const timeOf = async (log: Pipeline['log'], partition: number, offset: number): 
 export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
   Promise.all([...runtime.pipelines.values()].map(async (pipeline) => {
     const { domain, control, log } = pipeline
-    const standing = await standingOf(runtime, pipeline)
     const generations = await control.generations(domain.name)
+    const standing = await standingIn(runtime, pipeline, generations)
     const serving = generations.find(({ generation }) => generation === standing.generation)
     const events = totalOf(await endsOf(log))
     return {
@@ -99,7 +102,6 @@ export const statusOf = async (runtime: Runtime): Promise<readonly Status[]> =>
       eventsPerSecond: runtime.where.admin === undefined ? null : runtime.metrics.rate(domain.name, standing.generation),
       writeUnitsPerEvent: unitsPerEvent(runtime, domain, standing.generation),
       retention: (await log.retention?.()) ?? [],
-      generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })),
     }
   }))
 

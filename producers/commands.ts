@@ -29,6 +29,13 @@ export interface AppendOptions {
   readonly deadline?: Deadline
 }
 
+/** The labels of an appended event in the metrics. */
+export interface AppendedEvent {
+  readonly domain: string
+  readonly source: string
+  readonly type: string
+}
+
 /** Appends an event and, if asked to, waits until the fold has decided on it. */
 export interface Commands {
   execute(event: Event, options: ExecuteOptions): Promise<Receipt>

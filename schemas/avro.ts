@@ -70,11 +70,30 @@ const namespaceOf = (name: string): string => name.slice(0, Math.max(0, name.las
  * attributes stand in one order, and docs are gone: what is left decides how bytes are read, and is fingerprinted.
  */
 export const expand = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
-  const walk = createWalk(known)
+  const walk = createWalk(known, FINGERPRINTED)
   return walk(schema, '') as NamedSchema
 }
 
-const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, namespace: string) => Schema) => {
+/** The same self-contained schema for people and for other tools: it keeps the docs, and splits each defined name into name and namespace. */
+export const expandWithDocs = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
+  const walk = createWalk(known, DOCUMENTED)
+  return walk(schema, '') as NamedSchema
+}
+
+/** How a walk writes the name and the doc of a type, and the doc of a field. */
+interface Form {
+  readonly heading: (name: string, doc: string | undefined) => Named
+  readonly doc: (field: Field) => Pick<Field, 'doc'>
+}
+
+const FINGERPRINTED: Form = { heading: (name) => ({ name }), doc: () => ({}) }
+
+const DOCUMENTED: Form = {
+  heading: (name, doc) => ({ name: shortName(name), namespace: namespaceOf(name), ...(doc !== undefined && { doc }) }),
+  doc: ({ doc }) => (doc === undefined ? {} : { doc }),
+}
+
+const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((schema: Schema, namespace: string) => Schema) => {
   const written = new Set<string>()
   const byName = (name: string, namespace: string): Schema => {
     if (isPrimitive(name)) return name
@@ -88,18 +107,20 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>): ((schema: Schema, 
     const name = fullName(schema, namespace)
     if (written.has(name)) throw new Fault('bad-schema', `The type ${name} is defined twice in one schema. Refer to it by name.`)
     written.add(name)
+    const heading = form.heading(name, schema.doc)
     const aliases = schema.aliases && { aliases: schema.aliases.map((alias) => qualify(alias, namespaceOf(name))) }
     if (schema.type === 'record') {
-      return { type: 'record', name, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
+      return { type: 'record', ...heading, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
     }
-    if (schema.type === 'fixed') return { type: 'fixed', name, ...aliases, size: schema.size }
-    return { type: 'enum', name, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
+    if (schema.type === 'fixed') return { type: 'fixed', ...heading, ...aliases, size: schema.size }
+    return { type: 'enum', ...heading, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
   }
   const fieldOf = (field: Field, namespace: string): Field => ({
     name: field.name,
     type: walk(field.type, namespace),
     ...(field.default !== undefined && { default: field.default }),
     ...(field.aliases && { aliases: field.aliases }),
+    ...form.doc(field),
   })
   const walk = (schema: Schema, namespace: string): Schema => {
     if (typeof schema === 'string') return byName(schema, namespace)

@@ -20,6 +20,8 @@ const lacks = [
     'Java 17 and Maven are not here: tests on real Kafka and DynamoDB Local need them or a container engine. Debian: apt-get install openjdk-17-jre-headless maven'],
   [['mosquitto', '/usr/sbin/mosquitto'].some((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined),
     'Mosquitto is not here: tests on a real MQTT broker need it. Debian: apt-get install mosquitto'],
+  [['promtool', join(root, '.cache', 'prometheus', 'usr', 'bin', 'promtool')].some((path) => answers(path, ['--version'])),
+    'Prometheus is not here: tests of the alert rules need it. Debian: apt-get install prometheus'],
   [answers('gcc', ['--version']),
     'gcc is not here: the tests that observe the disk compile their observer with it. Debian: apt-get install gcc libc6-dev'],
   [answers('docker', ['info']),

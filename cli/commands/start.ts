@@ -41,7 +41,7 @@ export const start = async (context: Context, options: StartOptions): Promise<Ex
   if (isEmbedded(config) && !roles.has('processor')) throw new Fault('bad-usage', 'The data folder belongs to one process, so nobody else could fold what is said here: name the role processor too, or set both TRIBUTARY_KAFKA and TRIBUTARY_DYNAMODB.')
   if (roles.has('edge')) demandTwoPorts(config)
   const logger = pino(logOptions(config.logLevel), pino.destination({ dest: 2, sync: true }))
-  const runtime = await openRuntime({ config, watching: logging(logger), note: (line) => logger.warn(line) })
+  const runtime = await openRuntime({ config, roles: [...roles], watching: logging(logger), note: (line) => logger.warn(line) })
   if (config.dynamodb !== undefined && config.keyEncryptionKey === undefined) {
     logger.warn('TRIBUTARY_KEY_ENCRYPTION_KEY is not set: the keys that seal what is personal lie unwrapped in DynamoDB, readable for whoever reads that table')
   }

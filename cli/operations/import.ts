@@ -118,7 +118,7 @@ interface Heard {
 const append = async ({ metrics }: Runtime, pipeline: Pipeline, { rows, wait }: { rows: readonly Row[]; wait: boolean }): Promise<Heard> => {
   const { sent, refused } = await encoded(pipeline, rows)
   const positions = sent.length === 0 ? [] : await pipeline.log.append(sent.map(({ record }) => record))
-  for (const { event } of sent) metrics.report.appended(IMPORT_SOURCE, event.type)
+  for (const { event } of sent) metrics.report.appended({ domain: pipeline.domain.name, source: IMPORT_SOURCE, type: event.type })
   const { outcomes } = pipeline.serving()
   const became = !wait ? [] : await Promise.all(positions.map((position, index) => outcomes.after({ ...position, key: sent[index]?.record.key ?? '' }, VISIBLE_MS)))
   const changed = new Set(refused.map(({ line }) => line))

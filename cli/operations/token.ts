@@ -57,10 +57,10 @@ const parseScopes = (text: string): readonly Scope[] => {
 const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => envelope({ eventId: v7(), user, now: clock.now(), source: SOURCE, correlationId: null })
 
 /** Appended for certain when it resolves; true when the items show it already. */
-const execute = async ({ metrics }: Runtime, { log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {
+const execute = async ({ metrics }: Runtime, { domain, log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {
   const { outcomes } = serving()
   const { outcome } = await createCommands({ log, codec, outcomes }).execute(event, { wait: true, timeoutMs: VISIBLE_MS })
-  metrics.report.appended(SOURCE, event.type)
+  metrics.report.appended({ domain: domain.name, source: SOURCE, type: event.type })
   if (outcome === 'pending') return false
   if (outcome.kind === 'refused') throw new Fault(outcome.refusal.code, outcome.refusal.detail)
   if (outcome.kind === 'parked') throw new Fault('key-parked', `The event is in the log, but this user's events stand still: ${outcome.reason} See: tributary parked.`)

@@ -15,6 +15,7 @@ const DAY_LENGTH = '2026-11-16'.length
 const balances = question({
   method: 'GET',
   url: '/api/groups/:groupId/balances',
+  operationId: 'listBalances',
   summary: 'What everybody paid, bears, sent and received, by currency: now, or as it was.',
   query: {
     type: 'object',
@@ -39,6 +40,7 @@ const asked = (call: Pick<Call, 'caller' | 'params'>, asOf: string | undefined):
 const debts = question({
   method: 'GET',
   url: '/api/groups/:groupId/debts',
+  operationId: 'listDebts',
   summary: 'Who owes whom, by currency: with as few payments as can be, or pair by pair, as the group has it or as asked.',
   query: { type: 'object', additionalProperties: false, properties: { simplify: { type: 'string', enum: ['true', 'false'] } } },
   result: { ...listOf(debtsSchema), required: ['items', 'simplify'], properties: { ...listOf(debtsSchema).properties, simplify: bool } },

@@ -43,6 +43,7 @@ const stored = async (call: Asked, { id = '' }: { readonly id?: string }) => {
 const listExpenses = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses',
+  operationId: 'listExpenses',
   summary: 'The expenses of a group, the newest first.',
   query: paged,
   result: listOf(expenseSchema),
@@ -55,6 +56,7 @@ const listExpenses = question({
 const oneExpense = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses/:expenseId',
+  operationId: 'getExpense',
   summary: 'One expense.',
   result: expenseSchema,
   answer: async (call) => {
@@ -69,6 +71,7 @@ const oneExpense = question({
 const recordExpense = command({
   method: 'POST',
   url: '/api/groups/:groupId/expenses',
+  operationId: 'recordExpense',
   summary: 'Record what somebody paid for others.',
   body: newExpenseSchema,
   status: 201,
@@ -84,6 +87,7 @@ const recordExpense = command({
 const reviseExpense = command({
   method: 'PUT',
   url: '/api/groups/:groupId/expenses/:expenseId',
+  operationId: 'reviseExpense',
   summary: 'Say anew what an expense was; what is not named stays. Only who paid may.',
   body: revisionSchema,
   status: 200,
@@ -104,6 +108,7 @@ const reviseExpense = command({
 const deleteExpense = command({
   method: 'DELETE',
   url: '/api/groups/:groupId/expenses/:expenseId',
+  operationId: 'deleteExpense',
   summary: 'Delete an expense. It can be restored. Only who paid may.',
   status: 200,
   result: { type: 'object', required: ['id', 'deleted'], properties: { id: text, deleted: bool } },
@@ -118,6 +123,7 @@ const deleteExpense = command({
 const restoreExpense = command({
   method: 'POST',
   url: '/api/groups/:groupId/expenses/:expenseId/restore',
+  operationId: 'restoreExpense',
   summary: 'Bring a deleted expense back as it was. Only who paid may.',
   status: 200,
   result: expenseSchema,
@@ -132,6 +138,7 @@ const restoreExpense = command({
 const historyOfExpense = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses/:expenseId/history',
+  operationId: 'listExpenseHistory',
   summary: 'What became of an expense, and who said so, the oldest first; of a deleted one, too.',
   query: paged,
   result: listOf(entrySchema),
@@ -145,6 +152,7 @@ const historyOfExpense = question({
 const activity = question({
   method: 'GET',
   url: '/api/groups/:groupId/activity',
+  operationId: 'listGroupActivity',
   summary: 'What happened in a group, the newest first.',
   query: paged,
   result: listOf(entrySchema),

@@ -26,6 +26,7 @@ const linkTo = (cursor: string, { history, limit }: Asked): string =>
 const exportGroup = question({
   method: 'GET',
   url: '/api/groups/:groupId/export',
+  operationId: 'exportGroup',
   summary: 'Everything of a group, page by page: itself, its members and balances, then expenses, settlements and what happened. As JSON, or as CSV whose next page is named in Link.',
   query: {
     type: 'object',

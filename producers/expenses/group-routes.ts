@@ -24,6 +24,7 @@ export const thisGroup = (call: Pick<Call, 'caller' | 'params'>) => withMembers(
 const listGroups = question({
   method: 'GET',
   url: '/api/groups',
+  operationId: 'listGroups',
   summary: 'The groups of which you are a member.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(groupSchema),
@@ -36,6 +37,7 @@ const listGroups = question({
 const oneGroup = question({
   method: 'GET',
   url: '/api/groups/:groupId',
+  operationId: 'getGroup',
   summary: 'A group with its members, those who left too.',
   result: groupWithMembersSchema,
   answer: async (call) => {
@@ -52,6 +54,7 @@ const DEFAULT_CURRENCY = 'TON'
 const createGroup = command({
   method: 'POST',
   url: '/api/groups',
+  operationId: 'createGroup',
   summary: 'Make a group, and be its first member.',
   body: {
     type: 'object',
@@ -79,6 +82,7 @@ const chatIn = (chat: string): string => {
 const changeGroup = command({
   method: 'PATCH',
   url: '/api/groups/:groupId',
+  operationId: 'changeGroup',
   summary: 'Change one thing of a group: its title, its currency (nothing is converted), or whether debts are simplified.',
   body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title, currency: currencySchema, simplify: { type: 'boolean' } } },
   status: 200,

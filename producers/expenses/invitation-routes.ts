@@ -16,6 +16,7 @@ const SECRET_BYTES = 24
 const createInvitation = command({
   method: 'POST',
   url: '/api/groups/:groupId/invitations',
+  operationId: 'createInvitation',
   summary: 'Invite people to the group. Everybody who knows the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
   body: {
     type: ['object', 'null'],
@@ -40,6 +41,7 @@ const createInvitation = command({
 const listInvitations = question({
   method: 'GET',
   url: '/api/groups/:groupId/invitations',
+  operationId: 'listInvitations',
   summary: 'The open invitations of a group, without their secrets.',
   result: listOf({ type: 'object', required: ['id', 'createdBy', 'createdAt', 'expiresAt'], properties: { id: text, createdBy: textOrNull, createdAt: text, expiresAt: text } }),
   answer: async (call) => {
@@ -51,6 +53,7 @@ const listInvitations = question({
 const revokeInvitation = command({
   method: 'DELETE',
   url: '/api/groups/:groupId/invitations/:invitationId',
+  operationId: 'revokeInvitation',
   summary: 'Revoke an invitation. Its creator and the owner of the group can do this.',
   status: 200,
   result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },

@@ -22,6 +22,7 @@ const readable = async <I extends { readonly groupId: string }>(call: Pick<Call,
 const me = question({
   method: 'GET',
   url: '/api/users/me',
+  operationId: 'getMe',
   summary: 'Who you are, as your groups last heard it; before they did, as you came in.',
   result: personSchema,
   answer: async (call) => profileView(call.caller.user, (await asking(call).profile(call.caller.user)) ?? call.caller.profile),
@@ -30,6 +31,7 @@ const me = question({
 const paid = question({
   method: 'GET',
   url: '/api/users/me/expenses',
+  operationId: 'listMyExpenses',
   summary: 'What you paid, in all groups, the newest first.',
   query: paged,
   result: listOf(expenseSchema),
@@ -42,6 +44,7 @@ const paid = question({
 const owed = question({
   method: 'GET',
   url: '/api/users/me/debts',
+  operationId: 'listMyDebts',
   summary: 'What others paid for you, in all groups, the newest first.',
   query: paged,
   result: listOf(owedSchema),
@@ -54,6 +57,7 @@ const owed = question({
 const settled = question({
   method: 'GET',
   url: '/api/users/me/settlements',
+  operationId: 'listMySettlements',
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
   query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'sent unless told.' }, ...pagingSchema } },
   result: listOf(settlementSchema),
@@ -86,6 +90,7 @@ const activityView = (activity: Activity) => {
 const activity = question({
   method: 'GET',
   url: '/api/users/me/activity',
+  operationId: 'listMyActivity',
   summary: 'What you paid, owe, sent and received, in all groups, the newest first.',
   query: paged,
   result: listOf(activitySchema),
@@ -109,6 +114,7 @@ interface Sum {
 const summary = question({
   method: 'GET',
   url: '/api/users/me/summary',
+  operationId: 'getMySummary',
   summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
   result: listOf(summarySchema),
   answer: async (call) => {

@@ -41,6 +41,7 @@ const notInvited = (): Problem => mistake(403, { pointer: '/invitation', code: '
 const join = command({
   method: 'POST',
   url: '/api/groups/:groupId/join',
+  operationId: 'joinGroup',
   summary: 'Join a group, for the first time or again. This needs an invitation, or a Mini App that was opened from the Telegram chat of the group.',
   body: { type: ['object', 'null'], additionalProperties: false, properties: { invitation, ...personProperties } },
   status: 200,
@@ -56,6 +57,7 @@ const join = command({
 const leave = command({
   method: 'POST',
   url: '/api/groups/:groupId/leave',
+  operationId: 'leaveGroup',
   summary: 'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
   status: 200,
   result: memberSchema,
@@ -71,6 +73,7 @@ const wallet = { type: ['string', 'null'], minLength: 1, maxLength: 128, pattern
 const setWallet = command({
   method: 'PUT',
   url: '/api/groups/:groupId/wallet',
+  operationId: 'setWallet',
   summary: 'Tell where you are paid.',
   body: { type: 'object', additionalProperties: false, required: ['wallet'], properties: { wallet } },
   status: 200,
@@ -85,6 +88,7 @@ const setWallet = command({
 const setProfile = command({
   method: 'PUT',
   url: '/api/groups/:groupId/profile',
+  operationId: 'setProfile',
   summary: 'Tell how you are called from now on; what was written before keeps the name it had.',
   body: { type: 'object', additionalProperties: false, required: ['name'], properties: personProperties },
   status: 200,

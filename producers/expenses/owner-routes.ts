@@ -9,6 +9,7 @@ import { groupWithMembersSchema, memberSchema, memberView } from './views.ts'
 const handOver = command({
   method: 'PUT',
   url: '/api/groups/:groupId/owner',
+  operationId: 'changeGroupOwner',
   summary: 'Hand the group over to another member. Only the owner can do this.',
   body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: idSchema } },
   status: 200,
@@ -20,6 +21,7 @@ const handOver = command({
 const removeMember = command({
   method: 'DELETE',
   url: '/api/groups/:groupId/members/:userId',
+  operationId: 'removeGroupMember',
   summary: 'Remove a person from the group. They can neither read nor join it until a member invites them again. Their balance stays. Only the owner can do this.',
   status: 200,
   result: memberSchema,
@@ -34,10 +36,11 @@ const removeMember = command({
 })
 
 /** A command without a body, for the whole group. */
-const groupCommand = (action: string, { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string }): Route =>
+const groupCommand = (action: 'archive' | 'unarchive', { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string }): Route =>
   command({
     method: 'POST',
     url: `/api/groups/:groupId/${action}`,
+    operationId: `${action}Group`,
     summary,
     status: 200,
     result: groupWithMembersSchema,

@@ -24,6 +24,7 @@ const here = async (call: Here): Promise<SettlementItem> => {
 const listSettlements = question({
   method: 'GET',
   url: '/api/groups/:groupId/settlements',
+  operationId: 'listSettlements',
   summary: 'The settlements of a group, the newest first.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(settlementSchema),
@@ -36,6 +37,7 @@ const listSettlements = question({
 const oneSettlement = question({
   method: 'GET',
   url: '/api/groups/:groupId/settlements/:settlementId',
+  operationId: 'getSettlement',
   summary: 'One settlement.',
   result: settlementSchema,
   answer: async (call) => settlementView(await here(call)),
@@ -44,6 +46,7 @@ const oneSettlement = question({
 const propose = command({
   method: 'POST',
   url: '/api/groups/:groupId/settlements',
+  operationId: 'proposeSettlement',
   summary: 'Propose a payment to another member. It counts when it is completed. A TON payment carries the comment of the answer.',
   body: newSettlementSchema,
   status: 201,
@@ -112,6 +115,7 @@ const followed = async (call: Here, waitMs = FIRST_WAIT_MS): Promise<SettlementI
 const decideOn = (ton: TonCheck | undefined) => command({
   method: 'PUT',
   url: '/api/groups/:groupId/settlements/:settlementId',
+  operationId: 'changeSettlementStatus',
   summary: 'Change the status of a settlement. The payee can complete it. The payer can complete it by a TON transaction with its comment, if the server looks up transactions. Both can mark it as failed.',
   body: settlementStatusSchema,
   status: 200,

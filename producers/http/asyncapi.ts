@@ -1,6 +1,6 @@
-import { fullName, shortName } from '../../schemas/avro.ts'
-import { latest, readLock, type Locked } from '../../schemas/lock.ts'
-import { isEvent, readSources } from '../../schemas/sources.ts'
+import { expandWithDocs, fullName, type NamedSchema } from '../../schemas/avro.ts'
+import { latest, readLock } from '../../schemas/lock.ts'
+import { isEvent, namesOf, readSources, typeOf } from '../../schemas/sources.ts'
 import type { DomainEdge } from './domain.ts'
 
 export interface AsyncApiParts {
@@ -35,20 +35,28 @@ const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number]):
   [`${name}Events`]: {
     address: `${name}.events`,
     description: `What happened in ${name}: the topic that everything is folded from.`,
-    messages: Object.fromEntries(eventsOf(name).map((event) => [shortName(event.name), messageOf(event)])),
+    messages: messagesOf(name),
     bindings: { kafka: { topic: `${name}.events` } },
   },
   ...channels,
   ...(live === undefined ? {} : { live: { address: live.url, description: live.summary, bindings: { ws: { method: 'GET', query: live.query } }, messages: WATCHED } }),
 })
 
-/** Its own, and those that all share. */
-const eventsOf = (domain: string): readonly Locked[] => {
-  const locked = latest(readLock())
-  return readSources().filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common')).flatMap(({ schema }) => locked.get(fullName(schema)) ?? [])
+/** The events of the domain and those that all domains share, each with the docs of its schema. */
+const messagesOf = (domain: string): Json => {
+  const [sources, locked] = [readSources(), latest(readLock())]
+  const known = namesOf(sources)
+  const events = sources.filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'))
+  return Object.fromEntries(events.map(({ schema }) => [typeOf(schema), messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id)]))
 }
 
-const messageOf = ({ id, schema }: Locked): Json => ({ summary: schema.doc ?? '', contentType: 'application/avro', payload: { schemaFormat: AVRO, schema }, 'x-schema-id': id })
+const messageOf = (schema: NamedSchema, id: number | undefined): Json => ({
+  name: schema.name,
+  summary: schema.doc ?? '',
+  contentType: 'application/avro',
+  payload: { schemaFormat: AVRO, schema },
+  'x-schema-id': id,
+})
 
 const shown = {
   type: 'array',

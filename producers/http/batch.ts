@@ -19,7 +19,7 @@ export const runBatch = async ({ request, reply, route, call, domain, deps, sour
     throw error
   })
   request.appended = { id: eventId, type }
-  for (const event of events) deps.report?.appended(event.meta.source, event.type)
+  for (const event of events) deps.report?.appended({ domain: domain.name, source: event.meta.source, type: event.type })
   for (const reason of doubts) deps.report?.quarantined(reason)
   const position = positions.at(-1)
   if (position === undefined) throw new TypeError(`The log named no position for event ${eventId}`)

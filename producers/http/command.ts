@@ -73,7 +73,7 @@ const appended = async ({ request, reply, domain, deps, call, deadline }: Run, e
   try {
     const receipt = await domain.commands.execute(event, { wait: waitMs > 0, timeoutMs: waitMs, outcomes: call.caller.outcomes, deadline })
     request.appended = { id: event.meta.eventId, type: event.type }
-    deps.report?.appended(event.meta.source, event.type)
+    deps.report?.appended({ domain: domain.name, source: event.meta.source, type: event.type })
     return receipt
   } catch (error) {
     if (isFault(error, 'append-unknown')) reply.header('tributary-event', `unknown:${event.meta.eventId}`)

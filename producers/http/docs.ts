@@ -6,7 +6,7 @@ import type { DomainEdge } from './domain.ts'
 
 interface Described {
   readonly version: string
-  readonly domains: readonly Pick<DomainEdge, 'schemes'>[]
+  readonly domains: readonly Pick<DomainEdge, 'name' | 'schemes' | 'live'>[]
 }
 
 export const openapi = ({ version, domains }: Described): NonNullable<FastifyDynamicSwaggerOptions['openapi']> => ({
@@ -19,7 +19,10 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
       'Every command takes `Idempotency-Key` and `Prefer: respond-async`, and names its event in `Tributary-Event`.',
       'Every question takes `Tributary-After`, and then never shows less than that event.',
     ].join(' '),
+    license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },
+  servers: [{ url: '/' }],
+  tags: tagsOf(domains),
   components: {
     securitySchemes: {
       token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' },
@@ -27,6 +30,14 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
     },
   },
 })
+
+/** The tag of routes that push changes over a WebSocket. */
+export const LIVE_TAG = 'live'
+
+const tagsOf = (domains: Described['domains']): { name: string; description: string }[] => [
+  ...domains.map(({ name }) => ({ name, description: `The routes of the domain ${name}.` })),
+  ...(domains.some(({ live }) => live !== undefined) ? [{ name: LIVE_TAG, description: 'Routes that push changes over a WebSocket.' }] : []),
+]
 
 /** Any of them will do. */
 export const securityOf = ({ schemes = [] }: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [{ token: [] }, ...schemes.map(({ name }) => ({ [name]: [] }))]

@@ -97,9 +97,9 @@ const waitUntilReached = async (request: FastifyRequest, { waitMs, end }: { wait
   if (reached.includes(false)) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
 }
 
-const recordUsage = (scope: FastifyInstance, { access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
+const recordUsage = (scope: FastifyInstance, { name, access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'usage was not recorded')
-  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed, ...(report && { appended: report.appended }) })
+  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed, appended: (type) => report?.appended({ domain: name, source: SOURCE, type }) })
   scope.addHook('onResponse', (request, _reply, done) => {
     const { caller, receivedAt } = request
     if (caller) usage.record({ caller, kind: kindOf(request), id: request.appended?.id ?? request.id, now: receivedAt, day: utcDay(receivedAt) })
@@ -121,6 +121,7 @@ const callerKey = (caller: Admitted | null): string => caller?.patId ?? `user:${
 
 const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): void => {
   const schema = {
+    operationId: route.operationId,
     summary: route.summary,
     tags: [domain.name],
     security: securityOf(domain),

@@ -5,6 +5,7 @@ import { cursorOf, type LiveSpec } from '../live/spec.ts'
 import { createViewer, type Sink, type Viewer } from '../live/viewer.ts'
 import { tooSlow } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
+import { LIVE_TAG } from './docs.ts'
 import { Problem } from './problem.ts'
 import type { Call } from './route.ts'
 
@@ -59,7 +60,7 @@ export const addLive = (scope: FastifyInstance, spec: LiveSpec, { deps, callOf, 
   scope.route({
     method: 'GET',
     url: spec.url,
-    schema: { summary: spec.summary, tags: ['live'], security: [{ token: [] }], querystring: spec.query },
+    schema: { operationId: spec.operationId, summary: spec.summary, tags: [LIVE_TAG], security: [{ token: [] }], querystring: spec.query },
     preHandler: async (request) => {
       demandOrigin(request, deps.origins)
       topics.set(request, await deadlineAfter(deps.limits.readMs).within(spec.admit(callOf(request)), tooSlow))

@@ -63,6 +63,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 
 interface Described {
   readonly url: string
+  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  readonly operationId: string
   readonly summary: string
   readonly params?: JsonSchema
   readonly query?: JsonSchema

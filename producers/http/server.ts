@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import websocket from '@fastify/websocket'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { AppendedEvent } from '../commands.ts'
 import type { Ids } from '../ids.ts'
 import type { Quota } from './auth.ts'
 import { answerBroken } from './broken.ts'
@@ -33,7 +34,7 @@ export interface Limits {
 
 /** What the edge tells whoever keeps metrics. */
 export interface EdgeReport {
-  appended(source: string, type: string): void
+  appended(event: AppendedEvent): void
   /** Something in a batch was not believed. */
   quarantined(reason: string): void
   /** What became of a call of an outside service. */

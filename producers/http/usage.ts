@@ -12,7 +12,7 @@ export interface UsageParts {
   readonly sample: number | null
   readonly source: string
   failed(error: unknown): void
-  appended?(source: string, type: string): void
+  appended?(type: string): void
 }
 
 export interface Used {
@@ -42,7 +42,7 @@ export const createUsage = ({ access, commands, sample, source, failed, appended
     const meta = envelope({ eventId: derivedId(...purpose), user, now, source, correlationId: id })
     const done: Promise<unknown> = commands
       .execute({ ...draft, meta }, { wait: false, timeoutMs: 0 })
-      .then(() => appended?.(source, draft.type))
+      .then(() => appended?.(draft.type))
       .catch(failed)
       .finally(() => underWay.delete(done))
     underWay.add(done)

@@ -10,6 +10,8 @@ import type { EdgeDeps } from './server.ts'
 /** What an outside service calls when something happened there. It has no token of ours, and sends again what was not answered 200. */
 export interface Webhook {
   readonly url: string
+  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  readonly operationId: string
   readonly summary: string
   /** As its events name it. */
   readonly source: string
@@ -34,7 +36,7 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
     scope.route({
       method: 'POST',
       url: hook.url,
-      schema: { summary: hook.summary, tags: [domain.name] },
+      schema: { operationId: hook.operationId, summary: hook.summary, tags: [domain.name] },
       bodyLimit: hook.bodyLimit,
       onRequest: (request, _reply, done) => {
         try {
@@ -57,7 +59,7 @@ const take = async (hook: Webhook, said: Pick<Heard, 'body' | 'correlationId'>, 
   const hear = async (): Promise<readonly Event[]> => hook.hear({ ...said, reader: (await domain.questions()).reader, now: deps.clock.now() })
   const events = await deadlineAfter(readMs).within(hear(), tooSlow)
   if (events.length > 0) await domain.commands.append(events, { deadline })
-  for (const { meta, type } of events) deps.report?.appended(meta.source, type)
+  for (const { meta, type } of events) deps.report?.appended({ domain: domain.name, source: meta.source, type })
   deps.report?.heard(hook.source, events.length > 0 ? 'taken' : 'ignored')
   return {}
 }

@@ -5,6 +5,8 @@ import type { Call, JsonSchema } from '../http/route.ts'
 /** What of a domain can be watched as it changes: a page of data, like its routes. */
 export interface LiveSpec {
   readonly url: string
+  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  readonly operationId: string
   readonly summary: string
   readonly query: JsonSchema
   /** What the caller wants to watch, if they may; else a Problem. */

@@ -9,6 +9,7 @@ import { summarySchema, summaryView, usageSchema } from './views.ts'
 const summaries = question({
   method: 'GET',
   url: '/v1/summaries',
+  operationId: 'listSummaries',
   summary: 'What was eaten a day, with the targets that held on it.',
   query: { ...spanQuerySchema, required: ['from', 'to'] },
   result: listOf(summarySchema),
@@ -21,6 +22,7 @@ const summaries = question({
 const daysLogged = question({
   method: 'GET',
   url: '/v1/days-logged',
+  operationId: 'listDaysLogged',
   summary: 'The days on which anything was logged.',
   query: spanQuerySchema,
   result: listOf({ type: 'string' }),
@@ -30,6 +32,7 @@ const daysLogged = question({
 const usage = question({
   method: 'GET',
   url: '/v1/usage',
+  operationId: 'getUsage',
   summary: 'Requests of a UTC day, sampled. Default: today.',
   query: { type: 'object', additionalProperties: false, properties: { day: { type: 'string', maxLength: 10 } } },
   result: usageSchema,

@@ -40,6 +40,7 @@ const stored = async (call: Asked, { id = '' }: { id?: string }) => {
 const logMeal = command({
   method: 'POST',
   url: '/v1/meals',
+  operationId: 'logMeal',
   summary: 'Log a meal.',
   body: newMealSchema,
   status: 201,
@@ -51,6 +52,7 @@ const logMeal = command({
 const listMeals = question({
   method: 'GET',
   url: '/v1/meals',
+  operationId: 'listMeals',
   summary: 'The meals of a day, of a span of days, or between two instants.',
   query: mealsQuerySchema,
   result: listOf(mealSchema),
@@ -63,6 +65,7 @@ const listMeals = question({
 const oneMeal = question({
   method: 'GET',
   url: '/v1/meals/:id',
+  operationId: 'getMeal',
   summary: 'One meal, wherever it was moved to.',
   result: mealSchema,
   answer: async (call) => {
@@ -75,6 +78,7 @@ const oneMeal = question({
 const correctMeal = command({
   method: 'PATCH',
   url: '/v1/meals/:id',
+  operationId: 'correctMeal',
   summary: 'Correct a meal: its time, day, words or numbers. What is not named stays.',
   body: correctionSchema,
   status: 200,
@@ -89,6 +93,7 @@ const correctMeal = command({
 const deleteMeal = command({
   method: 'DELETE',
   url: '/v1/meals/:id',
+  operationId: 'deleteMeal',
   summary: 'Delete a meal. It can be restored.',
   status: 200,
   result: goneSchema,
@@ -102,6 +107,7 @@ const deleteMeal = command({
 const restoreMeal = command({
   method: 'POST',
   url: '/v1/meals/:id/restore',
+  operationId: 'restoreMeal',
   summary: 'Bring a deleted meal back to where it was.',
   status: 200,
   result: mealSchema,

@@ -43,6 +43,7 @@ const current = ({ caller: { reader, user } }: Pick<Call, 'caller'>) => mealsQue
 const readTargets = question({
   method: 'GET',
   url: '/v1/targets',
+  operationId: 'getTargets',
   summary: 'The daily targets and the nutrient registry.',
   result: targetsSchema,
   answer: async (call) => targetsView(await current(call)),
@@ -51,6 +52,7 @@ const readTargets = question({
 const changeTargets = command({
   method: 'PATCH',
   url: '/v1/targets',
+  operationId: 'changeTargets',
   summary: 'Change some targets: 0 disables one, null leaves it as it is.',
   body: targetsBody,
   status: 200,
@@ -92,6 +94,7 @@ const nutrient = async (call: Pick<Call, 'caller' | 'params'>) => {
 const defineNutrient = command({
   method: 'PUT',
   url: '/v1/nutrients/:name',
+  operationId: 'defineNutrient',
   summary: 'Define a nutrient beside the main four, or change its unit or goal.',
   body: nutrientBody,
   status: 200,
@@ -104,6 +107,7 @@ const defineNutrient = command({
 const removeNutrient = command({
   method: 'DELETE',
   url: '/v1/nutrients/:name',
+  operationId: 'removeNutrient',
   summary: 'Remove a nutrient from the registry. Meals keep what they counted.',
   status: 200,
   result: nutrientSchema,

@@ -10,6 +10,7 @@ import { goneSchema } from './views.ts'
 const listTokens = question({
   method: 'GET',
   url: '/v1/tokens',
+  operationId: 'listTokens',
   summary: 'Your tokens, without their secrets.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(tokenSchema),
@@ -32,6 +33,7 @@ const newToken = {
 const issueToken = command({
   method: 'POST',
   url: '/v1/tokens',
+  operationId: 'issueToken',
   summary: 'Make a token. Its secret is shown in this answer only.',
   body: newToken,
   status: 201,
@@ -55,6 +57,7 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/
 const revokeToken = command({
   method: 'DELETE',
   url: '/v1/tokens/:id',
+  operationId: 'revokeToken',
   summary: 'Revoke a token, at once.',
   status: 200,
   result: goneSchema,

@@ -1,7 +1,7 @@
 import type { Event } from '../../schemas/event.ts'
 import { messageOf } from '../../schemas/fault.ts'
 import type { Reader } from '../../projections/table.ts'
-import type { Commands } from '../commands.ts'
+import type { AppendedEvent, Commands } from '../commands.ts'
 import { MOST_BY_MQTT } from '../scales/envelope.ts'
 import { readHolder, type Holder } from '../scales/holder.ts'
 import { takeEnvelope, takeStatus, takeUnreadable, type Sender, type Taken } from '../scales/intake.ts'
@@ -12,7 +12,7 @@ import type { Kind, Topic } from './topic.ts'
 
 /** What the way in tells whoever keeps metrics. */
 export interface DeviceReport {
-  appended(source: string, type: string): void
+  appended(event: Omit<AppendedEvent, 'domain'>): void
   message(kind: Kind): void
   quarantined(reason: string): void
   refused(reason: string): void
@@ -85,6 +85,6 @@ const takeMessage = ({ kind, payload }: Message, sender: Sender): Taken => {
 
 const tell = (report: DeviceReport, { messages, events, taken }: { messages: readonly Message[]; events: readonly Event[]; taken: readonly Taken[] }): void => {
   for (const { kind } of messages) report.message(kind)
-  for (const { meta, type } of events) report.appended(meta.source, type)
+  for (const { meta, type } of events) report.appended({ source: meta.source, type })
   for (const { refused } of taken) for (const { reason } of refused) report.quarantined(reason)
 }

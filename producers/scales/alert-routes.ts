@@ -44,6 +44,7 @@ const paging = { type: 'object', additionalProperties: false, properties: paging
 const listAlerts = question({
   method: 'GET',
   url: '/v1/locations/:loc/alerts',
+  operationId: 'listAlerts',
   summary: 'Alerts that are pending, active or acknowledged: one a type and an entity.',
   query: paging,
   result: listOf(alertSchema),
@@ -56,6 +57,7 @@ const listAlerts = question({
 const alertHistory = question({
   method: 'GET',
   url: '/v1/locations/:loc/alerts/history',
+  operationId: 'listAlertHistory',
   summary: 'What became of alerts, the newest first.',
   query: paging,
   result: listOf(alertSchema),
@@ -68,6 +70,7 @@ const alertHistory = question({
 const acknowledge = command({
   method: 'POST',
   url: '/v1/locations/:loc/alerts/:alert/ack',
+  operationId: 'acknowledgeAlert',
   summary: 'Say that somebody saw an alert.',
   status: 200,
   result: alertSchema,

@@ -46,6 +46,7 @@ const reads = async (call: Call): Promise<undefined> => {
 const searchBeers = question({
   method: 'GET',
   url: '/v1/beers',
+  operationId: 'searchBeers',
   summary: 'Beers with a word that begins so: of the global library, and before them those of a location.',
   query: { type: 'object', additionalProperties: false, properties: { search: { type: 'string', maxLength: 100 }, loc, ...pagingSchema } },
   result: listOf(pointerSchema),
@@ -75,6 +76,7 @@ const [OWN, GLOBAL] = ['l', 'g']
 const defineBeer = command({
   method: 'POST',
   url: '/v1/beers',
+  operationId: 'defineBeer',
   summary: 'Add a beer to the global library, or to a location\'s own.',
   body: {
     type: 'object',
@@ -113,6 +115,7 @@ const demandName = (called: string): void => {
 const oneBeer = question({
   method: 'GET',
   url: '/v1/beers/:beer',
+  operationId: 'getBeer',
   summary: 'A beer with its keg weights and where they come from.',
   query: locQuery,
   result: beerSchema,
@@ -128,6 +131,7 @@ const oneBeer = question({
 const changeBeer = command({
   method: 'PATCH',
   url: '/v1/beers/:beer',
+  operationId: 'changeBeer',
   summary: 'Change a beer; kegs that are tapped keep what they took from it.',
   query: locQuery,
   body: { type: 'object', additionalProperties: false, minProperties: 1, properties: { name, style, specific_gravity: gravity } },
@@ -147,6 +151,7 @@ const changeBeer = command({
 const removeBeer = command({
   method: 'DELETE',
   url: '/v1/beers/:beer',
+  operationId: 'removeBeer',
   summary: 'Remove a beer from its library. Kegs keep what they took from it.',
   query: locQuery,
   status: 200,
@@ -166,6 +171,7 @@ const weight = { type: 'number', minimum: 0, maximum: 1_000 } as const
 const setWeights = command({
   method: 'PUT',
   url: '/v1/beers/:beer/kegs/:type',
+  operationId: 'setBeerKegWeights',
   summary: 'Set the reference weights of a beer in a type of keg.',
   query: locQuery,
   body: {

@@ -1,3 +1,4 @@
+import { expandWithDocs } from '../../schemas/avro.ts'
 import { AVRO, type Json } from '../http/asyncapi.ts'
 import { ENVELOPE, EVENT_TYPES, MOST_BY_MQTT } from './envelope.ts'
 import { AVRO_HEADER } from './payload.ts'
@@ -59,7 +60,7 @@ export const deviceChannels: Json = {
     parameters: { ...parameters, kind: { enum: EVENT_TYPES } },
     messages: {
       envelope: { contentType: 'application/json', payload: envelope },
-      avro: { contentType: 'application/avro', summary: `The same in Avro's single-object encoding; begins with ${AVRO_HEADER.toString('hex')}.`, payload: { schemaFormat: AVRO, schema: ENVELOPE } },
+      avro: { contentType: 'application/avro', summary: `The same in Avro's single-object encoding; begins with ${AVRO_HEADER.toString('hex')}.`, payload: { schemaFormat: AVRO, schema: expandWithDocs(ENVELOPE, new Map()) } },
     },
   },
   deviceStatus: {

@@ -19,6 +19,7 @@ const paging = { type: 'object', additionalProperties: false, properties: paging
 const calibrate = command({
   method: 'POST',
   url: '/v1/locations/:loc/devices/:device/calibration',
+  operationId: 'recordCalibration',
   summary: 'Record a calibration of a scale.',
   body: {
     type: 'object',
@@ -42,6 +43,7 @@ const calibrate = command({
 const calibrations = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/:device/calibrations',
+  operationId: 'listCalibrations',
   summary: 'The calibrations of a scale, the newest first.',
   query: paging,
   result: listOf(calibrationSchema),
@@ -55,6 +57,7 @@ const calibrations = question({
 const quarantine = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/:device/quarantine',
+  operationId: 'listQuarantine',
   summary: 'Readings of a device that were not believed, with the reason, the newest first. They are kept for 30 days, their number for good.',
   query: {
     type: 'object',
@@ -73,6 +76,7 @@ const quarantine = question({
 const issueToken = command({
   method: 'POST',
   url: '/v1/locations/:loc/devices/:device/tokens',
+  operationId: 'issueDeviceToken',
   summary: 'Create a token for the device, for MQTT and HTTP. The secret is in this answer only. The token ends when the device leaves the location, or its creator does.',
   status: 201,
   result: deviceTokenSchema,
@@ -93,6 +97,7 @@ const issueToken = command({
 const listTokens = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/:device/tokens',
+  operationId: 'listDeviceTokens',
   summary: 'The tokens of a device: who created each, when, the last day of its use, and when it ended. Revoked tokens and tokens of other locations are not listed.',
   query: paging,
   result: listOf(deviceTokenSchema),
@@ -107,6 +112,7 @@ const listTokens = question({
 const revokeToken = command({
   method: 'DELETE',
   url: '/v1/locations/:loc/devices/:device/tokens/:token',
+  operationId: 'revokeDeviceToken',
   summary: 'Revoke a token of a device, at once.',
   status: 200,
   result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },

@@ -21,6 +21,7 @@ const devicesQuery = {
 const listDevices = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices',
+  operationId: 'listDevices',
   summary: 'The devices of a location.',
   query: devicesQuery,
   result: listOf(deviceSchema),
@@ -43,6 +44,7 @@ const belowOf = async (call: Pick<Call, 'caller' | 'params'>, asked: string | un
 const oneDevice = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/:device',
+  operationId: 'getDevice',
   summary: 'One device: its status, telemetry and calibration.',
   result: deviceSchema,
   answer: async (call) => {
@@ -54,6 +56,7 @@ const oneDevice = question({
 const claimDevice = command({
   method: 'POST',
   url: '/v1/locations/:loc/devices',
+  operationId: 'claimDevice',
   summary: 'Claim a device for the location. The first to claim it has it until they release it.',
   body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema } },
   status: 201,
@@ -88,6 +91,7 @@ const soon = async <T>(look: () => Promise<T>, isThere: (found: T) => boolean): 
 const releaseDevice = command({
   method: 'DELETE',
   url: '/v1/locations/:loc/devices/:device',
+  operationId: 'releaseDevice',
   summary: 'Give a device up, so that another location can claim it.',
   status: 200,
   result: { type: 'object', required: ['id', 'released'], properties: { id: { type: 'string' }, released: { type: 'boolean' } } },

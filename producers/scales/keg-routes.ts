@@ -29,6 +29,7 @@ const storedKeg = async ({ caller: { reader } }: Asked, { id = '' }: Pick<Decisi
 const tapKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg',
+  operationId: 'tapKeg',
   summary: 'Put a keg of a beer on the tap. The keg before it ends.',
   body: newKegSchema,
   status: 201,
@@ -46,6 +47,7 @@ const tapKeg = command({
 const finishKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg/finish',
+  operationId: 'finishKeg',
   summary: 'Take the keg off the tap.',
   body: { type: ['object', 'null'], additionalProperties: false, properties: { at: instantSchema } },
   status: 200,
@@ -64,6 +66,7 @@ const finishKeg = command({
 const correctKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg/correct',
+  operationId: 'correctKeg',
   summary: 'It was another keg than was said: what was attributed to the one goes to the other.',
   body: correctionSchema,
   status: 200,
@@ -106,6 +109,7 @@ const rightKeg = async (call: Call<Said>, loc: string): Promise<Contents & { rea
 const oneKeg = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg',
+  operationId: 'getKeg',
   summary: 'A keg of the location, from its tapping to its end, with its tare.',
   result: kegSchema,
   answer: async (call) => {

@@ -9,6 +9,7 @@ const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 /** A bar as it is now: its taps, what is in them, and its alerts. */
 export const barLive: LiveSpec = {
   url: '/v1/live',
+  operationId: 'watchLocation',
   summary: 'A bar as it changes (WebSocket): a snapshot of its taps and active alerts, then every change in order.',
   query: {
     type: 'object',

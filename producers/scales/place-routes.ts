@@ -27,6 +27,7 @@ const settings = ({ caller: { reader }, params }: Pick<Call, 'caller' | 'params'
 const readSettings = question({
   method: 'GET',
   url: '/v1/locations/:loc/settings',
+  operationId: 'getSettings',
   summary: 'The settings of a location, those that nobody changed too.',
   result: settingsSchema,
   answer: settings,
@@ -37,6 +38,7 @@ const percent = { type: 'number', minimum: 0, maximum: 100 } as const
 const changeSettings = command({
   method: 'PATCH',
   url: '/v1/locations/:loc/settings',
+  operationId: 'changeSettings',
   summary: 'Change some settings; what is not named stays.',
   body: {
     type: 'object',
@@ -75,6 +77,7 @@ const memberSchema = { type: 'object', required: ['user_id', 'role'], properties
 const listMembers = question({
   method: 'GET',
   url: '/v1/locations/:loc/members',
+  operationId: 'listLocationMembers',
   summary: 'Who may read and run a location: its owner and its members.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(memberSchema),
@@ -94,6 +97,7 @@ const userOf = ({ params }: Pick<Call, 'params'>): string => {
 const addMember = command({
   method: 'PUT',
   url: '/v1/locations/:loc/members/:user',
+  operationId: 'addLocationMember',
   summary: 'Let somebody read and run the location. The owner only.',
   status: 200,
   result: memberSchema,
@@ -113,6 +117,7 @@ const addMember = command({
 const removeMember = command({
   method: 'DELETE',
   url: '/v1/locations/:loc/members/:user',
+  operationId: 'removeLocationMember',
   summary: 'Take somebody\'s access to the location. The owner, or the member themselves.',
   status: 200,
   result: { type: 'object', required: ['user_id', 'removed'], properties: { user_id: text, removed: { type: 'boolean' } } },

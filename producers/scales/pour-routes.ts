@@ -24,6 +24,7 @@ export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?:
 const listPours = question({
   method: 'GET',
   url: '/v1/locations/:loc/pours',
+  operationId: 'listPours',
   summary: 'What was poured, the newest first.',
   query: { type: 'object', additionalProperties: false, properties: { ...instantsQuery, ...pagingSchema } },
   result: listOf(pourSchema),
@@ -36,6 +37,7 @@ const listPours = question({
 const voidPours = command({
   method: 'POST',
   url: '/v1/locations/:loc/pours/void',
+  operationId: 'voidPours',
   summary: 'What was detected as pours of a keg between two instants was none.',
   body: {
     type: 'object',

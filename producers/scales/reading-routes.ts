@@ -59,6 +59,7 @@ const holderOf = async (call: Pick<Call, 'caller' | 'params'>, device: string): 
 const report: Batch = {
   method: 'POST',
   url: '/v1/devices/:device/readings',
+  operationId: 'reportReadings',
   summary: 'Report readings, telemetry, tares and calibrations of a device, 1 to 1,000 at once. Sent again, they change nothing.',
   body: bodySchema,
   bodyLimit: 1024 * 1024,

@@ -50,6 +50,7 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
 const history = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps/:tap/history',
+  operationId: 'getTapHistory',
   summary: 'The level and the battery of the keg that is on the tap, in bins that fit the range (default: 24h).',
   query: rangeQuery,
   result: answered({ tap_id: text, keg_id: textOrNull, from: text, to: text, bin_secs: integer, data: listed({ t: text, level_pct: number }), battery_data: listed({ t: text, battery_pct: number }) }),
@@ -68,6 +69,7 @@ const history = question({
 const rate = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps/:tap/rate',
+  operationId: 'getPourRate',
   summary: 'How fast the keg on the tap is poured, over the location\'s window, and for how long it lasts.',
   result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
   answer: async (call) => {
@@ -80,6 +82,7 @@ const rate = question({
 const lifespan = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg/lifespan',
+  operationId: 'getKegLifespan',
   summary: 'How long a keg lasted, and what was poured of it.',
   result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: number, lifespan_hours: numberOrNull }),
   answer: async (call) => {
@@ -93,6 +96,7 @@ const lifespan = question({
 const byHour = question({
   method: 'GET',
   url: '/v1/locations/:loc/pours/by-hour',
+  operationId: 'getPoursByHour',
   summary: 'What was poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
   query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
   result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
@@ -106,6 +110,7 @@ const byHour = question({
 const battery = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices/battery',
+  operationId: 'getBatteryTrend',
   summary: 'The battery of each device by UTC day (default: 7d).',
   query: rangeQuery,
   result: answered({ items: listed({ day: text, device_id: text, avg_battery_pct: number, min_battery_pct: number }) }),
@@ -118,6 +123,7 @@ const battery = question({
 const styles = question({
   method: 'GET',
   url: '/v1/locations/:loc/styles',
+  operationId: 'getStyles',
   summary: 'What was poured of each style of beer (default: 30d), the most first.',
   query: rangeQuery,
   result: answered({ items: listed({ style: textOrNull, gallons: number, share: number }) }),

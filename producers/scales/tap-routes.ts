@@ -32,6 +32,7 @@ const wholeTap = async (call: Asked) => {
 const listTaps = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps',
+  operationId: 'listTaps',
   summary: 'All taps of a location with their state.',
   result: listOf(tapSchema),
   answer: async (call) => ({ items: (await scalesQueries(call.caller.reader).taps(locOf(call))).map(tapView) }),
@@ -40,6 +41,7 @@ const listTaps = question({
 const oneTap = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps/:tap',
+  operationId: 'getTap',
   summary: 'One tap: its configuration, state, keg and tare.',
   result: oneTapSchema,
   answer: async (call) => {
@@ -52,6 +54,7 @@ const oneTap = question({
 const removeTap = command({
   method: 'DELETE',
   url: '/v1/locations/:loc/taps/:tap',
+  operationId: 'removeTap',
   summary: 'Remove a tap: its keg ends, its device is free.',
   status: 200,
   result: { type: 'object', required: ['tap', 'removed'], properties: { tap: { type: 'string' }, removed: { type: 'boolean' } } },
@@ -67,6 +70,7 @@ const removeTap = command({
 const assignDevice = command({
   method: 'PUT',
   url: '/v1/locations/:loc/taps/:tap/device',
+  operationId: 'assignDevice',
   summary: 'Put a device of the location under the tap. A device has one tap and a tap one device.',
   body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema, since: { ...instantSchema, description: 'Since when the device is under the tap. Default: now. Older readings have no tap.' } } },
   status: 200,
@@ -83,6 +87,7 @@ const assignDevice = command({
 const unassignDevice = command({
   method: 'DELETE',
   url: '/v1/locations/:loc/taps/:tap/device',
+  operationId: 'unassignDevice',
   summary: 'Take the device away from the tap.',
   status: 200,
   result: oneTapSchema,
@@ -110,6 +115,7 @@ const tareBody = {
 const recordTare = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/tare',
+  operationId: 'recordTare',
   summary: 'Record a tare of the keg on the tap. A full one is kept with its beer, too.',
   body: tareBody,
   status: 200,

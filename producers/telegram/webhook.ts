@@ -18,6 +18,7 @@ const BODY_LIMIT = 1024 * 1024
 /** What happens in the chats that the bot is in. */
 export const telegramWebhook = (secret: string | undefined): Webhook => ({
   url: '/webhooks/telegram',
+  operationId: 'receiveTelegramUpdate',
   summary: 'Updates of the Telegram bot, with the secret that it was set with.',
   source: TELEGRAM_SOURCE,
   bodyLimit: BODY_LIMIT,

@@ -17,7 +17,7 @@ const taken = async (): Promise<number> => {
 
 const open = async (mqtt: Config['mqtt']) => {
   const bar = openBar()
-  const metrics = createMetrics(Date.now)
+  const metrics = createMetrics(Date.now, { log: 'embedded', items: 'embedded', roles: 'edge' })
   const devices = await openDevices({ config: { ...readConfig({}), mqtt }, clock: systemClock, metrics }, { domains: [{ ...scalesEdge, commands: bar.commands, questions: bar.questions }], logger: pino({ level: 'silent' }) })
   onTestFinished(() => devices?.stop())
   return { bar, devices, metrics }
@@ -47,7 +47,7 @@ test('what devices say is counted: messages, events, what is not believed and wh
   await connected(deviceAt(devices?.url ?? '', 'SCALE-0043', { password: 'wrong' })).catch(() => {})
   const text = await metrics.text([])
   for (const line of [
-    'mqtt_messages_total{kind="reading"} 2', 'mqtt_connections 1', 'mqtt_refused_total{reason="token"} 1', 'device_events_quarantined_total{reason="range"} 1',
-    'pipeline_events_appended_total{source="mqtt",type="ReadingReported"} 1',
+    'tributary_mqtt_messages_total{kind="reading"} 2', 'tributary_mqtt_connections 1', 'tributary_mqtt_refused_total{reason="token"} 1', 'tributary_device_events_quarantined_total{reason="range"} 1',
+    'tributary_events_appended_total{domain="scales",source="mqtt",type="ReadingReported"} 1',
   ]) expect(text).toContain(line)
 })

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readConfig } from '../../cli/config.ts'
 import { createPerform } from '../../cli/operations.ts'
 import { createOutput } from '../../cli/output.ts'
@@ -18,6 +18,7 @@ import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { rebuild } from '../../processors/engine/rebuild.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { mintToken } from '../../producers/pat.ts'
+import { Fault } from '../../schemas/fault.ts'
 
 const freshConfig = () => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
@@ -38,7 +39,7 @@ const says = () => {
   const rows: unknown[] = []
   return { rows, row: (row: unknown) => void rows.push(row), progress: () => undefined, signal: new AbortController().signal }
 }
-const token = (runtime: Runtime, user: string) => createPerform(runtime)('token-create', { user, domain: 'meals', scopes: 'read', name: 'n' }, says()) as Promise<{ id: string }>
+const token = (runtime: Runtime, user: string, scopes = 'read') => createPerform(runtime)('token-create', { user, domain: 'meals', scopes, name: 'n' }, says()) as Promise<{ id: string; token: string }>
 
 describe('the runtime', () => {
   test('newer folds build their own generation before they serve, embedded', async () => {
@@ -112,7 +113,7 @@ describe('the runtime', () => {
       await pipeline.start('processor')
       await pipeline.log.append([{ key: 'bad', value: Buffer.from('nonsense') }])
       await token(runtime, 'ann')
-      expect(await runtime.metrics.text([])).toContain('pipeline_events_appended_total{source="command-line",type="PatIssued"} 1')
+      expect(await runtime.metrics.text([])).toContain('tributary_events_appended_total{domain="meals",source="command-line",type="PatIssued"} 1')
       const told = says()
       await createPerform(runtime)('parked-list', {}, told)
       expect(told.rows).toMatchObject([{ domain: 'meals', key: 'bad', code: 'not-wire-format' }])
@@ -121,6 +122,24 @@ describe('the runtime', () => {
       expect(await createPerform(runtime)('parked-retry', { all: true }, says())).toEqual({ asked: 1, healed: 0, still: 1, pending: 0 })
       await createPerform(runtime)('parked-list', {}, told)
       expect(told.rows).toHaveLength(2)
+    })
+  })
+
+  test('an append of the edge that fails is counted as a fault of its domain', async () => {
+    const config = { ...freshConfig(), http: { host: '127.0.0.1', port: 0 }, admin: { host: '127.0.0.1', port: 0 }, mqtt: 'off' as const }
+    await withRuntime({ config }, async (runtime) => {
+      const pipeline = runtime.pipeline('meals')
+      await pipeline.start('processor')
+      const { token: bearer } = await token(runtime, 'ann', 'write')
+      const serving = await openEdge(runtime, { edge: true, processor: true, live: false, logger: pino({ level: 'silent' }) })
+      try {
+        vi.spyOn(pipeline.log, 'append').mockRejectedValue(new Fault('log-unavailable', 'The log does not answer.', { retriable: true }))
+        const refused = await fetch(`${serving.http}/v1/meals`, { method: 'POST', headers: { 'authorization': `Bearer ${bearer}`, 'content-type': 'application/json' }, body: JSON.stringify({ mealSummary: 'Oats', eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: 1, protein: 0, carbs: 0, fat: 0 }) })
+        expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'log-unavailable' }])
+        expect(await (await fetch(`${serving.admin}/metrics`)).text()).toMatch(/tributary_faults_total\{domain="meals",code="log-unavailable"\} [1-9]/)
+      } finally {
+        await serving.stop()
+      }
     })
   })
 

@@ -69,7 +69,7 @@ describeOnServices('three brokers, an edge and two processors under load', (serv
     const { edge, processors: [zombie], load, users, finish } = await startCrew('2026-10-04')
     if (zombie === undefined) throw new Error('no processor')
     // Most writes are refused by the checkpoint, which another member moved; the others by the positions of their items.
-    const refused = async () => (await metricOf(zombie, 'pipeline_projection_conflicts_total')) + codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
+    const refused = async () => (await metricOf(zombie, 'tributary_fold_conflicts_total')) + codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
     await progress(load, edge, 40)
     // Its session must end between a load and the write that follows it: with the store asleep, it stands there whenever it has work.
     for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {

@@ -72,7 +72,7 @@ describe('commands', { timeout: 120_000 }, () => {
     expect(await run(['parked', 'show', id], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('0000000063010203') })
     expect(await run(['parked', 'retry', id], env)).toMatchObject({ code: 4 })
     expect(await run(['status'], env)).toMatchObject({ code: 4 })
-    expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('pipeline_dlq_size{domain="meals"} 1')
+    expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('tributary_parked_keys{domain="meals"} 1')
     expect(await run(['doctor'], env)).toMatchObject({ code: 1, stdout: expect.stringContaining('parked') })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
@@ -92,7 +92,7 @@ describe('commands', { timeout: 120_000 }, () => {
     const status = async (path: string): Promise<number> => (await fetch(`${server.admin}${path}`)).status
     expect(await Promise.all(['/livez', '/readyz', '/metrics', '/v1/tables', '/', '/v1/meals'].map(status))).toEqual([200, 200, 200, 200, 404, 404])
     const metrics = await (await fetch(`${server.admin}/metrics`)).text()
-    for (const name of ['build_info', 'pipeline_events_appended_total', 'pipeline_projection_lag_events', 'pipeline_projection_lag_seconds', 'pipeline_projection_conflicts_total', 'pipeline_dlq_size']) {
+    for (const name of ['build_info', 'events_appended_total', 'lag_events', 'lag_seconds', 'fold_conflicts_total', 'parked_keys'].map((each) => `tributary_${each}`)) {
       expect(metrics).toContain(`# TYPE ${name} `)
     }
     expect(await (await fetch(`${server.admin}/v1/tables`)).json()).toEqual({ meals: { table: 'chatkcal', generation: 1 }, scales: { table: 'scale-sense', generation: 1 }, 'scales-series': { table: 'scale-sense-series', generation: 1 }, expenses: { table: 'FractiTable', generation: 1 } })

@@ -104,7 +104,7 @@ describeOnServices('a service that does not answer', (services) => {
     expect(await probe(bar.server, '/readyz')).toMatchObject({ status: 503 })
     expect(await probe(bar.server, '/v1/tables')).toMatchObject({ status: 503 })
     const metrics = await probe(bar.server, '/metrics')
-    expect(metrics).toMatchObject({ status: 200, text: expect.stringContaining('http_request_duration_seconds') })
+    expect(metrics).toMatchObject({ status: 200, text: expect.stringContaining('tributary_http_request_duration_seconds') })
     bar.proxy.recover()
     await untilWorking(bar)
     expect(await watched(bar)).toBe('snapshot')

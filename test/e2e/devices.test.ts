@@ -43,7 +43,7 @@ test('a reading that was acknowledged survives kill -9, and shows at its tap', {
   expect((await readings(env)).slice(0, acknowledged + 1)).toEqual(Array.from({ length: acknowledged + 1 }, (_, seq) => seq))
   const owner = client(second.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
   await until(async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'), () => second.stderr())
-  expect(await (await fetch(`${second.admin}/metrics`)).text()).toContain('mqtt_connections')
+  expect(await (await fetch(`${second.admin}/metrics`)).text()).toContain('tributary_mqtt_connections')
   expect(await second.stop()).toBe(0)
 })
 
@@ -83,7 +83,7 @@ describeWith('devices at a broker of others (Mosquitto)', mosquittoAvailable(), 
       const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: mosquitto.url }
       const first = await startServer(env)
       await openBar(env, first)
-      await until(async () => (await (await fetch(`${first.admin}/metrics`)).text()).includes('mqtt_connections 1'), () => first.stderr())
+      await until(async () => (await (await fetch(`${first.admin}/metrics`)).text()).includes('tributary_mqtt_connections 1'), () => first.stderr())
       const device = deviceAt(mosquitto.url, DEVICE)
       await connected(device)
       await device.publishAsync(TOPIC, envelope(1), { qos: 1 })

@@ -64,7 +64,7 @@ test('a generation of folds that the running server does not have is not served,
   const nobody = /generation 3 of meals serves, but no processor follows it/
   const ready = await fetch(`${server.admin}/readyz`)
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringMatching(nobody)])
-  expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('pipeline_serving_followed{domain="meals",generation="3"} 0')
+  expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('tributary_serving_followed{domain="meals"} 0')
   expect(await run(['status'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(nobody) })
   expect(await run(['doctor'], env)).toMatchObject({ code: 1, stdout: expect.stringMatching(nobody) })
   await tell(['flip', 'meals', '--to', '1'], env)

@@ -96,7 +96,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
     expect(await run(['generations', 'meals', '--drop', '2', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
     expect(await run(['flip', 'meals', '--to', '2'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unfinished') })
-    const progressed = async () => /pipeline_rebuild_progress_ratio\{domain="meals",generation="2"\} 0\.\d/.test(await (await fetch(`${server.admin}/metrics`)).text())
+    const progressed = async () => /tributary_rebuild_progress_ratio\{domain="meals",generation="2"\} 0\.\d/.test(await (await fetch(`${server.admin}/metrics`)).text())
     await until(progressed, running.stderr)
     running.kill('SIGINT')
     expect(await running.ended).toBe(130)

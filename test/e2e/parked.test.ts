@@ -39,7 +39,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     expect(Date.parse(String(row?.['since']))).toBeGreaterThan(Date.parse('2026-01-01'))
     const shown = await tell(['parked', 'show', 'ann'], env)
     for (const part of ['MealLogged at 0:', `${waiting} more of its events wait`, 'fold-threw: a meal of 666 calories', '"calories": 666000', 'deadly.mjs']) expect(shown).toContain(part)
-    expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain(`pipeline_dlq_waiting_events{domain="meals"} ${waiting}`)
+    expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain(`tributary_parked_waiting_events{domain="meals"} ${waiting}`)
     expect(await run(['parked', 'retry', 'ann', '--json'], env)).toMatchObject({ code: 4, stdout: '{"asked":1,"healed":0,"still":1,"pending":0}\n' })
     await server.stop()
     const mended = await startServer(env)
@@ -131,7 +131,7 @@ describe('an event that kills the process', { timeout: 300_000 }, () => {
         const server = await startServer(killing).catch(() => undefined)
         if (server === undefined) continue
         // Asked of the server itself: a command would take the folder of one that died.
-        const counts = async () => (await (await fetch(`${server.admin}/metrics`)).text()).includes('pipeline_dlq_size{domain="meals"} 1')
+        const counts = async () => (await (await fetch(`${server.admin}/metrics`)).text()).includes('tributary_parked_keys{domain="meals"} 1')
         const outcome = await Promise.race([server.ended, until(counts, () => server.stderr()).then(() => 'parked', () => 'died')])
         if (outcome === 'parked') return server
       }

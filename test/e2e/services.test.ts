@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { metricOf } from './crew.ts'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
 import { describeOnServices } from './on-services.ts'
 import { longTest } from '../services/available.ts'
@@ -40,6 +41,7 @@ describeOnServices('on Kafka and DynamoDB Local, with two processor processes', 
     }
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(await statusOf(env)).toMatchObject({ domain: 'meals', lagEvents: 0, parked: 0 })
+    expect((await metricOf(second, 'tributary_write_units_total')) + (await metricOf(third, 'tributary_write_units_total'))).toBeGreaterThan(0)
     expect(await Promise.all([edge.stop(), second.stop(), third.stop()])).toEqual([0, 0, 0])
   }, 300_000)
 

@@ -25,7 +25,7 @@ test('E-h E-l the program takes updates of Telegram and people of its Mini App, 
   await until(async () => (await groups()).length === 1, () => 'the group is there to see')
   await until(async () => JSON.stringify(await groups()).includes('"chatId":"-10055"'), () => 'the group moved')
   expect(await groups()).toMatchObject([{ title: 'Tatry', memberCount: 2 }])
-  expect(await (await fetch(`${server.admin}/metrics`)).text()).toMatch(/webhook_calls_total\{source="telegram",outcome="taken"\} [3-9]/)
+  expect(await (await fetch(`${server.admin}/metrics`)).text()).toMatch(/tributary_webhook_calls_total\{source="telegram",outcome="taken"\} [3-9]/)
 
   const doctor = await tell(['doctor'], env)
   expect(doctor).toContain(`ok   TON: ${ton.url} answers`)

@@ -38,10 +38,10 @@ describe('verify', { timeout: 120_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await withMeals(env)
     const server = await startServer(env)
-    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeUndefined()
+    expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
     expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({ keys: 2, differences: [] })
-    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(0)
-    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
+    expect(await metric(server.admin, 'tributary_verify_differences')).toBe(0)
+    expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
     expect(JSON.parse(await tell(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({ keys: 3, differences: [] })
     expect(await run(['verify', 'meals', '--sample', '2', '--key', 'ann'], env)).toMatchObject({ code: 2 })
   })
@@ -60,7 +60,7 @@ describe('verify', { timeout: 120_000 }, () => {
     }
     expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
     const server = await startServer(env)
-    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(1)
+    expect(await metric(server.admin, 'tributary_verify_differences')).toBe(1)
   })
 
   test('what differs is told field by field, some of it, and how much more there is', async () => {
@@ -85,9 +85,9 @@ describe('verify', { timeout: 120_000 }, () => {
     expect(await run(['verify', 'meals', '--generation', '2'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify', 'meals', '--generation', '7'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unknown') })
     const server = await startServer(env)
-    expect(await metric(server.admin, 'pipeline_verify_timestamp_seconds')).toBeUndefined()
+    expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
     expect(await run(['verify', 'meals', '--generation', '1'], env)).toMatchObject({ code: 3 })
-    expect(await metric(server.admin, 'pipeline_verify_differences')).toBe(1)
+    expect(await metric(server.admin, 'tributary_verify_differences')).toBe(1)
   })
 
   test('every metric that an alert names is one that a running server tells', async () => {
@@ -97,7 +97,7 @@ describe('verify', { timeout: 120_000 }, () => {
     await tell(['verify'], env)
     const text = await (await fetch(`${server.admin}/metrics`)).text()
     const rules = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'alerts.yml'), 'utf8')
-    const named = new Set(rules.match(/pipeline_\w+/g))
+    const named = new Set(rules.match(/(tributary|nodejs|process)_\w+/g)?.map((name) => name.replace(/_bucket$/, '')))
     expect(named.size).toBeGreaterThan(4)
     for (const name of named) expect(text).toContain(`# TYPE ${name} `)
   })

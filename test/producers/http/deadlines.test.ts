@@ -14,7 +14,7 @@ const used = (id: string, now: number): Event => ({ type: 'PatUsed', meta: envel
 
 /** Reads the store before it appends, as batches of devices do. */
 const batch: Batch = {
-  method: 'POST', url: '/v1/toys', summary: 'Toys.', body: { type: 'object' }, bodyLimit: 1_000, status: 202, result: { type: 'object', additionalProperties: true },
+  method: 'POST', url: '/v1/toys', operationId: 'reportToys', summary: 'Toys.', body: { type: 'object' }, bodyLimit: 1_000, status: 202, result: { type: 'object', additionalProperties: true },
   collect: async ({ caller: { reader }, now }) => {
     await reader.get(KEY)
     return { events: [used('toys', now)], doubts: [], answer: {} }
@@ -22,7 +22,7 @@ const batch: Batch = {
 }
 /** Reads the store before it decides. */
 const reading: Command = {
-  method: 'PUT', url: '/v1/toys', summary: 'Changes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
+  method: 'PUT', url: '/v1/toys', operationId: 'changeToy', summary: 'Changes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
   decide: async ({ caller: { reader } }) => {
     await reader.get(KEY)
     return { draft: { type: 'MealDeleted', data: { mealId: 'no-such-meal' }, personal: null } }
@@ -30,7 +30,7 @@ const reading: Command = {
   answer: async () => ({}),
 }
 const webhook: Webhook = {
-  url: '/webhooks/toy', summary: 'Calls of a toy.', source: 'toy', bodyLimit: 1_000, authenticate: () => {},
+  url: '/webhooks/toy', operationId: 'receiveToyCall', summary: 'Calls of a toy.', source: 'toy', bodyLimit: 1_000, authenticate: () => {},
   hear: async ({ reader, now }) => {
     await reader.get(KEY)
     return [used('toy', now)]
@@ -38,7 +38,7 @@ const webhook: Webhook = {
 }
 /** Is refused, and reads what is there now for the answer. */
 const refusing: Command = {
-  method: 'DELETE', url: '/v1/toys', summary: 'Removes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
+  method: 'DELETE', url: '/v1/toys', operationId: 'removeToy', summary: 'Removes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
   decide: () => ({ draft: { type: 'MealDeleted', data: { mealId: 'no-such-meal' }, personal: null } }),
   answer: async () => ({}),
   refused: async ({ caller: { reader } }) => ({ revision: ((await reader.get(KEY))?.['revision'] as number | undefined) ?? 7 }),

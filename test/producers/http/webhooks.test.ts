@@ -10,6 +10,7 @@ import { openMemoryEdge, send, type Sent } from '../memory-edge.ts'
 /** A service that tells which days somebody used a token on. */
 const webhook: Webhook = {
   url: '/webhooks/toy/:secret',
+  operationId: 'receiveTestCall',
   summary: 'Calls of a toy.',
   source: 'toy',
   bodyLimit: 1000,

@@ -10,7 +10,7 @@ import { scratch, later } from '../../processors/adapters/lmdb/scratch.ts'
 
 const table: TableSpec = { name: 'bars', ttl: 'ttl', indexes: [], watched: true }
 const spec: LiveSpec = {
-  url: '/v1/live', summary: '', query: {},
+  url: '/v1/live', operationId: 'watchTest', summary: '', query: {},
   admit: async () => 'loc',
   partitions: (loc) => [{ pk: `BAR#${loc}`, prefix: 'TAP#', limit: 10 }],
   topicOf: ({ PK, SK }) => (SK.startsWith('TAP#') ? PK.slice(4) : undefined),

@@ -17,7 +17,7 @@ test('S-a GET /asyncapi.json describes the topics of the log and of devices, non
   expect(body).toMatchObject({
     asyncapi: '3.0.0',
     channels: {
-      scalesEvents: { address: 'scales.events', messages: { ReadingReported: { payload: { schema: { name: 'tributary.scales.ReadingReported' } } }, PatIssued: {} } },
+      scalesEvents: { address: 'scales.events', messages: { ReadingReported: { payload: { schema: { name: 'ReadingReported', namespace: 'tributary.scales' } } }, PatIssued: {} } },
       deviceMessages: { address: 'scale-sense/{loc}/{device}/{kind}' },
       deviceStatus: { address: 'scale-sense/{loc}/{device}/status' },
     },

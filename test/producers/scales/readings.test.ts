@@ -17,7 +17,7 @@ const openReadings = async () => {
   const own = (key: { PK: string; SK: string }, user_id: string) => bar.items.set(keyOf(key), { ...key, user_id })
   own(ownerKey('loc-001'), 'ann')
   own(memberKey('loc-001', 'bob'), 'bob')
-  const metrics = createMetrics(() => NOON)
+  const metrics = createMetrics(() => NOON, { log: 'embedded', items: 'embedded', roles: 'edge' })
   const app = createEdge({
     domains: [{ ...scalesEdge, commands: bar.commands, questions: bar.questions }],
     clock: { now: () => NOON }, ids: { uuidv7: () => crypto.randomUUID() }, randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)), limits: OPEN_LIMITS, version: '0', report: metrics.report,
@@ -41,8 +41,8 @@ test('a batch of a device is one append, counted, with what was not believed by 
   expect(body.event).toBe(`0:3:${bar.heard()[3]?.meta.eventId}`)
   expect(bar.heard().map(({ type, meta }) => [type, meta.key, meta.actorId])).toEqual(['ReadingReported', 'ReadingQuarantined', 'ReadingReported', 'ReadingQuarantined'].map((type) => [type, 'loc-001', DEVICE]))
   expect(bar.heard()[0]?.data).toMatchObject({ epoch: 3, at: NOON - 60_000 })
-  const counted = (await metrics.text([])).split('\n').filter((line) => line.startsWith('device_events_quarantined_total{'))
-  expect(counted.sort()).toEqual(['device_events_quarantined_total{reason="malformed"} 1', 'device_events_quarantined_total{reason="range"} 1'])
+  const counted = (await metrics.text([])).split('\n').filter((line) => line.startsWith('tributary_device_events_quarantined_total{'))
+  expect(counted.sort()).toEqual(['tributary_device_events_quarantined_total{reason="malformed"} 1', 'tributary_device_events_quarantined_total{reason="range"} 1'])
   // The batch, and the day on which the token was used.
   await expect.poll(() => bar.appends() - before).toBe(2)
 })
