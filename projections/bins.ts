@@ -1,4 +1,4 @@
-import type { Aggregate, Bin, Binning, Point } from './series.ts'
+import { PARTS, type Aggregate, type Bin, type Binning, type Point } from './series.ts'
 
 /** Points put into bins by a store that cannot do so itself. In the order of time, and then of the dimension. */
 export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
@@ -7,12 +7,17 @@ export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readon
     const found: { [value: string]: Aggregate } = {}
     for (const name of of) {
       const value = values[name]
-      if (typeof value === 'number') found[name] = { count: 1, sum: value, min: value }
+      if (typeof value === 'number') found[name] = { count: 1, sum: partsOf(value), min: value }
     }
     bins.push({ at: Math.floor(at / ms) * ms, ...(by === undefined ? {} : { by: dims[by] ?? '' }), values: found })
   }
   return united(bins)
 }
+
+/** Rounded half away from zero, as SQL does. */
+const partsOf = (value: number): number => Math.sign(value) * Math.round(Math.abs(value * PARTS))
+
+export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
 
 /** Bins of the same time and dimension are one. */
 export const united = (bins: Iterable<Bin>): readonly Bin[] => {

@@ -50,9 +50,13 @@ export interface Binning {
 /** Of those points that hold the number at all. */
 export interface Aggregate {
   readonly count: number
+  /** Of the numbers as whole millionths: such a sum is the same in every order of the points, in every store. */
   readonly sum: number
   readonly min: number
 }
+
+/** Of a number, for its sum. */
+export const PARTS = 1_000_000
 
 export interface Bin {
   /** Where it begins: a multiple of its length. */

@@ -1,6 +1,7 @@
 import type { AlertAcknowledged, GraceElapsed } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
+import type { Key } from '../../projections/item.ts'
 import type { AlertItem, GraceItem } from '../../projections/scales/items.ts'
 import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, type AlertType } from '../../projections/scales/keys.ts'
 import { startWork, type Work } from '../access/work.ts'
@@ -17,43 +18,57 @@ export interface Subject {
 export interface Watched extends Subject {
   readonly value: number
   readonly threshold: number
+  /** When the value was measured. */
   readonly at: number
+  /** When the server received it: a device may send a whole day at once. */
+  readonly heardAt: number
   readonly grace_secs: number
 }
 
-/** An alert that began ends only above its threshold by this much (S-n). */
+/** An alert that fired ends only above its threshold by this much (S-n). */
 const HYSTERESIS = 5
 const DAY_SECONDS = 86_400
 
-/** What a value does to its alert; whether there is one now. `alarmed` tells whether there was, so that a plain value reads nothing. */
+/** Applies a value to its alert. Returns whether there is an alert now. If there was none (`alarmed`), a value within its threshold reads nothing. */
 export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean => {
   const { value, threshold, at } = watched
   if (!alarmed) return value < threshold && begin(work, watched)
   const alert = work.get<AlertItem>(activeAlertKey(watched.loc, watched.type, watched.entity))
-  if (alert === undefined || value >= threshold + HYSTERESIS) return resolve(work, watched, at)
-  if (alert.state === 'pending' && isDue(work, watched, at)) fire(work, watched, { ...alert, value }, at)
+  const isPending = alert?.state === 'pending'
+  // An alert fires only at a value in breach, so a pending one ends at the threshold itself.
+  if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS)) return resolve(work, watched, at)
+  if (isPending) hold(work, watched, alert)
   return true
+}
+
+/** A pending alert is still in breach: it fires if its grace is over by the time of the measurement. */
+const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
+  const { value, at, heardAt, grace_secs } = watched
+  const fireAt = alert._fire_at ?? at
+  if (at >= fireAt) fire(work, watched, { ...alert, value }, at)
+  // The rest of what the device stored may be on its way.
+  else if (heardAt - at > grace_secs * 1000) arm(work, watched, { startedAt: msOf(alert.started_at), fireAt })
 }
 
 const begin = (work: Work, watched: Watched): true => {
   const { loc, type, entity, value, threshold, at, grace_secs } = watched
   const started_at = isoOf(at)
-  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   const fireAt = at + grace_secs * 1000
+  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at, _fire_at: fireAt }
   if (fireAt <= at) return fire(work, watched, alert, at)
   work.put(alert)
   work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
-  work.arm({ name: timerOf(watched), at: fireAt, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: at } } })
+  arm(work, watched, { startedAt: at, fireAt })
   return true
 }
 
-/** A row that has been cleared away was due long ago. */
-const isDue = (work: Work, { loc, type, entity }: Subject, at: number): boolean => {
-  const grace = work.get<GraceItem>(graceKey(loc, entity, type))
-  return grace === undefined || at >= msOf(grace.fire_at)
+/** The timer is later than the end of the grace by as much as the value came late: until then the device may still send what came after it. */
+const arm = (work: Work, watched: Watched, { startedAt, fireAt }: { readonly startedAt: number; readonly fireAt: number }): void => {
+  const { loc, type, entity, at, heardAt } = watched
+  work.arm({ name: timerOf(watched), at: fireAt + Math.max(0, heardAt - at), event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
 }
 
-/** The alert stands, and its grace is over (S50). */
+/** The alert fires and its grace ends (S50). */
 export const fire = (work: Work, subject: Subject, pending: AlertItem, at: number): true => {
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
@@ -62,13 +77,14 @@ export const fire = (work: Work, subject: Subject, pending: AlertItem, at: numbe
   return true
 }
 
-/** What nobody was told of goes silently; what fired ends no earlier, whenever it was said. Whether there is an alert: none. */
+/** Ends the alert, if there is one. A pending alert leaves no history. Returns whether there is an alert: false. */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
   const alert = work.get<AlertItem>(activeAlertKey(loc, type, entity))
   if (alert === undefined) return false
   work.remove(alert)
   if (alert.state === 'pending') endGrace(work, subject)
+  else if (alert.state === 'active' && alert._fire_at !== undefined && at <= firedOf(alert)) correctFiring(work, subject, { alert: { ...alert, _fire_at: alert._fire_at }, at })
   else {
     const ends = endOf(alert, at)
     recall(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
@@ -76,8 +92,22 @@ export const resolve = (work: Work, subject: Subject, at: number): false => {
   return false
 }
 
-/** A scale that comes back with its buffer tells first of what was long before. */
-export const endOf = ({ fired_at }: AlertItem, at: number): number => (fired_at === undefined ? at : Math.max(at, msOf(fired_at)))
+/**
+ * The timer fired the alert, and a value that came late shows that the breach had ended by then. If it ended within its grace, the alert never
+ * fired: its record is removed. Otherwise it fired when the grace was over.
+ */
+const correctFiring = (work: Work, subject: Subject, { alert, at }: { readonly alert: AlertItem & { readonly _fire_at: number }; readonly at: number }): void => {
+  work.remove(historyKey(subject, alert, firedOf(alert)))
+  if (at <= alert._fire_at) return
+  const fired: AlertItem = { ...alert, fired_at: isoOf(alert._fire_at) }
+  recall(work, subject, fired, alert._fire_at)
+  recall(work, subject, { ...fired, state: 'resolved', resolved_at: isoOf(at) }, at)
+}
+
+const firedOf = ({ fired_at, started_at }: AlertItem): number => msOf(fired_at ?? started_at)
+
+/** When an alert that fired ends: after everything that happened to it. */
+export const endOf = (alert: AlertItem, at: number): number => Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
 const endGrace = (work: Work, subject: Subject): void => {
   work.remove(graceKey(subject.loc, subject.entity, subject.type))
@@ -85,8 +115,9 @@ const endGrace = (work: Work, subject: Subject): void => {
 }
 
 /** Append-only (S13, S51): a transition has its instant and its name. */
-const recall = (work: Work, { loc, type, entity }: Subject, alert: AlertItem, at: number): void =>
-  work.put({ ...alert, ...alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${alert.state}`) })
+const recall = (work: Work, subject: Subject, alert: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
+
+const historyKey = ({ loc, type, entity }: Subject, { state }: AlertItem, at: number): Key => alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${state}`)
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 

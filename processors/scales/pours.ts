@@ -4,6 +4,8 @@ export interface Thresholds {
   readonly pour_min_gallons: number
   /** A pour has ended when the weight did not fall for this long. */
   readonly pour_settle_secs: number
+  /** After this long without a reading the scale was silent. */
+  readonly silent_after_secs: number
 }
 
 export interface Level {
@@ -19,6 +21,9 @@ export interface Poured {
   readonly gallons: number
 }
 
+/** What left the keg while its scale was silent: between the readings before and after the silence. */
+export type Unseen = Poured
+
 /** What is known of a keg's level: small, it lies in the tap's state. */
 export type Detector = {
   /** The reading last seen. */
@@ -29,11 +34,16 @@ export type Detector = {
   readonly start?: number
   readonly low?: number
   readonly low_at?: number
+  /** A rise that may become the new base: its first level, its time, and how many readings it has lasted. */
+  readonly high?: number
+  readonly high_at?: number
+  readonly highs?: number
 }
 
 export interface Step {
   readonly detector: Detector
   readonly poured?: Poured
+  readonly unseen?: Unseen
   readonly pouring: boolean
 }
 
@@ -42,20 +52,23 @@ const DRIFT_PER_MS = 0.1 / 3_600_000
 const FASTEST_PER_MINUTE = 2
 /** Less than an empty keg: it was lifted off. */
 const LIFTED = -0.5
+/** Something that is laid on the keg for fewer readings is not another keg or a refill. */
+const RISE_READINGS = 3
 
 /**
- * The next reading of a keg, in the order of time; one that is not newer is not looked at. A level that falls by enough begins a pour, which
- * ends when it fell no more for a while, and was none when the level came back. What falls slowly is drift, what falls faster than a tap
- * pours is a keg being moved, and what rises by enough is another keg or a refill: they only move the base.
+ * The next reading of a keg, in the order of time; one that is not newer is ignored. A level that falls by enough begins a pour. The pour ends when
+ * the level has not fallen for a while; if the level comes back, there was no pour. A level that rises by enough and stays is another keg or a
+ * refill, and becomes the base; a short rise is ignored. A slow fall is drift. A fall that is faster than a tap pours is a keg being moved. A fall
+ * during which the scale was silent is unseen, and no pour.
  */
 export const step = (detector: Detector | undefined, level: Level, thresholds: Thresholds): Step => {
   if (detector === undefined) return resting(level)
   if (!(level.at > detector.at)) return { detector, pouring: isPouring(detector) }
   if (level.gallons < LIFTED) return { ...ended(detector, thresholds), detector: { at: level.at }, pouring: false }
   if (detector.base === undefined) return resting(level)
-  const last = detector.low ?? detector.base
-  if (last - level.gallons > FASTEST_PER_MINUTE * Math.max(1, (level.at - detector.at) / 60_000)) return { ...ended(detector, thresholds), ...resting(level) }
-  return isPouring(detector) ? falling(detector, level, thresholds) : idle({ at: detector.at, base: detector.base }, level, thresholds)
+  if (level.at - detector.at > thresholds.silent_after_secs * 1000) return afterSilence(detector, level, thresholds)
+  if (isTooFast({ at: detector.at, base: detector.low ?? detector.base }, level)) return { ...ended(detector, thresholds), ...resting(level) }
+  return isPouring(detector) ? falling(detector, level, thresholds) : idle({ ...detector, base: detector.base }, level, thresholds)
 }
 
 /** What was poured up to now, when the keg leaves: nobody will see the level settle. */
@@ -73,17 +86,44 @@ export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
   return { detector: base === undefined ? { at } : { at, base }, pouring: false }
 }
 
-type Falling = Required<Detector>
+const isTooFast = ({ at, base }: { readonly at: number; readonly base: number }, level: Level): boolean =>
+  base - level.gallons > FASTEST_PER_MINUTE * Math.max(1, (level.at - at) / 60_000)
+
+/** The first reading after a silence. A pour that went on then ends at the last level that was seen; what is missing beyond it is unseen. */
+const afterSilence = (detector: Detector, level: Level, thresholds: Thresholds): Step => {
+  const { detector: { base = level.gallons }, poured } = leftAlone(detector, thresholds)
+  const left = { at: detector.at, base }
+  const gallons = base - level.gallons
+  const next = gallons - driftIn(left, level) < thresholds.pour_min_gallons ? idle(left, level, thresholds) : { ...resting(level), ...(!isTooFast(left, level) && { unseen: { start: detector.at, end: level.at, gallons } }) }
+  return poured === undefined ? next : { ...next, poured }
+}
+
+type Falling = Detector & Required<Pick<Detector, 'base' | 'start' | 'low' | 'low_at'>>
 
 const isPouring = (detector: Detector): detector is Falling => detector.low !== undefined
 
 const resting = ({ at, gallons }: Level): Step => ({ detector: { at, base: gallons }, pouring: false })
 
-const idle = ({ at: before, base }: { readonly at: number; readonly base: number }, { at, gallons }: Level, { pour_min_gallons }: Thresholds): Step => {
-  const drift = DRIFT_PER_MS * (at - before)
-  if (base - drift - gallons >= pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
-  const moved = gallons - base >= pour_min_gallons ? gallons : Math.min(base + drift, Math.max(base - drift, gallons))
-  return { detector: { at, base: moved }, pouring: false }
+type Resting = Pick<Detector, 'at' | 'high' | 'high_at' | 'highs'> & { readonly base: number }
+
+const driftIn = ({ at: before }: Pick<Detector, 'at'>, { at }: Level): number => DRIFT_PER_MS * (at - before)
+
+const idle = (detector: Resting, level: Level, thresholds: Thresholds): Step => {
+  const { at: before, base } = detector
+  const { at, gallons } = level
+  const drift = driftIn(detector, level)
+  if (base - drift - gallons >= thresholds.pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
+  if (gallons - base >= thresholds.pour_min_gallons) return rising(detector, level, thresholds)
+  return { detector: { at, base: Math.min(base + drift, Math.max(base - drift, gallons)) }, pouring: false }
+}
+
+/** A rise that has lasted becomes the base, from its first level on: what was poured of it meanwhile is seen at this reading. */
+const rising = ({ at: before, base, high, high_at, highs = 0 }: Resting, level: Level, thresholds: Thresholds): Step => {
+  const { at, gallons } = level
+  if (high === undefined || high_at === undefined) return { detector: { at, base, high: gallons, high_at: at, highs: 1 }, pouring: false }
+  const isLasting = highs + 1 >= RISE_READINGS && at - high_at >= thresholds.pour_settle_secs * 1000
+  if (isLasting) return idle({ at: before, base: Math.max(high, gallons) }, level, thresholds)
+  return { detector: { at, base, high, high_at, highs: highs + 1 }, pouring: false }
 }
 
 const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step => {

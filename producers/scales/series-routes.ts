@@ -45,6 +45,8 @@ const rangeOf = (query: RangeQuery, now: number, usual: number): Range => {
 
 const listed = (properties: Readonly<Record<string, object>>) => ({ type: 'array', items: { type: 'object', required: Object.keys(properties), properties } })
 const answered = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties })
+/** In answers of the series. */
+const unseen = { ...number, description: 'Gallons that left while a scale was silent. They are in no pour.' } as const
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms))
 
 const history = question({
@@ -69,7 +71,7 @@ const rate = question({
   method: 'GET',
   url: '/v1/locations/:loc/taps/:tap/rate',
   summary: 'How fast the keg on the tap is poured, over the location\'s window, and for how long it lasts.',
-  result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
+  result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, unseen_gallons: unseen, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
   answer: async (call) => {
     const found = await asking(call).rate(locOf(call), tapOf(call), call.now)
     if (found === undefined) throw noTap(tapOf(call))
@@ -81,7 +83,7 @@ const lifespan = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg/lifespan',
   summary: 'How long a keg lasted, and what was poured of it.',
-  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: number, lifespan_hours: numberOrNull }),
+  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'All that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
   answer: async (call) => {
     const keg = call.params['keg'] ?? ''
     const found = isId(keg) ? await asking(call).lifespan(locOf(call), keg, call.now) : undefined
@@ -95,7 +97,7 @@ const byHour = question({
   url: '/v1/locations/:loc/pours/by-hour',
   summary: 'What was poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
   query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
-  result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
+  result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, unseen_gallons: unseen, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
   answer: async (call) => {
     const range = rangeOf(call.query, call.now, 30 * DAY_MS)
     const [questions, loc] = [asking(call), locOf(call)]

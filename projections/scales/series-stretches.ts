@@ -2,7 +2,7 @@ import type { Point, SeriesAsked, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
-import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
+import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
 import { covers, type KegSpan, type Span } from './spans.ts'
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
@@ -70,10 +70,16 @@ const pourOf = ({ at, values: { gallons, sg } }: Point, kegs: readonly KegSpan[]
   return [{ at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
-export const poursAt = async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
+/** What left kegs, seen as pours or unseen, by the partitions in which a store of items has its points. */
+const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
+
+const leftAt = (measure: keyof typeof LEFT) => async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
   const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
-  return poursIn(asked, { measure: 'pour', where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(poursOfTap) }, (tapId) => kegs.get(tapId) ?? [])
+  return poursIn(asked, { measure, where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(LEFT[measure]) }, (tapId) => kegs.get(tapId) ?? [])
 }
 
-export const poursOfTapIn = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
-  poursIn(asked, { measure: 'pour', where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [poursOfTap(tapIdOf(loc, tap))] }, () => timeline.kegs)
+const leftOfTapIn = (measure: keyof typeof LEFT) => (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
+  poursIn(asked, { measure, where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [LEFT[measure](tapIdOf(loc, tap))] }, () => timeline.kegs)
+
+export const [poursAt, poursOfTapIn] = [leftAt('pour'), leftOfTapIn('pour')]
+export const [unseenAt, unseenOfTapIn] = [leftAt('unseen'), leftOfTapIn('unseen')]

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ended, step, type Detector, type Level, type Poured, type Thresholds } from '../../../processors/scales/pours.ts'
 
-const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30 }
+const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30, silent_after_secs: 600 }
 
 const watch = (levels: readonly Level[], thresholds = THRESHOLDS) => {
   const poured: Poured[] = []
