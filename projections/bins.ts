@@ -14,9 +14,13 @@ export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readon
   return united(bins)
 }
 
-/** Rounded half away from zero, as SQL does. */
+/** The number in whole parts, rounded half away from zero as SQL does. */
 const partsOf = (value: number): number => Math.sign(value) * Math.round(Math.abs(value * PARTS))
 
+/** The sum of the numbers, the same to the last digit in every order of them. */
+export const sumOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
+
+/** The mean of the numbers behind an aggregate. */
 export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
 
 /** Bins of the same time and dimension are one. */

@@ -50,12 +50,12 @@ export interface Binning {
 /** Of those points that hold the number at all. */
 export interface Aggregate {
   readonly count: number
-  /** Of the numbers as whole millionths: such a sum is the same in every order of the points, in every store. */
+  /** Sum of the numbers in whole parts (`PARTS`). A sum of integers is the same in every order of the points and in every store. */
   readonly sum: number
   readonly min: number
 }
 
-/** Of a number, for its sum. */
+/** Parts of a number in a sum: millionths. */
 export const PARTS = 1_000_000
 
 export interface Bin {

@@ -2,8 +2,9 @@ import type { AlertAcknowledged, GraceElapsed } from '../../schemas/generated/sc
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { Key } from '../../projections/item.ts'
-import type { AlertItem, GraceItem } from '../../projections/scales/items.ts'
-import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, type AlertType } from '../../projections/scales/keys.ts'
+import type { AlertItem, GraceItem, Settings, SettingsItem } from '../../projections/scales/items.ts'
+import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, settingsKey, type AlertType } from '../../projections/scales/keys.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { refuse } from './refusal.ts'
 
@@ -20,52 +21,62 @@ export interface Watched extends Subject {
   readonly threshold: number
   /** When the value was measured. */
   readonly at: number
-  /** When the server received it: a device may send a whole day at once. */
-  readonly heardAt: number
+  /** When the server received the value. A device can send the values of a whole day at once. */
+  readonly receivedAt: number
   readonly grace_secs: number
 }
 
-/** An alert that fired ends only above its threshold by this much (S-n). */
+/** A fired alert ends at its threshold plus this many points (S-n). */
 const HYSTERESIS = 5
 const DAY_SECONDS = 86_400
 
-/** Applies a value to its alert. Returns whether there is an alert now. If there was none (`alarmed`), a value within its threshold reads nothing. */
+/** Applies a value to its alert and returns whether an alert is open afterwards. `alarmed`: whether one was open; if not, a value within its threshold reads no item. */
 export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean => {
   const { value, threshold, at } = watched
   if (!alarmed) return value < threshold && begin(work, watched)
   const alert = work.get<AlertItem>(activeAlertKey(watched.loc, watched.type, watched.entity))
-  const isPending = alert?.state === 'pending'
-  // An alert fires only at a value in breach, so a pending one ends at the threshold itself.
+  const isPending = alert !== undefined && isPendingAt(alert, at)
+  // An alert fires only while its value is in breach, so a pending one ends at the threshold itself.
   if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS)) return resolve(work, watched, at)
   if (isPending) hold(work, watched, alert)
   return true
 }
 
-/** A pending alert is still in breach: it fires if its grace is over by the time of the measurement. */
+/**
+ * Whether the alert had not fired by the instant `at`. If the timer fired it because no value arrived in time, a value that was measured before
+ * that firing arrives later and decides instead. A person's acknowledgement makes the firing final.
+ */
+const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
+  state === 'pending' || (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
+
+/** The value is in breach: the alert fires if the grace was over when the value was measured. */
 const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
-  const { value, at, heardAt, grace_secs } = watched
-  const fireAt = alert._fire_at ?? at
-  if (at >= fireAt) fire(work, watched, { ...alert, value }, at)
-  // The rest of what the device stored may be on its way.
-  else if (heardAt - at > grace_secs * 1000) arm(work, watched, { startedAt: msOf(alert.started_at), fireAt })
+  const { value, at, receivedAt, grace_secs } = watched
+  const { _fire_at: fireAt = at, ...known } = alert
+  if (at >= fireAt) {
+    retract(work, watched, alert)
+    fire(work, watched, { ...known, value }, at)
+  }
+  // The value is late, so the device is sending its buffer, and the values after this one may still arrive.
+  else if (alert.state === 'pending' && receivedAt - at > grace_secs * 1000) arm(work, watched, { startedAt: msOf(alert.started_at), fireAt })
 }
 
 const begin = (work: Work, watched: Watched): true => {
   const { loc, type, entity, value, threshold, at, grace_secs } = watched
   const started_at = isoOf(at)
   const fireAt = at + grace_secs * 1000
-  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at, _fire_at: fireAt }
+  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   if (fireAt <= at) return fire(work, watched, alert, at)
-  work.put(alert)
+  work.put({ ...alert, _fire_at: fireAt } satisfies AlertItem)
   work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
   arm(work, watched, { startedAt: at, fireAt })
   return true
 }
 
-/** The timer is later than the end of the grace by as much as the value came late: until then the device may still send what came after it. */
+/** The timer waits longer than the grace by the lateness of the value: the values that the device measured next are as late. */
 const arm = (work: Work, watched: Watched, { startedAt, fireAt }: { readonly startedAt: number; readonly fireAt: number }): void => {
-  const { loc, type, entity, at, heardAt } = watched
-  work.arm({ name: timerOf(watched), at: fireAt + Math.max(0, heardAt - at), event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
+  const { loc, type, entity, at, receivedAt } = watched
+  work.arm({ name: timerOf(watched), at: fireAt + Math.max(0, receivedAt - at), event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
 }
 
 /** The alert fires and its grace ends (S50). */
@@ -73,40 +84,35 @@ export const fire = (work: Work, subject: Subject, pending: AlertItem, at: numbe
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
   endGrace(work, subject)
-  recall(work, subject, alert, at)
+  record(work, subject, alert, at)
   return true
 }
 
-/** Ends the alert, if there is one. A pending alert leaves no history. Returns whether there is an alert: false. */
+/**
+ * Ends the alert, if there is one. An alert that had not fired by `at` leaves no history row. Any other gets a history row dated at `at`, or
+ * right after its latest transition if that is later. Returns false: no alert is open afterwards.
+ */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
   const alert = work.get<AlertItem>(activeAlertKey(loc, type, entity))
   if (alert === undefined) return false
   work.remove(alert)
-  if (alert.state === 'pending') endGrace(work, subject)
-  else if (alert.state === 'active' && alert._fire_at !== undefined && at <= firedOf(alert)) correctFiring(work, subject, { alert: { ...alert, _fire_at: alert._fire_at }, at })
-  else {
+  if (isPendingAt(alert, at)) {
+    retract(work, subject, alert)
+    endGrace(work, subject)
+  } else {
     const ends = endOf(alert, at)
-    recall(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
+    record(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
   }
   return false
 }
 
-/**
- * The timer fired the alert, and a value that came late shows that the breach had ended by then. If it ended within its grace, the alert never
- * fired: its record is removed. Otherwise it fired when the grace was over.
- */
-const correctFiring = (work: Work, subject: Subject, { alert, at }: { readonly alert: AlertItem & { readonly _fire_at: number }; readonly at: number }): void => {
-  work.remove(historyKey(subject, alert, firedOf(alert)))
-  if (at <= alert._fire_at) return
-  const fired: AlertItem = { ...alert, fired_at: isoOf(alert._fire_at) }
-  recall(work, subject, fired, alert._fire_at)
-  recall(work, subject, { ...fired, state: 'resolved', resolved_at: isoOf(at) }, at)
+/** Removes the history row of a firing that a value measured before it disproves. A pending alert has none. */
+const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
+  if (alert.fired_at !== undefined) work.remove(historyKey(subject, alert, msOf(alert.fired_at)))
 }
 
-const firedOf = ({ fired_at, started_at }: AlertItem): number => msOf(fired_at ?? started_at)
-
-/** When an alert that fired ends: after everything that happened to it. */
+/** When a fired alert ends: at `at`, but always after its latest transition. */
 export const endOf = (alert: AlertItem, at: number): number => Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
 const endGrace = (work: Work, subject: Subject): void => {
@@ -114,25 +120,29 @@ const endGrace = (work: Work, subject: Subject): void => {
   work.arm({ name: timerOf(subject), at: null })
 }
 
-/** Append-only (S13, S51): a transition has its instant and its name. */
-const recall = (work: Work, subject: Subject, alert: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
+/** S13, S51: the key of a transition is its instant, the alert and the new state. */
+const record = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
 
-const historyKey = ({ loc, type, entity }: Subject, { state }: AlertItem, at: number): Key => alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${state}`)
+const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key => alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${state}`)
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
-/** For a scale that has gone silent, too (S-c). One that was overtaken by a recovery fires nothing. */
+/** Fires the alert of a scale that has sent nothing since (S-c). If the alert has ended or another one has begun, fires nothing. */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   if (subject === undefined) return {}
   const alert = get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
   const work = startWork(get)
-  if (alert?.state !== 'pending') work.arm({ name: timerOf(subject), at: null })
+  const limit = limitOf(settingsOf(get<SettingsItem>(settingsKey(meta.key))), subject.type)
+  // If the location lowered the threshold meanwhile, the next value decides.
+  if (alert?.state !== 'pending' || (alert.value ?? 0) >= limit) work.arm({ name: timerOf(subject), at: null })
   else if (alert.started_at === isoOf(data.started_at)) fire(work, subject, alert, meta.occurredAt)
   return work.result()
 }
 
-/** What was said before the alert fired was said of another. */
+const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): number => (type === 'low_keg' ? low_keg_pct : low_battery_pct)
+
+/** An acknowledgement from before the firing was meant for an earlier alert. */
 export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   const alert = subject && get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
@@ -145,7 +155,7 @@ export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): 
     ...alert, state: 'acknowledged', acknowledged_at: isoOf(meta.occurredAt), ...(meta.actorId !== null && { acknowledged_by: meta.actorId }),
   }
   work.put(seen)
-  recall(work, subject, seen, meta.occurredAt)
+  record(work, subject, seen, meta.occurredAt)
   return work.result()
 }
 

@@ -34,7 +34,7 @@ export type Detector = {
   readonly start?: number
   readonly low?: number
   readonly low_at?: number
-  /** A rise that may become the new base: its first level, its time, and how many readings it has lasted. */
+  /** A rise that may become the new base: its first level, the time of that level, and the number of readings so far. */
   readonly high?: number
   readonly high_at?: number
   readonly highs?: number
@@ -52,24 +52,35 @@ const DRIFT_PER_MS = 0.1 / 3_600_000
 const FASTEST_PER_MINUTE = 2
 /** Less than an empty keg: it was lifted off. */
 const LIFTED = -0.5
-/** Something that is laid on the keg for fewer readings is not another keg or a refill. */
+/** A rise of fewer readings is something that was laid on the keg and taken away again. */
 const RISE_READINGS = 3
 
 /**
- * The next reading of a keg, in the order of time; one that is not newer is ignored. A level that falls by enough begins a pour. The pour ends when
- * the level has not fallen for a while; if the level comes back, there was no pour. A level that rises by enough and stays is another keg or a
+ * Applies the next reading of a keg, in the order of time; ignores one that is not newer. A level that falls by enough begins a pour. The pour ends
+ * when the level has not fallen for a while; if the level comes back, there was no pour. A level that rises by enough and stays is another keg or a
  * refill, and becomes the base; a short rise is ignored. A slow fall is drift. A fall that is faster than a tap pours is a keg being moved. A fall
- * during which the scale was silent is unseen, and no pour.
+ * during a silence of the scale is unseen, and not a pour.
  */
 export const step = (detector: Detector | undefined, level: Level, thresholds: Thresholds): Step => {
   if (detector === undefined) return resting(level)
   if (!(level.at > detector.at)) return { detector, pouring: isPouring(detector) }
   if (level.gallons < LIFTED) return { ...ended(detector, thresholds), detector: { at: level.at }, pouring: false }
-  if (detector.base === undefined) return resting(level)
+  if (!hasKeg(detector)) return resting(level)
   if (level.at - detector.at > thresholds.silent_after_secs * 1000) return afterSilence(detector, level, thresholds)
-  if (isTooFast({ at: detector.at, base: detector.low ?? detector.base }, level)) return { ...ended(detector, thresholds), ...resting(level) }
-  return isPouring(detector) ? falling(detector, level, thresholds) : idle({ ...detector, base: detector.base }, level, thresholds)
+  if (isTooFast({ at: detector.at, gallons: detector.low ?? detector.base }, level)) return { ...ended(detector, thresholds), ...resting(level) }
+  return seen(detector, level, thresholds)
 }
+
+/** A reading of a keg that the scale watched since the reading before. */
+const seen = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { high, high_at, highs, ...rest } = detector
+  if (!isPouring(rest)) return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
+  // A level that is back at the base was a dip, and not a rise.
+  const isBack = Math.abs(rest.base - level.gallons) < thresholds.pour_min_gallons
+  return !isBack && isUp(rest.low, level, thresholds) ? rising(detector, level, thresholds) : falling(rest, level, thresholds)
+}
+
+const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean => gallons - before >= pour_min_gallons
 
 /** What was poured up to now, when the keg leaves: nobody will see the level settle. */
 export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thresholds): { readonly poured?: Poured } => {
@@ -86,17 +97,22 @@ export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
   return { detector: base === undefined ? { at } : { at, base }, pouring: false }
 }
 
-const isTooFast = ({ at, base }: { readonly at: number; readonly base: number }, level: Level): boolean =>
-  base - level.gallons > FASTEST_PER_MINUTE * Math.max(1, (level.at - at) / 60_000)
+const isTooFast = (before: Level, { at, gallons }: Level): boolean => before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
 
-/** The first reading after a silence. A pour that went on then ends at the last level that was seen; what is missing beyond it is unseen. */
-const afterSilence = (detector: Detector, level: Level, thresholds: Thresholds): Step => {
-  const { detector: { base = level.gallons }, poured } = leftAlone(detector, thresholds)
-  const left = { at: detector.at, base }
+/** The first reading after a silence. A pour that was under way ended at the last level that was read; a fall below that level is unseen. */
+const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { detector: { base = detector.base }, poured } = leftAlone(detector, thresholds)
+  const before: Level = { at: detector.at, gallons: base }
   const gallons = base - level.gallons
-  const next = gallons - driftIn(left, level) < thresholds.pour_min_gallons ? idle(left, level, thresholds) : { ...resting(level), ...(!isTooFast(left, level) && { unseen: { start: detector.at, end: level.at, gallons } }) }
-  return poured === undefined ? next : { ...next, poured }
+  const isFall = gallons - driftIn(before, level) >= thresholds.pour_min_gallons
+  const unseen: Unseen | undefined = isFall && !isTooFast(before, level) ? { start: before.at, end: level.at, gallons } : undefined
+  const next = isFall ? resting(level) : seen({ at: before.at, base }, level, thresholds)
+  return { ...next, ...(poured !== undefined && { poured }), ...(unseen !== undefined && { unseen }) }
 }
+
+type OnScale = Detector & { readonly base: number }
+
+const hasKeg = (detector: Detector): detector is OnScale => detector.base !== undefined
 
 type Falling = Detector & Required<Pick<Detector, 'base' | 'start' | 'low' | 'low_at'>>
 
@@ -104,26 +120,24 @@ const isPouring = (detector: Detector): detector is Falling => detector.low !== 
 
 const resting = ({ at, gallons }: Level): Step => ({ detector: { at, base: gallons }, pouring: false })
 
-type Resting = Pick<Detector, 'at' | 'high' | 'high_at' | 'highs'> & { readonly base: number }
-
 const driftIn = ({ at: before }: Pick<Detector, 'at'>, { at }: Level): number => DRIFT_PER_MS * (at - before)
 
-const idle = (detector: Resting, level: Level, thresholds: Thresholds): Step => {
-  const { at: before, base } = detector
+const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, thresholds: Thresholds): Step => {
   const { at, gallons } = level
-  const drift = driftIn(detector, level)
+  const drift = driftIn({ at: before }, level)
   if (base - drift - gallons >= thresholds.pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
-  if (gallons - base >= thresholds.pour_min_gallons) return rising(detector, level, thresholds)
   return { detector: { at, base: Math.min(base + drift, Math.max(base - drift, gallons)) }, pouring: false }
 }
 
-/** A rise that has lasted becomes the base, from its first level on: what was poured of it meanwhile is seen at this reading. */
-const rising = ({ at: before, base, high, high_at, highs = 0 }: Resting, level: Level, thresholds: Thresholds): Step => {
+/** A short rise leaves everything as it was. After a rise that has lasted, a level below the base is what remains of a pour; any other is the new base. */
+const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { high = level.gallons, high_at = level.at, highs = 0, ...rest } = detector
   const { at, gallons } = level
-  if (high === undefined || high_at === undefined) return { detector: { at, base, high: gallons, high_at: at, highs: 1 }, pouring: false }
   const isLasting = highs + 1 >= RISE_READINGS && at - high_at >= thresholds.pour_settle_secs * 1000
-  if (isLasting) return idle({ at: before, base: Math.max(high, gallons) }, level, thresholds)
-  return { detector: { at, base, high, high_at, highs: highs + 1 }, pouring: false }
+  if (!isLasting) return { detector: { ...detector, at, high, high_at, highs: highs + 1 }, pouring: isPouring(detector) }
+  if (isPouring(rest) && gallons < rest.base) return settled(rest, level, thresholds)
+  // From its first level on: a pour since then begins at this reading.
+  return idle({ at: detector.at, base: Math.max(high, gallons) }, level, thresholds)
 }
 
 const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step => {

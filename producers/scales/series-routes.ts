@@ -1,3 +1,4 @@
+import { sumOf } from '../../projections/bins.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { isId } from '../../projections/scales/keys.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
@@ -45,8 +46,7 @@ const rangeOf = (query: RangeQuery, now: number, usual: number): Range => {
 
 const listed = (properties: Readonly<Record<string, object>>) => ({ type: 'array', items: { type: 'object', required: Object.keys(properties), properties } })
 const answered = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties })
-/** In answers of the series. */
-const unseen = { ...number, description: 'Gallons that left while a scale was silent. They are in no pour.' } as const
+const unseen = { ...number, description: 'Gallons that left while the scale was silent. They are not part of any pour.' } as const
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms))
 
 const history = question({
@@ -83,7 +83,7 @@ const lifespan = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg/lifespan',
   summary: 'How long a keg lasted, and what was poured of it.',
-  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'All that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
+  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'Everything that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
   answer: async (call) => {
     const keg = call.params['keg'] ?? ''
     const found = isId(keg) ? await asking(call).lifespan(locOf(call), keg, call.now) : undefined
@@ -128,10 +128,10 @@ const styles = question({
     const pours = await asking(call).poursByBeer(loc, rangeOf(call.query, call.now, 30 * DAY_MS))
     const { beerFor } = scalesQueries(call.caller.reader)
     const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: (await beerFor(loc, beer_id))?.style ?? null })))
-    const byStyle = new Map<string | null, number>()
-    for (const { style, gallons } of styled) byStyle.set(style, (byStyle.get(style) ?? 0) + gallons)
-    const total = styled.reduce((sum, { gallons }) => sum + gallons, 0)
-    return { items: [...byStyle].map(([style, gallons]) => ({ style, gallons, share: gallons / total })).sort((a, b) => b.gallons - a.gallons) }
+    const byStyle = new Map<string | null, number[]>()
+    for (const { style, gallons } of styled) byStyle.set(style, [...(byStyle.get(style) ?? []), gallons])
+    const total = sumOf(styled.map(({ gallons }) => gallons))
+    return { items: [...byStyle].map(([style, poured]) => ({ style, gallons: sumOf(poured), share: sumOf(poured) / total })).sort((a, b) => b.gallons - a.gallons) }
   },
 })
 

@@ -170,7 +170,7 @@ export type AlertItem = Key & {
   readonly acknowledged_at?: string
   readonly acknowledged_by?: string
   readonly resolved_at?: string
-  /** When its grace is over, in epoch milliseconds; absent if it has none. */
+  /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
   readonly _fire_at?: number
 }
 

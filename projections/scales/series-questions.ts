@@ -1,4 +1,4 @@
-import { meanOf, united } from '../bins.ts'
+import { meanOf, sumOf, united } from '../bins.ts'
 import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
@@ -24,7 +24,7 @@ export interface Rate {
   /** Hours that the readings of the window span. */
   readonly observed_hours: number
   readonly poured_gallons: number
-  /** Left the keg while its scale was silent; in no pour and not in the rate. */
+  /** Gallons that left the keg while its scale was silent. They are not in `poured_gallons` and not in the rate. */
   readonly unseen_gallons: number
   /** null where nothing was poured, or too little was seen to tell. */
   readonly gallons_per_hour: number | null
@@ -39,9 +39,9 @@ export interface Lifespan {
   readonly tapped_at: number
   readonly finished_at: number | null
   readonly last_reading: number | null
-  /** All that left the keg: its pours and `unseen_gallons`. */
+  /** Everything that left the keg: its pours and `unseen_gallons`. */
   readonly total_poured_gallons: number
-  /** Left the keg while its scale was silent. */
+  /** Gallons that left the keg while its scale was silent. */
   readonly unseen_gallons: number
   /** Whole hours from the tapping to the last reading. */
   readonly lifespan_hours: number | null
@@ -101,13 +101,8 @@ const locationQuestions = (asked: SeriesAsked) => {
     /** S60, S-g: gallons by the hour of the location's own day. */
     poursByHour: async (loc: string, range: Range) => {
       const { timezone } = await settingsAt(reader, loc)
-      const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: 0, pours: 0 }))
-      for (const { at, gallons } of await poursAt(asked, loc, range)) {
-        const hour = hours[new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours()]
-        if (hour === undefined) continue
-        hour.gallons += gallons
-        hour.pours += 1
-      }
+      const byHour = grouped(await poursAt(asked, loc, range), ({ at }) => new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours())
+      const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: gallonsIn(byHour.get(hour_of_day) ?? []), pours: byHour.get(hour_of_day)?.length ?? 0 }))
       return { timezone, hours, unseen_gallons: gallonsIn(await unseenAt(asked, loc, range)) }
     },
     /** S60 as the source document asked it: what the kegs held on average, by the hour in UTC. */
@@ -127,16 +122,15 @@ const locationQuestions = (asked: SeriesAsked) => {
       return united(bins.flat()).flatMap(({ at, by, values: { battery_pct: battery } }) =>
         battery === undefined ? [] : [{ day: at, device_id: by ?? '', avg_battery_pct: meanOf(battery), min_battery_pct: battery.min }])
     },
-    /** S62: gallons by beer; whoever asks knows the beers' styles. */
+    /** S62: gallons by beer, in the order of the beers' ids. The caller reads the styles of the beers. */
     poursByBeer: async (loc: string, range: Range) => {
-      const byBeer = new Map<string, number>()
-      for (const { keg, gallons } of await poursAt(asked, loc, range)) byBeer.set(keg.beer_id, (byBeer.get(keg.beer_id) ?? 0) + gallons)
-      return [...byBeer].map(([beer_id, gallons]) => ({ beer_id, gallons }))
+      const byBeer = grouped(await poursAt(asked, loc, range), ({ keg }) => keg.beer_id)
+      return [...byBeer].map(([beer_id, pours]) => ({ beer_id, gallons: gallonsIn(pours) })).sort((a, b) => (a.beer_id < b.beer_id ? -1 : 1))
     },
   }
 }
 
-/** Hour by hour, the mean gallons of each keg that was on a tap by the timeline as it is known now: the points hold the keg that was known when they were written. */
+/** Per hour, the mean gallons of each keg on a tap, by the timeline with all its corrections. The points contain the keg that was known when they were written. */
 const gallonsByHour = async ({ reader, points }: SeriesAsked, loc: string, range: Range) => {
   const spans = (await tapsOf(reader, loc)).flatMap((kegs) => kegs.timeline.kegs.map((keg) => ({ kegs, keg, shown: within(keg, range) }))).filter(({ shown }) => shown.from < shown.to)
   const binned = await Promise.all(spans.map(async ({ kegs, keg, shown }) => {
@@ -157,7 +151,17 @@ const MOST_BINS = 400
 
 export const binOf = (rangeMs: number): number => BINS.find((ms) => rangeMs / ms <= MOST_BINS) ?? (BINS.at(-1) as number)
 
-const gallonsIn = (pours: readonly Pour[]): number => pours.reduce((sum, { gallons }) => sum + gallons, 0)
+const gallonsIn = (pours: readonly Pour[]): number => sumOf(pours.map(({ gallons }) => gallons))
+
+const grouped = <K>(pours: readonly Pour[], keyOf: (pour: Pour) => K): ReadonlyMap<K, readonly Pour[]> => {
+  const groups = new Map<K, Pour[]>()
+  for (const pour of pours) {
+    const group = groups.get(keyOf(pour))
+    if (group === undefined) groups.set(keyOf(pour), [pour])
+    else group.push(pour)
+  }
+  return groups
+}
 
 const edge = async (points: SeriesReader, stretch: Stretch, newest: boolean): Promise<Point | undefined> => {
   for await (const page of points.points(stretch, { newest, limit: 1 })) if (page[0] !== undefined) return page[0]

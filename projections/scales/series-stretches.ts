@@ -70,7 +70,7 @@ const pourOf = ({ at, values: { gallons, sg } }: Point, kegs: readonly KegSpan[]
   return [{ at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
-/** What left kegs, seen as pours or unseen, by the partitions in which a store of items has its points. */
+/** The measures of beer that left a keg, each with its partition in a store of items. */
 const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
 
 const leftAt = (measure: keyof typeof LEFT) => async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
