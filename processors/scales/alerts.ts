@@ -58,7 +58,7 @@ const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
     fire(work, watched, { ...known, value }, at)
   }
   // The value is late, so the device is sending its buffer, and the values after this one may still arrive.
-  else if (alert.state === 'pending' && receivedAt - at > grace_secs * 1000) arm(work, watched, { startedAt: msOf(alert.started_at), fireAt })
+  else if (alert.state === 'pending' && receivedAt - at > grace_secs * 1000) arm(work, watched, msOf(alert.started_at))
 }
 
 const begin = (work: Work, watched: Watched): true => {
@@ -69,14 +69,14 @@ const begin = (work: Work, watched: Watched): true => {
   if (fireAt <= at) return fire(work, watched, alert, at)
   work.put({ ...alert, _fire_at: fireAt } satisfies AlertItem)
   work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
-  arm(work, watched, { startedAt: at, fireAt })
+  arm(work, watched, at)
   return true
 }
 
-/** The timer waits longer than the grace by the lateness of the value: the values that the device measured next are as late. */
-const arm = (work: Work, watched: Watched, { startedAt, fireAt }: { readonly startedAt: number; readonly fireAt: number }): void => {
-  const { loc, type, entity, at, receivedAt } = watched
-  work.arm({ name: timerOf(watched), at: fireAt + Math.max(0, receivedAt - at), event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
+/** The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
+const arm = (work: Work, watched: Watched, startedAt: number): void => {
+  const { loc, type, entity, receivedAt, grace_secs } = watched
+  work.arm({ name: timerOf(watched), at: receivedAt + grace_secs * 1000, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
 }
 
 /** The alert fires and its grace ends (S50). */
