@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { barLive } from '../../../producers/scales/live.ts'
+import type { Item } from '../../../projections/item.ts'
 import { given } from './given.ts'
 import {
   acknowledged, assigned, bar, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
@@ -66,7 +68,12 @@ describe('low keg', () => {
         [ACTIVE]: null, [active]: {}, [`ALERT#${LOC} / HIST#2026-11-16T12:07:00.001Z#low_keg#TAP#07#resolved`]: { fired_at: '2026-11-16T12:06:00.000Z', resolved_at: '2026-11-16T12:07:00.001Z' },
       }))
 
-    test('the history contains no bookkeeping', () => expect(Object.keys(given(...bar).when(...byTimer.slice(bar.length)).items[active] ?? {}).filter((name) => name.startsWith('_'))).toEqual([]))
+    test('neither the history nor the live feed shows bookkeeping', () => {
+      const shown = barLive.show(given(...bar).when(...breached.slice(bar.length)).items[ACTIVE] as Item)
+      expect(shown).toMatchObject({ state: 'pending' })
+      expect(Object.keys(shown).filter((name) => name.startsWith('_'))).toEqual([])
+      expect(Object.keys(given(...bar).when(...byTimer.slice(bar.length)).items[active] ?? {}).filter((name) => name.startsWith('_'))).toEqual([])
+    })
   })
 
   test('a grace that was overtaken fires nothing', () => {

@@ -88,10 +88,10 @@ const minute = (n: number): number => NOW + n * 60_000
 const levels = (...values: readonly number[]): readonly Measured[] => values.map((level, n) => ({ at: minute(n + 1), level }))
 const DAY_MS = 86_400_000
 
-describe('S-c: a breach of three minutes with a grace of five', () => {
+describe('a breach of three minutes with a grace of five', () => {
   const breach = levels(50, 10, 10, 10, 40, 40, 40, 40, 40)
 
-  test('does not fire if the readings arrive at once, late or not, or in several messages', () => {
+  test('S-c: does not fire if the readings arrive at once, late or not, or in several messages', () => {
     const cuts = [[9], [3, 6], [2, 1, 1, 5], [1, 1, 1, 1, 1, 1, 1, 1, 1]]
     for (const lateMs of [0, 600_000, DAY_MS]) {
       for (const between of [0, 30_000, 240_000, 3_600_000]) {
@@ -136,7 +136,7 @@ const cut = (readings: readonly Measured[], { sizes, delays, notBefore = 0 }: { 
 const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
 const delays = (max: number) => fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max })), { minLength: 1, maxLength: 8 })
 
-describe('S-c: for any readings', () => {
+describe('for any readings', () => {
   test('a buffer that arrives within its grace gives the same alerts in every cut into messages, however late', () =>
     fc.assert(fc.property(someReadings, sizes, delays(5_000), fc.constantFrom(0, 3_600_000, DAY_MS), (readings, parts, pauses, lateMs) => {
       const messages = cut(readings, { sizes: parts, delays: pauses, notBefore: (readings.at(-1)?.at ?? 0) + lateMs })
