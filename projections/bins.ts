@@ -1,6 +1,6 @@
 import { PARTS, type Aggregate, type Bin, type Binning, type Point } from './series.ts'
 
-/** Points put into bins by a store that cannot do so itself. In the order of time, and then of the dimension. */
+/** Bins of the points, for a store that has no aggregates. Sorted by time, then by the dimension. */
 export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
   const bins: Bin[] = []
   for (const { at, dims, values } of points) {
@@ -23,7 +23,7 @@ export const sumOf = (values: readonly number[]): number => [...values].sort((a,
 /** The mean of the numbers behind an aggregate. */
 export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
 
-/** Bins of the same time and dimension are one. */
+/** Merges bins of the same time and dimension. */
 export const united = (bins: Iterable<Bin>): readonly Bin[] => {
   const byName = new Map<string, Bin>()
   for (const bin of bins) {

@@ -8,7 +8,7 @@ import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { refuse } from './refusal.ts'
 
-/** The one alert that there may be of a type and an entity (S49). */
+/** Identifies an alert: there is at most one per location, type and entity (S49). */
 export interface Subject {
   readonly loc: string
   readonly type: AlertType

@@ -1,10 +1,10 @@
-/** What tells a pour from noise; of the location's settings. */
+/** The location's settings that separate a pour from noise and from a silence. */
 export interface Thresholds {
   /** A smaller step down is noise. */
   readonly pour_min_gallons: number
-  /** A pour has ended when the weight did not fall for this long. */
+  /** A pour has ended if the weight has not fallen for this long. */
   readonly pour_settle_secs: number
-  /** After this long without a reading the scale was silent. */
+  /** If two readings are further apart, the scale was silent between them. */
   readonly silent_after_secs: number
 }
 
@@ -15,22 +15,22 @@ export interface Level {
 }
 
 export interface Poured {
-  /** The last reading before the level fell, and the one at which it had fallen. */
+  /** Times of the last reading before the fall, and of the reading that first shows the whole fall. */
   readonly start: number
   readonly end: number
   readonly gallons: number
 }
 
-/** What left the keg while its scale was silent: between the readings before and after the silence. */
+/** Beer that left the keg while its scale was silent: between the last reading before the silence and the first one after it. */
 export type Unseen = Poured
 
-/** What is known of a keg's level: small, it lies in the tap's state. */
+/** The state of the detection. It is small, because it is part of the tap's state. */
 export type Detector = {
-  /** The reading last seen. */
+  /** Time of the newest reading. */
   readonly at: number
-  /** The level that nothing was poured from yet; absent while no keg stands on the scale. */
+  /** The level before the next pour. Absent while there is no keg on the scale. */
   readonly base?: number
-  /** A fall that may become a pour: since when, how deep, and when it was last seen to fall. */
+  /** A fall that may become a pour: its start, its lowest level, and the time of the latest fall. */
   readonly start?: number
   readonly low?: number
   readonly low_at?: number
@@ -47,10 +47,10 @@ export interface Step {
   readonly pouring: boolean
 }
 
-/** Temperature moves a level no faster, and a tap lets out no more. */
+/** Temperature changes a level more slowly than this. A tap does not pour faster than the second limit. */
 const DRIFT_PER_MS = 0.1 / 3_600_000
 const FASTEST_PER_MINUTE = 2
-/** Less than an empty keg: it was lifted off. */
+/** A level this far below empty: the keg was lifted off. */
 const LIFTED = -0.5
 /** A rise of fewer readings is something that was laid on the keg and taken away again. */
 const RISE_READINGS = 3
@@ -82,14 +82,14 @@ const seen = (detector: OnScale, level: Level, thresholds: Thresholds): Step => 
 
 const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean => gallons - before >= pour_min_gallons
 
-/** What was poured up to now, when the keg leaves: nobody will see the level settle. */
+/** The pour up to now, for a keg that leaves the scale before its level settles. */
 export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thresholds): { readonly poured?: Poured } => {
   if (detector === undefined || !isPouring(detector)) return {}
   const gallons = detector.base - detector.low
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
-/** The same, when nobody looks any more: what is poured after is poured from where the level was last seen. */
+/** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. */
 export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
   const { at, base, low } = detector
   const { poured } = ended(detector, thresholds)
@@ -150,7 +150,7 @@ const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step 
   return { detector: { ...detector, at, low: Math.min(low, gallons), low_at: falls ? at : low_at }, pouring: true }
 }
 
-/** The pour is what is still missing; the reading that tells so may begin the next one. */
+/** The pour is the part of the fall that is still missing. The reading that shows this may begin the next pour. */
 const settled = (detector: Falling, level: Level, thresholds: Thresholds): Step => {
   const rest = Math.max(detector.low, level.gallons)
   const { poured } = ended({ ...detector, low: rest }, thresholds)

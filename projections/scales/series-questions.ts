@@ -21,7 +21,7 @@ export interface Rate {
   readonly tap_id: string
   readonly keg_id: string | null
   readonly window_hours: number
-  /** Hours that the readings of the window span. */
+  /** Hours between the first and the newest reading of the window, without the silences in which beer left unseen. */
   readonly observed_hours: number
   readonly poured_gallons: number
   /** Gallons that left the keg while its scale was silent. They are not in `poured_gallons` and not in the rate. */
@@ -183,7 +183,8 @@ const rateOf = async (asked: SeriesAsked, { loc, tap, timeline, now, settings: {
   const stretch = readingsIn(loc, { tap, timeline }, range)
   const [first, newest] = await Promise.all([edge(asked.points, stretch, false), edge(asked.points, stretch, true)])
   const [pours, unseen] = await Promise.all([poursOfTapIn(asked, { loc, tap, timeline }, range), unseenOfTapIn(asked, { loc, tap, timeline }, range)])
-  const observed_hours = first === undefined || newest === undefined ? 0 : (newest.at - first.at) / HOUR_MS
+  const silentMs = sumOf(unseen.map(({ at, end }) => end - at))
+  const observed_hours = first === undefined || newest === undefined ? 0 : Math.max(0, newest.at - first.at - silentMs) / HOUR_MS
   const poured_gallons = gallonsIn(pours)
   const gallons_per_hour = observed_hours > 0 && poured_gallons > 0 ? poured_gallons / observed_hours : null
   const weight = newest?.values['weight_lbs']

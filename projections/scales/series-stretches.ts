@@ -48,9 +48,10 @@ export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range):
 export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
   ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
 
-/** A pour that was not voided, reckoned by the gravity of the keg that it was of. */
+/** A pour, or unseen beer, that was not voided. Its gallons are calculated by the gravity of its keg. */
 export interface Pour {
   readonly at: number
+  readonly end: number
   readonly gallons: number
   readonly keg: KegSpan
 }
@@ -64,10 +65,10 @@ const poursIn = async ({ reader, points }: SeriesAsked, stretch: Stretch, kegsOf
   return found.filter(({ at, keg }) => !voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to))
 }
 
-const pourOf = ({ at, values: { gallons, sg } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
+const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
   const keg = kegs.findLast((span) => covers(span, at))
   if (keg === undefined || typeof gallons !== 'number') return []
-  return [{ at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
+  return [{ at, end: typeof ended_at === 'number' ? ended_at : at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
 /** The measures of beer that left a keg, each with its partition in a store of items. */
