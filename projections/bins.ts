@@ -1,20 +1,29 @@
-import type { Aggregate, Bin, Binning, Point } from './series.ts'
+import { PARTS, type Aggregate, type Bin, type Binning, type Point } from './series.ts'
 
-/** Points put into bins by a store that cannot do so itself. In the order of time, and then of the dimension. */
+/** Bins of the points, for a store that has no aggregates. Sorted by time, then by the dimension. */
 export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readonly Bin[] => {
   const bins: Bin[] = []
   for (const { at, dims, values } of points) {
     const found: { [value: string]: Aggregate } = {}
     for (const name of of) {
       const value = values[name]
-      if (typeof value === 'number') found[name] = { count: 1, sum: value, min: value }
+      if (typeof value === 'number') found[name] = { count: 1, sum: partsOf(value), min: value }
     }
     bins.push({ at: Math.floor(at / ms) * ms, ...(by === undefined ? {} : { by: dims[by] ?? '' }), values: found })
   }
   return united(bins)
 }
 
-/** Bins of the same time and dimension are one. */
+/** The number in whole parts, rounded half away from zero as SQL does. */
+const partsOf = (value: number): number => Math.sign(value) * Math.round(Math.abs(value * PARTS))
+
+/** The sum of the numbers, the same to the last digit in every order of them. */
+export const sumOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
+
+/** The mean of the numbers behind an aggregate. */
+export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
+
+/** Merges bins of the same time and dimension. */
 export const united = (bins: Iterable<Bin>): readonly Bin[] => {
   const byName = new Map<string, Bin>()
   for (const bin of bins) {

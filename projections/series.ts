@@ -50,9 +50,13 @@ export interface Binning {
 /** Of those points that hold the number at all. */
 export interface Aggregate {
   readonly count: number
+  /** Sum of the numbers in whole parts (`PARTS`). A sum of integers is the same in every order of the points and in every store. */
   readonly sum: number
   readonly min: number
 }
+
+/** Parts of a number in a sum: millionths. */
+export const PARTS = 1_000_000
 
 export interface Bin {
   /** Where it begins: a multiple of its length. */

@@ -1,12 +1,14 @@
 import type { AlertAcknowledged, GraceElapsed } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
-import type { AlertItem, GraceItem } from '../../projections/scales/items.ts'
-import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, type AlertType } from '../../projections/scales/keys.ts'
+import type { Key } from '../../projections/item.ts'
+import type { AlertItem, GraceItem, Settings, SettingsItem } from '../../projections/scales/items.ts'
+import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, settingsKey, type AlertType } from '../../projections/scales/keys.ts'
+import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { refuse } from './refusal.ts'
 
-/** The one alert that there may be of a type and an entity (S49). */
+/** Identifies an alert: there is at most one per location, type and entity (S49). */
 export interface Subject {
   readonly loc: string
   readonly type: AlertType
@@ -17,91 +19,130 @@ export interface Subject {
 export interface Watched extends Subject {
   readonly value: number
   readonly threshold: number
+  /** When the value was measured. */
   readonly at: number
+  /** When the server received the value. A device can send the values of a whole day at once. */
+  readonly receivedAt: number
   readonly grace_secs: number
 }
 
-/** An alert that began ends only above its threshold by this much (S-n). */
+/** A fired alert ends at its threshold plus this many points (S-n). */
 const HYSTERESIS = 5
 const DAY_SECONDS = 86_400
 
-/** What a value does to its alert; whether there is one now. `alarmed` tells whether there was, so that a plain value reads nothing. */
+/** Applies a value to its alert and returns whether an alert is open afterwards. `alarmed`: whether one was open; if not, a value within its threshold reads no item. */
 export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean => {
   const { value, threshold, at } = watched
   if (!alarmed) return value < threshold && begin(work, watched)
   const alert = work.get<AlertItem>(activeAlertKey(watched.loc, watched.type, watched.entity))
-  if (alert === undefined || value >= threshold + HYSTERESIS) return resolve(work, watched, at)
-  if (alert.state === 'pending' && isDue(work, watched, at)) fire(work, watched, { ...alert, value }, at)
+  const isPending = alert !== undefined && isPendingAt(alert, at)
+  // An alert fires only while its value is in breach, so a pending one ends at the threshold itself.
+  if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS)) return resolve(work, watched, at)
+  if (isPending) hold(work, watched, alert)
   return true
+}
+
+/**
+ * Whether the alert had not fired by the instant `at`. If the timer fired it because no value arrived in time, a value that was measured before
+ * that firing arrives later and decides instead. A person's acknowledgement makes the firing final.
+ */
+const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
+  state === 'pending' || (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
+
+/** The value is in breach: the alert fires if the grace was over when the value was measured. */
+const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
+  const { value, at, receivedAt, grace_secs } = watched
+  const { _fire_at: fireAt = at, ...known } = alert
+  if (at >= fireAt) {
+    retract(work, watched, alert)
+    fire(work, watched, { ...known, value }, at)
+  }
+  // The value is late, so the device is sending its buffer, and the values after this one may still arrive.
+  else if (alert.state === 'pending' && receivedAt - at > grace_secs * 1000) arm(work, watched, msOf(alert.started_at))
 }
 
 const begin = (work: Work, watched: Watched): true => {
   const { loc, type, entity, value, threshold, at, grace_secs } = watched
   const started_at = isoOf(at)
-  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   const fireAt = at + grace_secs * 1000
+  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   if (fireAt <= at) return fire(work, watched, alert, at)
-  work.put(alert)
+  work.put({ ...alert, _fire_at: fireAt } satisfies AlertItem)
   work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
-  work.arm({ name: timerOf(watched), at: fireAt, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: at } } })
+  arm(work, watched, at)
   return true
 }
 
-/** A row that has been cleared away was due long ago. */
-const isDue = (work: Work, { loc, type, entity }: Subject, at: number): boolean => {
-  const grace = work.get<GraceItem>(graceKey(loc, entity, type))
-  return grace === undefined || at >= msOf(grace.fire_at)
+/** The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
+const arm = (work: Work, watched: Watched, startedAt: number): void => {
+  const { loc, type, entity, receivedAt, grace_secs } = watched
+  work.arm({ name: timerOf(watched), at: receivedAt + grace_secs * 1000, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
 }
 
-/** The alert stands, and its grace is over (S50). */
+/** The alert fires and its grace ends (S50). */
 export const fire = (work: Work, subject: Subject, pending: AlertItem, at: number): true => {
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
   endGrace(work, subject)
-  recall(work, subject, alert, at)
+  record(work, subject, alert, at)
   return true
 }
 
-/** What nobody was told of goes silently; what fired ends no earlier, whenever it was said. Whether there is an alert: none. */
+/**
+ * Ends the alert, if there is one. An alert that had not fired by `at` leaves no history row. Any other gets a history row dated at `at`, or
+ * right after its latest transition if that is later. Returns false: no alert is open afterwards.
+ */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
   const alert = work.get<AlertItem>(activeAlertKey(loc, type, entity))
   if (alert === undefined) return false
   work.remove(alert)
-  if (alert.state === 'pending') endGrace(work, subject)
-  else {
+  if (isPendingAt(alert, at)) {
+    retract(work, subject, alert)
+    endGrace(work, subject)
+  } else {
     const ends = endOf(alert, at)
-    recall(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
+    record(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
   }
   return false
 }
 
-/** A scale that comes back with its buffer tells first of what was long before. */
-export const endOf = ({ fired_at }: AlertItem, at: number): number => (fired_at === undefined ? at : Math.max(at, msOf(fired_at)))
+/** Removes the history row of a firing that a value measured before it disproves. A pending alert has none. */
+const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
+  if (alert.fired_at !== undefined) work.remove(historyKey(subject, alert, msOf(alert.fired_at)))
+}
+
+/** When a fired alert ends: at `at`, but always after its latest transition. */
+export const endOf = (alert: AlertItem, at: number): number => Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
 const endGrace = (work: Work, subject: Subject): void => {
   work.remove(graceKey(subject.loc, subject.entity, subject.type))
   work.arm({ name: timerOf(subject), at: null })
 }
 
-/** Append-only (S13, S51): a transition has its instant and its name. */
-const recall = (work: Work, { loc, type, entity }: Subject, alert: AlertItem, at: number): void =>
-  work.put({ ...alert, ...alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${alert.state}`) })
+/** S13, S51: the key of a transition is its instant, the alert and the new state. */
+const record = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
+
+const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key => alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${state}`)
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
-/** For a scale that has gone silent, too (S-c). One that was overtaken by a recovery fires nothing. */
+/** Fires the alert of a scale that has sent nothing since (S-c). If the alert has ended or another one has begun, fires nothing. */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   if (subject === undefined) return {}
   const alert = get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
   const work = startWork(get)
-  if (alert?.state !== 'pending') work.arm({ name: timerOf(subject), at: null })
+  const limit = limitOf(settingsOf(get<SettingsItem>(settingsKey(meta.key))), subject.type)
+  // If the location lowered the threshold meanwhile, the next value decides.
+  if (alert?.state !== 'pending' || (alert.value ?? 0) >= limit) work.arm({ name: timerOf(subject), at: null })
   else if (alert.started_at === isoOf(data.started_at)) fire(work, subject, alert, meta.occurredAt)
   return work.result()
 }
 
-/** What was said before the alert fired was said of another. */
+const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): number => (type === 'low_keg' ? low_keg_pct : low_battery_pct)
+
+/** An acknowledgement from before the firing was meant for an earlier alert. */
 export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   const alert = subject && get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
@@ -114,7 +155,7 @@ export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): 
     ...alert, state: 'acknowledged', acknowledged_at: isoOf(meta.occurredAt), ...(meta.actorId !== null && { acknowledged_by: meta.actorId }),
   }
   work.put(seen)
-  recall(work, subject, seen, meta.occurredAt)
+  record(work, subject, seen, meta.occurredAt)
   return work.result()
 }
 

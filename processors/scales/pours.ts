@@ -1,9 +1,11 @@
-/** What tells a pour from noise; of the location's settings. */
+/** The location's settings that separate a pour from noise and from a silence. */
 export interface Thresholds {
   /** A smaller step down is noise. */
   readonly pour_min_gallons: number
-  /** A pour has ended when the weight did not fall for this long. */
+  /** A pour has ended if the weight has not fallen for this long. */
   readonly pour_settle_secs: number
+  /** If two readings are further apart, the scale was silent between them. */
+  readonly silent_after_secs: number
 }
 
 export interface Level {
@@ -13,59 +15,81 @@ export interface Level {
 }
 
 export interface Poured {
-  /** The last reading before the level fell, and the one at which it had fallen. */
+  /** Times of the last reading before the fall, and of the reading that first shows the whole fall. */
   readonly start: number
   readonly end: number
   readonly gallons: number
 }
 
-/** What is known of a keg's level: small, it lies in the tap's state. */
+/** Beer that left the keg while its scale was silent: between the last reading before the silence and the first one after it. */
+export type Unseen = Poured
+
+/** The state of the detection. It is small, because it is part of the tap's state. */
 export type Detector = {
-  /** The reading last seen. */
+  /** Time of the newest reading. */
   readonly at: number
-  /** The level that nothing was poured from yet; absent while no keg stands on the scale. */
+  /** The level before the next pour. Absent while there is no keg on the scale. */
   readonly base?: number
-  /** A fall that may become a pour: since when, how deep, and when it was last seen to fall. */
+  /** A fall that may become a pour: its start, its lowest level, and the time of the latest fall. */
   readonly start?: number
   readonly low?: number
   readonly low_at?: number
+  /** A rise that may become the new base: its first level, the time of that level, and the number of readings so far. */
+  readonly high?: number
+  readonly high_at?: number
+  readonly highs?: number
 }
 
 export interface Step {
   readonly detector: Detector
   readonly poured?: Poured
+  readonly unseen?: Unseen
   readonly pouring: boolean
 }
 
-/** Temperature moves a level no faster, and a tap lets out no more. */
+/** Temperature changes a level more slowly than this. A tap does not pour faster than the second limit. */
 const DRIFT_PER_MS = 0.1 / 3_600_000
 const FASTEST_PER_MINUTE = 2
-/** Less than an empty keg: it was lifted off. */
+/** A level this far below empty: the keg was lifted off. */
 const LIFTED = -0.5
+/** A rise of fewer readings is something that was laid on the keg and taken away again. */
+const RISE_READINGS = 3
 
 /**
- * The next reading of a keg, in the order of time; one that is not newer is not looked at. A level that falls by enough begins a pour, which
- * ends when it fell no more for a while, and was none when the level came back. What falls slowly is drift, what falls faster than a tap
- * pours is a keg being moved, and what rises by enough is another keg or a refill: they only move the base.
+ * Applies the next reading of a keg, in the order of time; ignores one that is not newer. A level that falls by enough begins a pour. The pour ends
+ * when the level has not fallen for a while; if the level comes back, there was no pour. A level that rises by enough and stays is another keg or a
+ * refill, and becomes the base; a short rise is ignored. A slow fall is drift. A fall that is faster than a tap pours is a keg being moved. A fall
+ * during a silence of the scale is unseen, and not a pour.
  */
 export const step = (detector: Detector | undefined, level: Level, thresholds: Thresholds): Step => {
   if (detector === undefined) return resting(level)
   if (!(level.at > detector.at)) return { detector, pouring: isPouring(detector) }
   if (level.gallons < LIFTED) return { ...ended(detector, thresholds), detector: { at: level.at }, pouring: false }
-  if (detector.base === undefined) return resting(level)
-  const last = detector.low ?? detector.base
-  if (last - level.gallons > FASTEST_PER_MINUTE * Math.max(1, (level.at - detector.at) / 60_000)) return { ...ended(detector, thresholds), ...resting(level) }
-  return isPouring(detector) ? falling(detector, level, thresholds) : idle({ at: detector.at, base: detector.base }, level, thresholds)
+  if (!hasKeg(detector)) return resting(level)
+  if (level.at - detector.at > thresholds.silent_after_secs * 1000) return afterSilence(detector, level, thresholds)
+  if (isTooFast({ at: detector.at, gallons: detector.low ?? detector.base }, level)) return { ...ended(detector, thresholds), ...resting(level) }
+  return seen(detector, level, thresholds)
 }
 
-/** What was poured up to now, when the keg leaves: nobody will see the level settle. */
+/** A reading of a keg that the scale watched since the reading before. */
+const seen = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { high, high_at, highs, ...rest } = detector
+  if (!isPouring(rest)) return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
+  // A level that is back at the base was a dip, and not a rise.
+  const isBack = Math.abs(rest.base - level.gallons) < thresholds.pour_min_gallons
+  return !isBack && isUp(rest.low, level, thresholds) ? rising(detector, level, thresholds) : falling(rest, level, thresholds)
+}
+
+const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean => gallons - before >= pour_min_gallons
+
+/** The pour up to now, for a keg that leaves the scale before its level settles. */
 export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thresholds): { readonly poured?: Poured } => {
   if (detector === undefined || !isPouring(detector)) return {}
   const gallons = detector.base - detector.low
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
-/** The same, when nobody looks any more: what is poured after is poured from where the level was last seen. */
+/** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. */
 export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
   const { at, base, low } = detector
   const { poured } = ended(detector, thresholds)
@@ -73,17 +97,47 @@ export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
   return { detector: base === undefined ? { at } : { at, base }, pouring: false }
 }
 
-type Falling = Required<Detector>
+const isTooFast = (before: Level, { at, gallons }: Level): boolean => before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
+
+/** The first reading after a silence. A pour that was under way ended at the last level that was read; a fall below that level is unseen. */
+const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { detector: { base = detector.base }, poured } = leftAlone(detector, thresholds)
+  const before: Level = { at: detector.at, gallons: base }
+  const gallons = base - level.gallons
+  const isFall = gallons - driftIn(before, level) >= thresholds.pour_min_gallons
+  const unseen: Unseen | undefined = isFall && !isTooFast(before, level) ? { start: before.at, end: level.at, gallons } : undefined
+  const next = isFall ? resting(level) : seen({ at: before.at, base }, level, thresholds)
+  return { ...next, ...(poured !== undefined && { poured }), ...(unseen !== undefined && { unseen }) }
+}
+
+type OnScale = Detector & { readonly base: number }
+
+const hasKeg = (detector: Detector): detector is OnScale => detector.base !== undefined
+
+type Falling = Detector & Required<Pick<Detector, 'base' | 'start' | 'low' | 'low_at'>>
 
 const isPouring = (detector: Detector): detector is Falling => detector.low !== undefined
 
 const resting = ({ at, gallons }: Level): Step => ({ detector: { at, base: gallons }, pouring: false })
 
-const idle = ({ at: before, base }: { readonly at: number; readonly base: number }, { at, gallons }: Level, { pour_min_gallons }: Thresholds): Step => {
-  const drift = DRIFT_PER_MS * (at - before)
-  if (base - drift - gallons >= pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
-  const moved = gallons - base >= pour_min_gallons ? gallons : Math.min(base + drift, Math.max(base - drift, gallons))
-  return { detector: { at, base: moved }, pouring: false }
+const driftIn = ({ at: before }: Pick<Detector, 'at'>, { at }: Level): number => DRIFT_PER_MS * (at - before)
+
+const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, thresholds: Thresholds): Step => {
+  const { at, gallons } = level
+  const drift = driftIn({ at: before }, level)
+  if (base - drift - gallons >= thresholds.pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
+  return { detector: { at, base: Math.min(base + drift, Math.max(base - drift, gallons)) }, pouring: false }
+}
+
+/** A short rise leaves everything as it was. After a rise that has lasted, a level below the base is what remains of a pour; any other is the new base. */
+const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+  const { high = level.gallons, high_at = level.at, highs = 0, ...rest } = detector
+  const { at, gallons } = level
+  const isLasting = highs + 1 >= RISE_READINGS && at - high_at >= thresholds.pour_settle_secs * 1000
+  if (!isLasting) return { detector: { ...detector, at, high, high_at, highs: highs + 1 }, pouring: isPouring(detector) }
+  if (isPouring(rest) && gallons < rest.base) return settled(rest, level, thresholds)
+  // From its first level on: a pour since then begins at this reading.
+  return idle({ at: detector.at, base: Math.max(high, gallons) }, level, thresholds)
 }
 
 const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step => {
@@ -96,7 +150,7 @@ const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step 
   return { detector: { ...detector, at, low: Math.min(low, gallons), low_at: falls ? at : low_at }, pouring: true }
 }
 
-/** The pour is what is still missing; the reading that tells so may begin the next one. */
+/** The pour is the part of the fall that is still missing. The reading that shows this may begin the next pour. */
 const settled = (detector: Falling, level: Level, thresholds: Thresholds): Step => {
   const rest = Math.max(detector.low, level.gallons)
   const { poured } = ended({ ...detector, low: rest }, thresholds)

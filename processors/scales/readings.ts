@@ -25,6 +25,8 @@ interface Read {
   readonly loc: string
   readonly tap: string
   readonly at: number
+  /** When the server received it. */
+  readonly receivedAt: number
   readonly data: ReadingReportedData
   /** The keg that was on the tap when it was measured. */
   readonly keg: KegSpan | undefined
@@ -35,6 +37,9 @@ interface Read {
   readonly state: TapStateItem | undefined
   readonly settings: Settings
 }
+
+/** When the server received the measurement: never before it was measured, even if the clocks differ. */
+const receivedAtOf = ({ data: { at }, meta: { recordedAt } }: ReadingReported | TelemetryReported): number => (isTime(recordedAt) ? Math.max(at, recordedAt) : at)
 
 /** The newest reading is the tap's state; one that came before it is only remembered (S-i), and one that came already, never counts. */
 export const readingReported = (event: ReadingReported, get: Get): Result => {
@@ -57,9 +62,9 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   if (isKnown) return quarantine(work, event, USED)
   const keg = kegAt(timeline, data.at)
   const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
-  const read: Read = { loc, tap, at: data.at, data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, isHere: tap === device.tap, state, settings }
+  const read: Read = { loc, tap, at: data.at, receivedAt: receivedAtOf(event), data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, isHere: tap === device.tap, state, settings }
   work.put(stateAfter(work, read, timeline))
-  if (read.isHere) deviceAfter(work, device, { read, recordedAt: event.meta.recordedAt })
+  if (read.isHere) deviceAfter(work, device, read)
   return work.result()
 }
 
@@ -114,18 +119,18 @@ export const pour = (work: Work, { state, keg, at, gallons, settings, timeline, 
   const isSame = (state?.keg_id ?? null) === (keg?.keg_id ?? null)
   if (!isSame) tell(timeline.kegs.findLast(({ keg_id }) => keg_id === state?.keg_id), ended(state?._pour, settings).poured)
   const before = isSame ? state?._pour : undefined
-  if (gallons === null) return { detector: before, pouring: false }
-  const { detector, poured, pouring } = step(before, { at, gallons }, settings)
+  if (gallons === null) return { detector: before, unseen: undefined, pouring: false }
+  const { detector, poured, unseen, pouring } = step(before, { at, gallons }, settings)
   tell(keg, poured)
-  return { detector, pouring }
+  return { detector, unseen, pouring }
 }
 
 /** A tap without a keg, and a keg that is gone, are not low (S12). */
-const watchLevel = (work: Work, { loc, tap, at, data, keg, isNow, state, settings }: Read): boolean => {
+const watchLevel = (work: Work, { loc, tap, at, receivedAt, data, keg, isNow, state, settings }: Read): boolean => {
   const value = numberOf(data.level_pct) ?? levelOf(numberOf(data.weight_lbs), keg)
   const alarmed = state?._low === true
   if (!isNow || value === null) return alarmed
-  return watch(work, { loc, type: 'low_keg', entity: `TAP#${tap}`, value, threshold: settings.low_keg_pct, at, grace_secs: settings.grace_period_secs }, alarmed)
+  return watch(work, { loc, type: 'low_keg', entity: `TAP#${tap}`, value, threshold: settings.low_keg_pct, at, receivedAt, grace_secs: settings.grace_period_secs }, alarmed)
 }
 
 /** Points apart at which the scale's level and the weight's are said to differ, and at which they agree again. */
@@ -147,12 +152,12 @@ const compareLevels = (work: Work, { loc, tap, at, data, keg, isNow, state }: Re
 }
 
 /** The device is written only when something about it changed. */
-const deviceAfter = (work: Work, device: DeviceItem, { read, recordedAt }: { readonly read: Read; readonly recordedAt: number }): void => {
-  const { loc, at, data, state, settings } = read
-  if (device._silent) awaitReading(work, loc, device.device_id, isTime(recordedAt) ? Math.max(at, recordedAt) : at)
-  const heard = broken(work, device, at)
+const deviceAfter = (work: Work, device: DeviceItem, { loc, at, receivedAt, data, state, settings }: Read): void => {
+  // A silence ends when the server receives something, however old the reading is.
+  if (device._silent) awaitReading(work, loc, device.device_id, receivedAt)
+  const heard = broken(work, device, receivedAt)
   const isOlder = at <= (state?._battery_at ?? -1)
-  const charged = isOlder ? heard : watchBattery(work, heard, { value: numberOf(data.battery_pct), at, settings })
+  const charged = isOlder ? heard : watchBattery(work, heard, { value: numberOf(data.battery_pct), at, receivedAt, settings })
   const iso = isoOf(at)
   const after: DeviceItem = charged.status === 'online' || iso <= charged.status_at ? charged : { ...charged, status: 'online', status_at: iso }
   if (after !== device) work.put(after)
@@ -161,20 +166,22 @@ const deviceAfter = (work: Work, device: DeviceItem, { read, recordedAt }: { rea
 interface Charge {
   readonly value: number | null
   readonly at: number
+  readonly receivedAt: number
   readonly settings: Settings
 }
 
-const watchBattery = (work: Work, device: DeviceItem, { value, at, settings }: Charge): DeviceItem => {
+const watchBattery = (work: Work, device: DeviceItem, { value, at, receivedAt, settings }: Charge): DeviceItem => {
   if (value === null) return device
   const { loc_id: loc, device_id, _low_battery, ...rest } = device
   const alarmed = _low_battery === true
   const entity = `DEVICE#${device_id}`
-  const low = watch(work, { loc, type: 'low_battery', entity, value, threshold: settings.low_battery_pct, at, grace_secs: settings.grace_period_secs }, alarmed)
+  const low = watch(work, { loc, type: 'low_battery', entity, value, threshold: settings.low_battery_pct, at, receivedAt, grace_secs: settings.grace_period_secs }, alarmed)
   return low === alarmed ? device : { loc_id: loc, device_id, ...rest, ...(low && { _low_battery: true }) }
 }
 
 /** What a device says apart from its readings about its battery is watched as well; in the order of time. */
-export const telemetryReported = ({ data, meta: { key: loc } }: TelemetryReported, get: Get): Result => {
+export const telemetryReported = (event: TelemetryReported, get: Get): Result => {
+  const { data, meta: { key: loc } } = event
   if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
   const work = startWork(get)
   const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
@@ -183,7 +190,7 @@ export const telemetryReported = ({ data, meta: { key: loc } }: TelemetryReporte
   if (device === undefined || tap === null || tap !== device.tap || value === null) return work.result()
   const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? unread(loc, tap)
   if (isOld(state, data.at) || data.at <= (state._battery_at ?? -1)) return work.result()
-  const after = watchBattery(work, device, { value, at: data.at, settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
+  const after = watchBattery(work, device, { value, at: data.at, receivedAt: receivedAtOf(event), settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
   if (after !== device) work.put(after)
   work.put({ ...state, _battery_at: data.at } satisfies TapStateItem)
   return work.result()

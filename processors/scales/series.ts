@@ -48,15 +48,17 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const keg = kegAt(timeline, data.at)
   const gallons = gallonsAt(numberOf(data.weight_lbs), keg)
   const _seen = withSeen(lives, data)
+  const missed: Point[] = []
+  const dims = { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }
   if (state !== undefined && isOld(state, data.at)) work.put({ ...state, _seen })
   else if (!isGone) {
     const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
-    const { detector, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
+    const { detector, unseen, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
     work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), ...(state?._told && { _told: state._told }), _seen } satisfies SeriesStateItem)
+    if (unseen !== undefined) missed.push({ measure: 'unseen', dims, at: unseen.start, values: { gallons: unseen.gallons, sg: keg?.sg ?? 1, ended_at: unseen.end, keg_id: keg?.keg_id ?? null } })
   }
   const { items = [], points = [] } = told(work.result(), { loc, get, device: data.device_id })
-  const reading = pointOf(data, { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }, keg)
-  return { items, points: [...points, ...reading] }
+  return { items, points: [...points, ...missed, ...pointOf(data, dims, keg)] }
 }
 
 /** S39, S61: a battery that is told apart from readings is a point of its own, which may have a reading's instant. */
@@ -119,7 +121,7 @@ export const scalesSeries: Domain = {
   topic: 'scales.events',
   table: seriesTable,
   series: kegReadings,
-  foldVersion: 1,
+  foldVersion: 2,
   projections: [
     projection<Heard>('series', {
       DeviceRegistered: reckonedBy(deviceRegistered),

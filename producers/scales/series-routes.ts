@@ -1,3 +1,4 @@
+import { sumOf } from '../../projections/bins.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { isId } from '../../projections/scales/keys.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
@@ -45,6 +46,7 @@ const rangeOf = (query: RangeQuery, now: number, usual: number): Range => {
 
 const listed = (properties: Readonly<Record<string, object>>) => ({ type: 'array', items: { type: 'object', required: Object.keys(properties), properties } })
 const answered = (properties: Readonly<Record<string, object>>) => ({ type: 'object', required: Object.keys(properties), properties })
+const unseen = { ...number, description: 'Gallons that left while the scale was silent. They are not part of any pour.' } as const
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoOf(ms))
 
 const history = question({
@@ -71,7 +73,7 @@ const rate = question({
   url: '/v1/locations/:loc/taps/:tap/rate',
   operationId: 'getPourRate',
   summary: 'How fast the keg on the tap is poured, over the location\'s window, and for how long it lasts.',
-  result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
+  result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, unseen_gallons: unseen, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
   answer: async (call) => {
     const found = await asking(call).rate(locOf(call), tapOf(call), call.now)
     if (found === undefined) throw noTap(tapOf(call))
@@ -84,7 +86,7 @@ const lifespan = question({
   url: '/v1/locations/:loc/kegs/:keg/lifespan',
   operationId: 'getKegLifespan',
   summary: 'How long a keg lasted, and what was poured of it.',
-  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: number, lifespan_hours: numberOrNull }),
+  result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'Everything that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
   answer: async (call) => {
     const keg = call.params['keg'] ?? ''
     const found = isId(keg) ? await asking(call).lifespan(locOf(call), keg, call.now) : undefined
@@ -99,7 +101,7 @@ const byHour = question({
   operationId: 'getPoursByHour',
   summary: 'What was poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
   query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
-  result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
+  result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, unseen_gallons: unseen, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
   answer: async (call) => {
     const range = rangeOf(call.query, call.now, 30 * DAY_MS)
     const [questions, loc] = [asking(call), locOf(call)]
@@ -132,10 +134,10 @@ const styles = question({
     const pours = await asking(call).poursByBeer(loc, rangeOf(call.query, call.now, 30 * DAY_MS))
     const { beerFor } = scalesQueries(call.caller.reader)
     const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: (await beerFor(loc, beer_id))?.style ?? null })))
-    const byStyle = new Map<string | null, number>()
-    for (const { style, gallons } of styled) byStyle.set(style, (byStyle.get(style) ?? 0) + gallons)
-    const total = styled.reduce((sum, { gallons }) => sum + gallons, 0)
-    return { items: [...byStyle].map(([style, gallons]) => ({ style, gallons, share: gallons / total })).sort((a, b) => b.gallons - a.gallons) }
+    const byStyle = new Map<string | null, number[]>()
+    for (const { style, gallons } of styled) byStyle.set(style, [...(byStyle.get(style) ?? []), gallons])
+    const total = sumOf(styled.map(({ gallons }) => gallons))
+    return { items: [...byStyle].map(([style, poured]) => ({ style, gallons: sumOf(poured), share: sumOf(poured) / total })).sort((a, b) => b.gallons - a.gallons) }
   },
 })
 

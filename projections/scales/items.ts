@@ -41,7 +41,7 @@ export type TapStateItem = Key & {
   readonly _heard?: string
   readonly _seen?: readonly Seen[]
   /** What the pour detector knows. */
-  readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number }
+  readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number; readonly high?: number; readonly high_at?: number; readonly highs?: number }
   /** When the battery was last told apart from a reading. */
   readonly _battery_at?: number
   /** There is a low-keg alert; a discrepancy. */
@@ -170,6 +170,8 @@ export type AlertItem = Key & {
   readonly acknowledged_at?: string
   readonly acknowledged_by?: string
   readonly resolved_at?: string
+  /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
+  readonly _fire_at?: number
 }
 
 export type GraceItem = Key & {

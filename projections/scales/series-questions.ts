@@ -1,11 +1,11 @@
-import { united } from '../bins.ts'
-import type { Aggregate, Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
+import { meanOf, sumOf, united } from '../bins.ts'
+import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
 import { gallonsOf, levelOf } from './gallons.ts'
 import type { KegItem, Settings, SettingsItem, TapStateItem, TimelineItem } from './items.ts'
 import { kegKey, settingsKey, tapIdOf, tapStateKey, tapTimelineKey } from './keys.ts'
-import { batteriesBeside, everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
+import { batteriesBeside, everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, unseenAt, unseenOfTapIn, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
 export interface History extends Range {
@@ -21,9 +21,11 @@ export interface Rate {
   readonly tap_id: string
   readonly keg_id: string | null
   readonly window_hours: number
-  /** Hours that the readings of the window span. */
+  /** Hours between the first and the newest reading of the window, without the silences in which beer left unseen. */
   readonly observed_hours: number
   readonly poured_gallons: number
+  /** Gallons that left the keg while its scale was silent. They are not in `poured_gallons` and not in the rate. */
+  readonly unseen_gallons: number
   /** null where nothing was poured, or too little was seen to tell. */
   readonly gallons_per_hour: number | null
   readonly gallons_left: number | null
@@ -37,7 +39,10 @@ export interface Lifespan {
   readonly tapped_at: number
   readonly finished_at: number | null
   readonly last_reading: number | null
+  /** Everything that left the keg: its pours and `unseen_gallons`. */
   readonly total_poured_gallons: number
+  /** Gallons that left the keg while its scale was silent. */
+  readonly unseen_gallons: number
   /** Whole hours from the tapping to the last reading. */
   readonly lifespan_hours: number | null
 }
@@ -71,10 +76,10 @@ const kegQuestions = (asked: SeriesAsked) => {
       return {
         tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, ...range, bin_secs: ms / 1000,
         data: bins.flatMap(({ at, values: { level_pct: told, weight_lbs: weight } }) => {
-          const level_pct = levelOf(meanOf(weight), weighed) ?? meanOf(told)
+          const level_pct = levelOf(weight === undefined ? null : meanOf(weight), weighed) ?? (told === undefined ? null : meanOf(told))
           return level_pct === null ? [] : [{ t: at, level_pct }]
         }),
-        battery_data: bins.flatMap(({ at, values: { battery_pct: battery } }) => (battery === undefined ? [] : [{ t: at, battery_pct: battery.sum / battery.count }])),
+        battery_data: bins.flatMap(({ at, values: { battery_pct: battery } }) => (battery === undefined ? [] : [{ t: at, battery_pct: meanOf(battery) }])),
       }
     },
     /** S58, S-f: what was poured of the keg that is on the tap, over the hours that were seen. */
@@ -96,22 +101,16 @@ const locationQuestions = (asked: SeriesAsked) => {
     /** S60, S-g: gallons by the hour of the location's own day. */
     poursByHour: async (loc: string, range: Range) => {
       const { timezone } = await settingsAt(reader, loc)
-      const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: 0, pours: 0 }))
-      for (const { at, gallons } of await poursAt(asked, loc, range)) {
-        const hour = hours[new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours()]
-        if (hour === undefined) continue
-        hour.gallons += gallons
-        hour.pours += 1
-      }
-      return { timezone, hours }
+      const byHour = grouped(await poursAt(asked, loc, range), ({ at }) => new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours())
+      const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: gallonsIn(byHour.get(hour_of_day) ?? []), pours: byHour.get(hour_of_day)?.length ?? 0 }))
+      return { timezone, hours, unseen_gallons: gallonsIn(await unseenAt(asked, loc, range)) }
     },
     /** S60 as the source document asked it: what the kegs held on average, by the hour in UTC. */
     levelByHour: async (loc: string, range: Range) => {
-      const taps = await tapsOf(reader, loc)
       const sums = new Map<number, { sum: number; count: number }>()
-      for (const { at, values: { gallons } } of await points.bins(everywhere(loc, taps, range), { ms: HOUR_MS, of: ['gallons'] })) {
+      for (const { at, gallons, count } of await gallonsByHour(asked, loc, range)) {
         const [hour, known] = [new Date(at).getUTCHours(), sums.get(new Date(at).getUTCHours()) ?? { sum: 0, count: 0 }]
-        if (gallons !== undefined) sums.set(hour, { sum: known.sum + gallons.sum, count: known.count + gallons.count })
+        sums.set(hour, { sum: known.sum + gallons * count, count: known.count + count })
       }
       return [...sums].sort(([a], [b]) => a - b).map(([hour_of_day, { sum, count }]) => ({ hour_of_day, avg_gallons: sum / count }))
     },
@@ -121,18 +120,28 @@ const locationQuestions = (asked: SeriesAsked) => {
       const readings = everywhere(loc, taps, range)
       const bins = await Promise.all([readings, batteriesBeside(loc, taps, readings)].map((stretch) => points.bins(stretch, { ms: DAY_MS, by: 'device_id', of: ['battery_pct'] })))
       return united(bins.flat()).flatMap(({ at, by, values: { battery_pct: battery } }) =>
-        battery === undefined ? [] : [{ day: at, device_id: by ?? '', avg_battery_pct: battery.sum / battery.count, min_battery_pct: battery.min }])
+        battery === undefined ? [] : [{ day: at, device_id: by ?? '', avg_battery_pct: meanOf(battery), min_battery_pct: battery.min }])
     },
-    /** S62: gallons by beer; whoever asks knows the beers' styles. */
+    /** S62: gallons by beer, in the order of the beers' ids. The caller reads the styles of the beers. */
     poursByBeer: async (loc: string, range: Range) => {
-      const byBeer = new Map<string, number>()
-      for (const { keg, gallons } of await poursAt(asked, loc, range)) byBeer.set(keg.beer_id, (byBeer.get(keg.beer_id) ?? 0) + gallons)
-      return [...byBeer].map(([beer_id, gallons]) => ({ beer_id, gallons }))
+      const byBeer = grouped(await poursAt(asked, loc, range), ({ keg }) => keg.beer_id)
+      return [...byBeer].map(([beer_id, pours]) => ({ beer_id, gallons: gallonsIn(pours) })).sort((a, b) => (a.beer_id < b.beer_id ? -1 : 1))
     },
   }
 }
 
-const meanOf = (of: Aggregate | undefined): number | null => (of === undefined ? null : of.sum / of.count)
+/** Per hour, the mean gallons of each keg on a tap, by the timeline with all its corrections. The points contain the keg that was known when they were written. */
+const gallonsByHour = async ({ reader, points }: SeriesAsked, loc: string, range: Range) => {
+  const spans = (await tapsOf(reader, loc)).flatMap((kegs) => kegs.timeline.kegs.map((keg) => ({ kegs, keg, shown: within(keg, range) }))).filter(({ shown }) => shown.from < shown.to)
+  const binned = await Promise.all(spans.map(async ({ kegs, keg, shown }) => {
+    const bins = await points.bins(readingsIn(loc, kegs, shown), { ms: HOUR_MS, of: ['weight_lbs'] })
+    return bins.flatMap(({ at, values: { weight_lbs: weight } }) => {
+      const gallons = weight === undefined ? null : gallonsOf({ weight_lbs: meanOf(weight), ...keg })
+      return weight === undefined || gallons === null ? [] : [{ at, gallons, count: weight.count }]
+    })
+  }))
+  return binned.flat()
+}
 
 const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await reader.get(settingsKey(loc)) as SettingsItem | undefined)
 
@@ -142,7 +151,17 @@ const MOST_BINS = 400
 
 export const binOf = (rangeMs: number): number => BINS.find((ms) => rangeMs / ms <= MOST_BINS) ?? (BINS.at(-1) as number)
 
-const gallonsIn = (pours: readonly Pour[]): number => pours.reduce((sum, { gallons }) => sum + gallons, 0)
+const gallonsIn = (pours: readonly Pour[]): number => sumOf(pours.map(({ gallons }) => gallons))
+
+const grouped = <K>(pours: readonly Pour[], keyOf: (pour: Pour) => K): ReadonlyMap<K, readonly Pour[]> => {
+  const groups = new Map<K, Pour[]>()
+  for (const pour of pours) {
+    const group = groups.get(keyOf(pour))
+    if (group === undefined) groups.set(keyOf(pour), [pour])
+    else group.push(pour)
+  }
+  return groups
+}
 
 const edge = async (points: SeriesReader, stretch: Stretch, newest: boolean): Promise<Point | undefined> => {
   for await (const page of points.points(stretch, { newest, limit: 1 })) if (page[0] !== undefined) return page[0]
@@ -158,35 +177,37 @@ interface Rated extends TapKegs {
 const rateOf = async (asked: SeriesAsked, { loc, tap, timeline, now, settings: { pour_window_hours } }: Rated): Promise<Rate> => {
   const last = timeline.kegs.at(-1)
   const keg = last?.to === null ? last : undefined
-  const nothing = { tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, window_hours: pour_window_hours, observed_hours: 0, poured_gallons: 0, gallons_per_hour: null, gallons_left: null, hours_remaining: null }
+  const nothing = { tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, window_hours: pour_window_hours, observed_hours: 0, poured_gallons: 0, unseen_gallons: 0, gallons_per_hour: null, gallons_left: null, hours_remaining: null }
   const range = { from: Math.max(keg?.from ?? now, now - pour_window_hours * HOUR_MS), to: now + 1 }
   if (keg === undefined || range.from >= range.to) return nothing
   const stretch = readingsIn(loc, { tap, timeline }, range)
   const [first, newest] = await Promise.all([edge(asked.points, stretch, false), edge(asked.points, stretch, true)])
-  const pours = await poursOfTapIn(asked, { loc, tap, timeline }, range)
-  const observed_hours = first === undefined || newest === undefined ? 0 : (newest.at - first.at) / HOUR_MS
+  const [pours, unseen] = await Promise.all([poursOfTapIn(asked, { loc, tap, timeline }, range), unseenOfTapIn(asked, { loc, tap, timeline }, range)])
+  const silentMs = sumOf(unseen.map(({ at, end }) => end - at))
+  const observed_hours = first === undefined || newest === undefined ? 0 : Math.max(0, newest.at - first.at - silentMs) / HOUR_MS
   const poured_gallons = gallonsIn(pours)
   const gallons_per_hour = observed_hours > 0 && poured_gallons > 0 ? poured_gallons / observed_hours : null
   const weight = newest?.values['weight_lbs']
   const gallons_left = gallonsOf({ weight_lbs: typeof weight === 'number' ? weight : null, ...keg })
-  return { ...nothing, observed_hours, poured_gallons, gallons_per_hour, gallons_left, hours_remaining: gallons_left === null || gallons_per_hour === null ? null : Math.max(0, gallons_left) / gallons_per_hour }
+  return { ...nothing, observed_hours, poured_gallons, unseen_gallons: gallonsIn(unseen), gallons_per_hour, gallons_left, hours_remaining: gallons_left === null || gallons_per_hour === null ? null : Math.max(0, gallons_left) / gallons_per_hour }
 }
 
 const lifespanOf = async (asked: SeriesAsked, { loc, item, keg, now }: { readonly loc: string; readonly item: KegItem; readonly keg: string; readonly now: number }): Promise<Lifespan> => {
   const onTaps = (await tapsOf(asked.reader, loc)).flatMap((kegs) => kegs.timeline.kegs.filter((span) => span.keg_id === keg && span.from !== span.to).map((span) => ({ kegs, span })))
   let last_reading: number | null = null
-  let total_poured_gallons = 0
+  let [poured_gallons, unseen_gallons] = [0, 0]
   for (const { kegs, span } of onTaps) {
     const range = within(span, { from: 0, to: now + 1 })
     const newest = await edge(asked.points, readingsIn(loc, kegs, range), true)
     if (newest !== undefined) last_reading = Math.max(last_reading ?? 0, newest.at)
-    total_poured_gallons += gallonsIn(await poursOfTapIn(asked, { loc, ...kegs }, range))
+    poured_gallons += gallonsIn(await poursOfTapIn(asked, { loc, ...kegs }, range))
+    unseen_gallons += gallonsIn(await unseenOfTapIn(asked, { loc, ...kegs }, range))
   }
   const tapped_at = Math.min(...onTaps.map(({ span }) => span.from), Date.parse(item.tapped_at))
   return {
     keg_id: keg, tap_id: tapIdOf(loc, item.tap), beer_id: item.beer_id, tapped_at,
     finished_at: item.finished_at === undefined ? null : Date.parse(item.finished_at),
-    last_reading, total_poured_gallons,
+    last_reading, total_poured_gallons: poured_gallons + unseen_gallons, unseen_gallons,
     lifespan_hours: last_reading === null ? null : Math.floor((last_reading - tapped_at) / HOUR_MS),
   }
 }

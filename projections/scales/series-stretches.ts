@@ -2,7 +2,7 @@ import type { Point, SeriesAsked, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
-import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap } from './series.ts'
+import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
 import { covers, type KegSpan, type Span } from './spans.ts'
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
@@ -48,9 +48,10 @@ export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range):
 export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
   ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
 
-/** A pour that was not voided, reckoned by the gravity of the keg that it was of. */
+/** A pour, or unseen beer, that was not voided. Its gallons are calculated by the gravity of its keg. */
 export interface Pour {
   readonly at: number
+  readonly end: number
   readonly gallons: number
   readonly keg: KegSpan
 }
@@ -64,16 +65,22 @@ const poursIn = async ({ reader, points }: SeriesAsked, stretch: Stretch, kegsOf
   return found.filter(({ at, keg }) => !voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to))
 }
 
-const pourOf = ({ at, values: { gallons, sg } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
+const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
   const keg = kegs.findLast((span) => covers(span, at))
   if (keg === undefined || typeof gallons !== 'number') return []
-  return [{ at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
+  return [{ at, end: typeof ended_at === 'number' ? ended_at : at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
-export const poursAt = async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
+/** The measures of beer that left a keg, each with its partition in a store of items. */
+const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
+
+const leftAt = (measure: keyof typeof LEFT) => async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
   const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
-  return poursIn(asked, { measure: 'pour', where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(poursOfTap) }, (tapId) => kegs.get(tapId) ?? [])
+  return poursIn(asked, { measure, where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(LEFT[measure]) }, (tapId) => kegs.get(tapId) ?? [])
 }
 
-export const poursOfTapIn = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
-  poursIn(asked, { measure: 'pour', where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [poursOfTap(tapIdOf(loc, tap))] }, () => timeline.kegs)
+const leftOfTapIn = (measure: keyof typeof LEFT) => (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
+  poursIn(asked, { measure, where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [LEFT[measure](tapIdOf(loc, tap))] }, () => timeline.kegs)
+
+export const [poursAt, poursOfTapIn] = [leftAt('pour'), leftOfTapIn('pour')]
+export const [unseenAt, unseenOfTapIn] = [leftAt('unseen'), leftOfTapIn('unseen')]

@@ -10,6 +10,8 @@ export const seriesTable: TableSpec = { name: 'scale-sense-series', ttl: TTL, in
 export const readingsOfKeg = (keg: string): string => `READINGS#keg#${keg}`
 export const readingsOfTap = (tapId: string): string => `READINGS#${tapId}`
 export const poursOfTap = (tapId: string): string => `POURS#${tapId}`
+/** Beer that left while the scale was silent. */
+export const unseenOfTap = (tapId: string): string => `UNSEEN#${tapId}`
 
 /** What is told of a battery apart from readings. */
 export const batteryOfTap = (tapId: string): string => `BATTERY#${tapId}`
@@ -28,6 +30,7 @@ export const kegReadings: SeriesSpec = {
     reading: { level_pct: 'number', gallons: 'number', weight_lbs: 'number', battery_pct: 'number', battery_v: 'number', keg_id: 'text' },
     battery: { battery_pct: 'number', battery_v: 'number' },
     pour: { gallons: 'number', sg: 'number', ended_at: 'number', keg_id: 'text' },
+    unseen: { gallons: 'number', sg: 'number', ended_at: 'number', keg_id: 'text' },
   },
   rows: { key: (point) => ({ PK: partitionOf(point), SK: isoOf(point.at) }), ttlSeconds: MONTH_SECONDS },
 }
@@ -35,6 +38,7 @@ export const kegReadings: SeriesSpec = {
 const partitionOf = ({ measure, dims, values }: Point): string => {
   const tapId = dims['tap_id'] ?? ''
   if (measure === 'pour') return poursOfTap(tapId)
+  if (measure === 'unseen') return unseenOfTap(tapId)
   if (measure === 'battery') return batteryOfTap(tapId)
   return typeof values['keg_id'] === 'string' ? readingsOfKeg(values['keg_id']) : readingsOfTap(tapId)
 }

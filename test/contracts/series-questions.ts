@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kegReadings } from '../../projections/scales/series.ts'
 import { binOf, seriesQuestions, type SeriesQuestions } from '../../projections/scales/series-questions.ts'
-import type { Series } from '../../processors/engine/series.ts'
+import type { Series, Versioned } from '../../processors/engine/series.ts'
 import type { Event } from '../../schemas/event.ts'
 import { readerOf } from '../projections/reader.ts'
 import { measuredBy } from '../processors/scales/points.ts'
@@ -106,6 +106,28 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await questions.lifespan(LOC, 'keg-0', start)).toBeUndefined()
     })
 
+    test('beer that left a keg while its scale was silent is told apart from pours, and counts in its life', async () => {
+      const silent = [...bar(), ...readings(0, [160, 160, 158, 158, 158]), ...readings(3 * HOUR_MS, [150, 150, 149, 149])]
+      const questions = await ask(silent)
+      const [unseen, poured] = [gallonsOfLbs(8, 1.014), gallonsOfLbs(3, 1.014)]
+      const lifespan = await questions.lifespan(LOC, 'keg-1', start + DAY_MS)
+      expect(lifespan?.unseen_gallons).toBeCloseTo(unseen, 9)
+      expect(lifespan?.total_poured_gallons).toBeCloseTo(unseen + poured, 9)
+      const rate = await questions.rate(LOC, '07', start + 4 * HOUR_MS)
+      expect(rate?.unseen_gallons).toBeCloseTo(unseen, 9)
+      expect(rate?.poured_gallons).toBeCloseTo(poured, 9)
+      expect(rate?.observed_hours).toBeCloseTo(7 / 60, 9)
+      expect(rate?.gallons_per_hour).toBeCloseTo(poured / (7 / 60), 9)
+      const byHour = await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })
+      expect(byHour.unseen_gallons).toBeCloseTo(unseen, 9)
+      expect(byHour.hours.reduce((sum, { pours }) => sum + pours, 0)).toBe(2)
+      const corrections = await ask([...silent, corrected({ from: start, ...at(4 * HOUR_MS) })])
+      expect((await corrections.lifespan(LOC, 'keg-9', start + DAY_MS))?.unseen_gallons).toBeCloseTo(gallonsOfLbs(8, 1.01), 9)
+      expect(await corrections.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ unseen_gallons: 0, total_poured_gallons: 0 })
+      const voids = await ask([...silent, voided({ from: start, to: start + DAY_MS, ...at(4 * HOUR_MS) })])
+      expect(await voids.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ unseen_gallons: 0 })
+    })
+
     test('S60, S-g: pours by the hour of the location\'s own day', async () => {
       const zone = settings({ timezone: 'Asia/Kolkata', ...at(0) })
       const questions = await ask([...bar(), zone, ...readings(HOUR_MS, [160, 160, 158, 158, 158]), ...readings(2 * HOUR_MS, [158, 157, 157, 157])])
@@ -126,6 +148,37 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       const questions = await ask([...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100])])
       const hours = await questions.levelByHour(LOC, { from: start, to: start + DAY_MS })
       expect(hours.map(({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)])).toEqual([[1, gallonsOfLbs(126, 1.014).toFixed(6)], [2, gallonsOfLbs(71, 1.014).toFixed(6)]])
+    })
+
+    test('S-m, S-g: a correction reaches the hourly level at once, for the readings before it too; a keg that is recorded late as well', async () => {
+      const wrong = [...bar(), ...readings(HOUR_MS, [160, 150]), ...readings(2 * HOUR_MS, [100, 90])]
+      const levels = async (...events: readonly Event[]) => (await (await ask([...wrong, ...events])).levelByHour(LOC, { from: start, to: start + DAY_MS })).map(({ hour_of_day, avg_gallons }) => [hour_of_day, avg_gallons.toFixed(6)])
+      const right = corrected({ from: start + 2 * HOUR_MS, empty_lbs: 40, ...at(3 * HOUR_MS) })
+      expect(await levels(right)).toEqual([[1, gallonsOfLbs(126, 1.014).toFixed(6)], [2, gallonsOfLbs(55, 1.01).toFixed(6)]])
+      const late = tapped({ keg_id: 'keg-2', empty_lbs: 49, sg: 1, tapped_at: start + 2 * HOUR_MS + 30_000, ...at(3 * HOUR_MS) })
+      expect(await levels(late)).toEqual([[1, gallonsOfLbs(126, 1.014).toFixed(6)], [2, ((gallonsOfLbs(71, 1.014) + gallonsOfLbs(41, 1)) / 2).toFixed(6)]])
+      expect(await levels(finished({ at: start + 2 * HOUR_MS, ...at(3 * HOUR_MS) }))).toEqual([[1, gallonsOfLbs(126, 1.014).toFixed(6)]])
+    })
+
+    test('every answer is equal to the last digit in two generations that were written in another order', async () => {
+      const [one, two] = ['SCALE-0042', 'SCALE-2'].map((device_id, tap) => Array.from({ length: 60 }, (_, n) => ({ device_id, weight: 160 - tap / 3 - Math.floor(n / 3) * (0.7 + tap / 7), battery_pct: 90 - n / 7, n })))
+      const other = [registered({ device_id: 'SCALE-2', ...at(0) }), assigned({ tap: '08', device_id: 'SCALE-2', ...at(0) }), tapped({ tap: '08', keg_id: 'keg-2', beer_id: 'modelo', sg: 1.01, tapped_at: start, ...at(0) })]
+      const events = [...bar(), ...other, ...[...(one ?? []), ...(two ?? [])].flatMap(({ device_id, weight, battery_pct, n }) => readings(HOUR_MS + n * 3 * MINUTE_MS, [weight], { device_id, battery_pct }))]
+      const answers = async (order: (points: readonly Versioned[]) => readonly Versioned[], size: number) => {
+        const { table, points } = measuredBy(events)
+        const series = under.stores.open(kegReadings, ++generations)
+        const ordered = order(points)
+        for (let from = 0; from < ordered.length; from += size) await series.write(ordered.slice(from, from + size))
+        const questions = seriesQuestions({ reader: readerOf(table), points: series.reader })
+        const range = { from: start, to: start + DAY_MS }
+        return [
+          await questions.history(LOC, '07', range), await questions.history(LOC, '08', range), await questions.rate(LOC, '08', start + 5 * HOUR_MS), await questions.lifespan(LOC, 'keg-1', start + DAY_MS),
+          await questions.poursByHour(LOC, range), await questions.levelByHour(LOC, range), await questions.batteryTrend(LOC, range), await questions.poursByBeer(LOC, range),
+        ]
+      }
+      const inOrder = await answers((points) => points, 100)
+      expect(await answers((points) => [...points].reverse(), 7)).toEqual(inOrder)
+      expect(inOrder.slice(-2)).toMatchObject([{ length: 2 }, [{ beer_id: 'guinness' }, { beer_id: 'modelo' }]])
     })
 
     test('S61: the battery of each device by day', async () => {

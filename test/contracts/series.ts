@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Point, SeriesReader, SeriesSpec, Stretch } from '../../projections/series.ts'
+import { PARTS, type Point, type SeriesReader, type SeriesSpec, type Stretch } from '../../projections/series.ts'
 import type { Series, SeriesStores, Versioned } from '../../processors/engine/series.ts'
 
 export interface SeriesUnderTest {
@@ -173,8 +173,8 @@ const bins = (fresh: () => Fresh): void => {
     await series.write([reading(start, { level: 10 }), reading(start + 1, { level: 20 }), reading(start + 2, { level: null }), reading(start + MINUTE_MS, { level: 7 }), reading(start + 3 * MINUTE_MS, { level: null })])
     const found = await series.reader.bins(stretch(start, start + DAY_MS), { ms: MINUTE_MS, of: ['level_pct'] })
     expect(found.filter(({ values }) => values['level_pct'] !== undefined)).toEqual([
-      { at: start, values: { level_pct: { count: 2, sum: 30, min: 10 } } },
-      { at: start + MINUTE_MS, values: { level_pct: { count: 1, sum: 7, min: 7 } } },
+      { at: start, values: { level_pct: { count: 2, sum: 30 * PARTS, min: 10 } } },
+      { at: start + MINUTE_MS, values: { level_pct: { count: 1, sum: 7 * PARTS, min: 7 } } },
     ])
   })
 
@@ -183,9 +183,24 @@ const bins = (fresh: () => Fresh): void => {
     await series.write([reading(start, { level: 10 }), reading(start + 1, { level: 20, dims: { ...DIMS, tap_id: 'loc-1#TAP#03' } }), reading(start, { level: 5, dims: OTHER_TAP, keg: 'keg-2' })])
     const ofLocation = stretch(start, start + DAY_MS, { where: { loc_id: 'loc-1' }, partitions: ['reading#keg-1', 'reading#keg-2'] })
     expect(await series.reader.bins(ofLocation, { ms: DAY_MS, by: 'device_id', of: ['level_pct'] })).toEqual([
-      { at: start, by: 'SCALE-1', values: { level_pct: { count: 2, sum: 30, min: 10 } } },
-      { at: start, by: 'SCALE-2', values: { level_pct: { count: 1, sum: 5, min: 5 } } },
+      { at: start, by: 'SCALE-1', values: { level_pct: { count: 2, sum: 30 * PARTS, min: 10 } } },
+      { at: start, by: 'SCALE-2', values: { level_pct: { count: 1, sum: 5 * PARTS, min: 5 } } },
     ])
+  })
+
+  test('sums are of whole millionths, so that they are equal to the last digit in every generation', async () => {
+    const { series, stores, spec, start } = fresh()
+    const next = stores.open(spec, 2)
+    const levels = Array.from({ length: 200 }, (_, index) => (index % 7 === 0 ? -1 : 1) * (0.1 + ((index * 7919) % 1000) / 3))
+    const written = levels.map((level, index) => reading(start + index * 100, { level, ...(index % 2 === 1 && { dims: { ...DIMS, device_id: 'SCALE-9' } }) }))
+    await series.write(written)
+    for (let from = written.length; from > 0; from -= 13) await next.write(written.slice(Math.max(0, from - 13), from).reverse())
+    const sum = levels.reduce((total, level) => total + Math.sign(level) * Math.round(Math.abs(level) * PARTS), 0)
+    for (const binning of [{ ms: MINUTE_MS, of: ['level_pct'] }, { ms: DAY_MS, by: 'device_id', of: ['level_pct'] }]) {
+      const [one, two] = await Promise.all([series, next].map(({ reader }) => reader.bins(stretch(start, start + DAY_MS), binning)))
+      expect(one).toEqual(two)
+      expect(one?.reduce((total, { values }) => total + (values['level_pct']?.sum ?? 0), 0)).toBe(sum)
+    }
   })
 }
 

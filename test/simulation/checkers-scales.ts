@@ -91,7 +91,7 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
 const checkPoints = (step: Step, { heard: memory, readings }: Measured, wrong: Wrong) => {
   forgetting(step, memory)
   const { event, get, result: { points = [] } } = step
-  for (const { measure, values: { gallons } } of points) if (measure === 'pour' && !(Number(gallons) > 0)) wrong(`${event.meta.eventId} tells of a pour of ${gallons} gallons`)
+  for (const { measure, values: { gallons } } of points) if ((measure === 'pour' || measure === 'unseen') && !(Number(gallons) > 0)) wrong(`${event.meta.eventId} gave a point of ${measure} with ${gallons} gallons`)
   if (!isReading(event)) return
   const { data, meta: { key: loc, eventId } } = event
   const found = points.filter(({ measure }) => measure === 'reading')
@@ -121,16 +121,25 @@ const checkStored = ({ name, points, items }: Stored, { readings }: Measured, wr
 
 const isItem = <I extends Item>(change: Change | undefined): change is I => change !== undefined && !('_removed' in change)
 
-/** One alert a type and an entity: it begins where there is none, fires once, and is over before the next; each of it is remembered. */
+/**
+ * There is one alert per type and entity. It begins if there is none, fires once, and ends before the next one begins. The history has a row of
+ * each transition, and the end is later than the firing. Only a firing that a late reading disproves disappears, or moves to that reading.
+ */
 const checkAlerts = (step: Step, wrong: Wrong) => {
   const { event: { meta: { eventId } }, result: { items = [] }, get } = step
-  const recalled = (state: string, { SK }: Key) => items.some((item) => item.SK.startsWith(HISTORY) && item.SK.endsWith(`#${SK.slice(ACTIVE.length)}#${state}`))
+  const rowsOf = (state: string, { SK }: Key) => items.filter((item) => item.SK.startsWith(HISTORY) && item.SK.endsWith(`#${SK.slice(ACTIVE.length)}#${state}`))
+  const hasRow = (state: string, key: Key) => rowsOf(state, key).some((row) => isItem(row))
   for (const change of items.filter(({ SK }) => SK.startsWith(ACTIVE))) {
-    const before = get<AlertItem>({ PK: change.PK, SK: change.SK })?.state ?? 'none'
+    const alert = get<AlertItem>({ PK: change.PK, SK: change.SK })
+    const before = alert?.state ?? 'none'
     const after = isItem<AlertItem>(change) ? change.state : 'none'
-    if (!(NEXT[before]?.includes(after) ?? false)) wrong(`${eventId} made ${change.SK} ${after}, which was ${before}`)
-    if (after === 'none' && before !== 'pending' && !recalled('resolved', change)) wrong(`${eventId} ended ${change.SK} and nobody remembers`)
-    if (after !== 'none' && after !== 'pending' && !recalled(after, change)) wrong(`${eventId} made ${change.SK} ${after} and nobody remembers`)
+    const isRetracted = before === 'active' && alert?._fire_at !== undefined && rowsOf('active', change).some((row) => '_removed' in row && row.SK.includes(alert.fired_at ?? '?'))
+    if (!(NEXT[before]?.includes(after) ?? false) && !(isRetracted && after === 'active')) wrong(`${eventId} made ${change.SK} ${after}, which was ${before}`)
+    if (after === 'none' && before !== 'pending' && !isRetracted && !hasRow('resolved', change)) wrong(`${eventId} ended ${change.SK} without a row in the history`)
+    if (after !== 'none' && after !== 'pending' && !hasRow(after, change)) wrong(`${eventId} made ${change.SK} ${after} without a row in the history`)
+  }
+  for (const row of items.filter(({ SK }) => SK.startsWith(HISTORY))) {
+    if (isItem<AlertItem>(row) && row.state === 'resolved' && !((row.resolved_at ?? '') > (row.fired_at ?? '~'))) wrong(`${eventId} resolved ${row.SK} at ${row.resolved_at}, which fired at ${row.fired_at}`)
   }
 }
 

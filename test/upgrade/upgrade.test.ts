@@ -26,8 +26,10 @@ interface Recorded {
 const fixture = <Content>(release: string, file: string): Recorded & Content =>
   JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, release, file))).toString()) as Recorded & Content
 
-/** Answers that a later release corrected on purpose: none yet. */
-const CORRECTED: readonly { readonly path: RegExp; readonly reason: string }[] = []
+/** Answers that a later release corrected on purpose. */
+const CORRECTED: readonly { readonly path: RegExp; readonly reason: string }[] = [
+  { path: /^\/v1\/locations\/loc-1\/alerts(\/history)?$/, reason: 'A breach of four minutes with five minutes of grace fired, because the readings arrived later than the grace row was kept.' },
+]
 
 /** A later release may add fields to an answer; the recorded ones stay as they were. */
 const compareAnswers = async (url: string, { tokens, answers }: Recorded): Promise<void> => {
@@ -93,7 +95,7 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
 /** A release with other folds builds generations of its own, next to its running processors. */
 const upgrade = async (env: Env): Promise<void> => {
   const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
-  for (const domain of DOMAINS) {
+  for (const domain of [...DOMAINS, 'scales-series']) {
     const { stderr } = await run(['verify', domain], env)
     if (stderr.includes('folds-differ')) await tell(['rebuild', domain, '--yes'], env)
   }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBValue } from '@duckdb/node-api'
-import type { Aggregate, Bin, SeriesReader, SeriesSpec, Stretch } from '../../../projections/series.ts'
+import { PARTS, type Aggregate, type Bin, type SeriesReader, type SeriesSpec, type Stretch } from '../../../projections/series.ts'
 import { united } from '../../../projections/bins.ts'
 import { newestOf, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
 import { openDatabase, type Database } from './database.ts'
@@ -81,7 +81,7 @@ const readerOf = ({ database, dictionary, tables }: Parts): SeriesReader => {
     for await (const rows of database.rows(() => prefixed('SELECT *', within(stretch), rest))) yield rows.map((row) => pointOf(row, table, dictionary))
   }
   const bins: SeriesReader['bins'] = async (stretch, { ms, by, of }) => {
-    const wanted = of.map(quoted).map((value) => `count(${value}), sum(${value}), min(${value})`)
+    const wanted = of.map(quoted).map((value) => `count(${value}), sum(round(${value} * ${PARTS})), min(${value})`)
     const select = `SELECT (time // ${ms}) * ${ms} AS bin, ${by === undefined ? 0 : 'series'} AS apart, ${wanted.join(', ')}`
     const found: Bin[] = []
     for await (const rows of database.rows(() => prefixed(select, within(stretch), 'GROUP BY bin, apart ORDER BY bin'))) {

@@ -1,5 +1,5 @@
 import type { TimestreamQueryClient } from '@aws-sdk/client-timestream-query'
-import type { Aggregate, Bin, Point, PointValue, SeriesReader, SeriesSpec, Stretch } from '../../../projections/series.ts'
+import { PARTS, type Aggregate, type Bin, type Point, type PointValue, type SeriesReader, type SeriesSpec, type Stretch } from '../../../projections/series.ts'
 import { askedFor, instant, msOf, quoted, text, type Cells } from './queries.ts'
 
 export interface ReaderParts {
@@ -26,7 +26,7 @@ export const readerOf = ({ spec, table, client }: ReaderParts): SeriesReader => 
     const bin = `bin(time, ${ms / 1000}s)`
     const apart = by === undefined ? '' : `, ${quoted(by)}`
     const wanted = (value: string, absent: ReadonlySet<string>): string =>
-      absent.has(value) ? '0, 0.0, 0.0' : `count(${quoted(value)}), sum(${quoted(value)}), min(${quoted(value)})`
+      absent.has(value) ? '0, 0.0, 0.0' : `count(${quoted(value)}), sum(round(${quoted(value)} * ${PARTS})), min(${quoted(value)})`
     const sql = (absent: ReadonlySet<string>) =>
       isPossible(stretch, absent) && !(by !== undefined && absent.has(by))
         ? `SELECT ${bin} AS t${apart}, ${of.map((value) => wanted(value, absent)).join(', ')} ${from} WHERE ${within(stretch)} GROUP BY ${bin}${apart} ORDER BY t ASC${by === undefined ? '' : `, ${quoted(by)} ASC`}`

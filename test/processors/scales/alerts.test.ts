@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { barLive } from '../../../producers/scales/live.ts'
+import type { Item } from '../../../projections/item.ts'
 import { given } from './given.ts'
 import {
   acknowledged, assigned, bar, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
@@ -33,6 +35,47 @@ describe('low keg', () => {
   test('S-c: a scale that has gone silent fires by its timer', () =>
     given(...breached).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z' }, [FIRING]: null }))
 
+  test('S-c: the timer of a late reading waits for a whole grace after its receipt, and again after each late reading', () => {
+    const late = (minutes: number, receivedAt: number, level = 10) => reading({ at: at(minutes), level_pct: level, weight_lbs: null, meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) } })
+    expect(given(...bar).when(late(1, 61)).timers).toContainEqual(expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(66) }))
+    expect(given(...bar, late(1, 61)).when(late(2, 63)).timers).toContainEqual(expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(68) }))
+    expect(given(...breached).when(low(2)).timers).toEqual([])
+  })
+
+  describe('fired by the timer, before readings of that time arrive', () => {
+    const byTimer = [...breached, grace({ meta: { occurredAt: at(6) } })]
+    const active = hist(6, 'low_keg', 'TAP#07', 'active')
+
+    test('a recovery within the grace takes the firing back: there is no alert, and none in the history', () => {
+      given(...byTimer).when(low(4, 40)).then({ [ACTIVE]: null, [active]: null, [hist(4, 'low_keg', 'TAP#07', 'resolved')]: null })
+      expect(given(...byTimer).when(low(4, 40)).items[STATE]).not.toHaveProperty('_low')
+    })
+
+    test('a reading in breach after the grace is when it fired', () => {
+      const lateTimer = [...breached, grace({ meta: { occurredAt: at(30) } })]
+      given(...lateTimer).when(low(8, 9)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:08:00.000Z', value: 9 }, [hist(30, 'low_keg', 'TAP#07', 'active')]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: { value: 9 } })
+      given(...lateTimer, low(8, 9)).when(low(10, 40)).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: {}, [hist(10, 'low_keg', 'TAP#07', 'resolved')]: { fired_at: '2026-11-16T12:08:00.000Z' } })
+    })
+
+    test('a reading from after the firing resolves it as any other', () =>
+      given(...byTimer).when(low(7, 40)).then({ [ACTIVE]: null, [active]: {}, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: {} }))
+
+    test('a swap that is recorded late and was before the firing takes it back', () =>
+      given(...byTimer).when(tapped({ keg_id: 'keg-2', tapped_at: at(3), meta: { occurredAt: at(9) } })).then({ [ACTIVE]: null, [active]: null }))
+
+    test('an acknowledgement makes it final: it ends after that', () =>
+      given(...byTimer, acknowledged({ meta: { occurredAt: at(7) } })).when(low(4, 40)).then({
+        [ACTIVE]: null, [active]: {}, [`ALERT#${LOC} / HIST#2026-11-16T12:07:00.001Z#low_keg#TAP#07#resolved`]: { fired_at: '2026-11-16T12:06:00.000Z', resolved_at: '2026-11-16T12:07:00.001Z' },
+      }))
+
+    test('neither the history nor the live feed shows bookkeeping', () => {
+      const shown = barLive.show(given(...bar).when(...breached.slice(bar.length)).items[ACTIVE] as Item)
+      expect(shown).toMatchObject({ state: 'pending' })
+      expect(Object.keys(shown).filter((name) => name.startsWith('_'))).toEqual([])
+      expect(Object.keys(given(...bar).when(...byTimer.slice(bar.length)).items[active] ?? {}).filter((name) => name.startsWith('_'))).toEqual([])
+    })
+  })
+
   test('a grace that was overtaken fires nothing', () => {
     given(...breached, low(2, 40)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
     given(...breached, low(2, 40), low(3)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:03:00.000Z' } })
@@ -43,6 +86,19 @@ describe('low keg', () => {
     const { items } = given(...breached).when(low(3, 40))
     expect(Object.keys(items).filter((name) => /ALERT|FIRING/.test(name))).toEqual([])
     expect(items[STATE]).not.toHaveProperty('_low')
+  })
+
+  test('S-n: a pending one ends at the threshold, since it must be in breach when it fires', () => {
+    given(...breached).when(low(3, 15)).then({ [ACTIVE]: null, [FIRING]: null })
+    given(...breached, low(3, 15)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
+    given(...breached, low(3, 15)).when(low(6)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
+  })
+
+  test('a timer does not fire if the location lowered the threshold below the value meanwhile; the next value decides', () => {
+    const lowered = [...breached, settings({ low_keg_pct: 5 }), grace({ meta: { occurredAt: at(6) } })]
+    given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending' } })
+    given(...lowered).when(low(7)).then({ [ACTIVE]: null, [FIRING]: null })
+    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:07:00.000Z' } })
   })
 
   test('S-n: it resolves five points above the threshold, not before', () => {
@@ -131,22 +187,27 @@ describe('silent device', () => {
 
   test('any reading resolves it, and it is waited for again from when it was heard', () => {
     const when = given(...bar, due(11)).when(reading({ at: at(12), meta: { occurredAt: at(12), recordedAt: at(15) } }))
-    when.then({ [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
+    when.then({ [SILENT]: null, [hist(15, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
     expect(when.timers).toContainEqual(timer(25))
     expect(when.items[DEVICE]).not.toHaveProperty('_silent')
   })
 
-  test('S51: one that comes back with what it kept ends no alert before it fired', () =>
+  test('S51: one that comes back with what it kept ends its alert when the server receives it, and never in the instant it fired', () => {
     given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(12) } })).then({
-      [SILENT]: null, [hist(11, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: { fired_at: '2026-11-16T12:11:00.000Z', resolved_at: '2026-11-16T12:11:00.000Z' },
-    }))
+      [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: { fired_at: '2026-11-16T12:11:00.000Z', resolved_at: '2026-11-16T12:12:00.000Z' },
+    })
+    given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(11) } })).then({
+      [SILENT]: null, [`ALERT#${LOC} / HIST#2026-11-16T12:11:00.001Z#silent_device#DEVICE#${SCALE}#resolved`]: { resolved_at: '2026-11-16T12:11:00.001Z' },
+    })
+  })
 
   test('a move that is told late begins no silence that is over already', () => {
     const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
     const when = given(...moved).when(due(11))
     when.then({ [SILENT]: null })
-    expect(when.timers).toContainEqual(timer(21))
-    given(...moved).when(due(21)).then({ [SILENT]: { state: 'active' }, [hist(21, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
+    // The alert that fired ended a millisecond later.
+    expect(when.timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: at(21) + 1 }))
+    given(...moved).when(due(22)).then({ [SILENT]: { state: 'active' }, [hist(22, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
   })
 
   test('one that was assigned before it was registered is waited for from then', () => {

@@ -6,7 +6,7 @@ import { readerOf } from '../../projections/reader.ts'
 import { single, startService, type Service } from '../../timestream-local/service.ts'
 import { barReadings, HOUR_MS, MINUTE_MS } from './bar.ts'
 import { measuredBy } from './points.ts'
-import { assigned, LOC, registered, tapped } from './said.ts'
+import { assigned, LOC, registered, settings, tapped } from './said.ts'
 
 const NOW = Date.parse('2026-03-18T12:00:00Z')
 const START = NOW - 6 * HOUR_MS
@@ -15,7 +15,7 @@ const meta = { occurredAt: START }
 
 /** Six hours of one keg: it is poured from and nothing else happens, so that the source document's queries mean the right thing. */
 const weights = [160, 160, 158, 158, 158, 158, 155, 155, 155, 155, 150, 150, 150]
-const events = [registered({ meta }), assigned({ meta }), tapped({ tapped_at: START, meta }), ...barReadings(START, weights, { every: 30 * MINUTE_MS, battery_pct: 70 })]
+const events = [registered({ meta }), settings({ silent_after_secs: 3600, meta }), assigned({ meta }), tapped({ tapped_at: START, meta }), ...barReadings(START, weights, { every: 30 * MINUTE_MS, battery_pct: 70 })]
 
 /** S-e: multi-measure records answer as the source document's own SQL does over single-measure ones of the same readings. */
 describe('S-e: parity with the SQL of the source document', () => {

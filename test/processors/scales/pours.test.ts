@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ended, step, type Detector, type Level, type Poured, type Thresholds } from '../../../processors/scales/pours.ts'
+import { ended, step, type Detector, type Level, type Poured, type Thresholds, type Unseen } from '../../../processors/scales/pours.ts'
 
-const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30 }
+const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30, silent_after_secs: 600 }
 
 const watch = (levels: readonly Level[], thresholds = THRESHOLDS) => {
   const poured: Poured[] = []
+  const unseen: Unseen[] = []
   const pouring: boolean[] = []
   let detector: Detector | undefined
   for (const level of levels) {
@@ -13,8 +14,9 @@ const watch = (levels: readonly Level[], thresholds = THRESHOLDS) => {
     detector = next.detector
     pouring.push(next.pouring)
     if (next.poured !== undefined) poured.push(next.poured)
+    if (next.unseen !== undefined) unseen.push(next.unseen)
   }
-  return { poured, pouring, detector }
+  return { poured, unseen, pouring, detector }
 }
 
 const every = (seconds: number, ...gallons: readonly number[]): Level[] => gallons.map((level, n) => ({ at: n * seconds * 1000, gallons: level }))
@@ -59,9 +61,58 @@ describe('S-f: no pour is', () => {
     expect(poured.map(({ gallons }) => gallons)).toEqual([0.125])
   })
 
+  test('something that is laid on the keg for one or two readings and taken away again', () => {
+    for (const levels of [[10, 11, 10, 10, 10], [10, 11, 11, 10, 10, 10], [10, 10.1, 10, 10], [10, 11, 10, 11, 10, 11, 11, 10, 10]]) expect(watch(every(60, ...levels)), levels.join(' ')).toMatchObject({ poured: [], detector: { base: 10 } })
+    expect(watch(every(5, 10, 11, 11, 11, 11, 10, 10, 10)).poured).toEqual([])
+  })
+
   test('a keg that is lifted off', () => expect(watch(every(60, 10, 10, -3.5, -3.5, 15.5, 15.5)).poured).toEqual([]))
 
   test('a level that falls faster than a tap pours', () => expect(watch(every(60, 12, 12, 5, 5, 5)).poured).toEqual([]))
+})
+
+describe('something laid on the keg for one or two readings', () => {
+  const whole = [{ start: 60_000, end: 120_000, gallons: 0.5 }]
+
+  test('right after a pour leaves the pour as it was', () => {
+    for (const levels of [[10, 10, 9.5, 11, 9.5, 9.5], [10, 10, 9.5, 11, 11, 9.5, 9.5], [10, 10, 9.5, 9.9, 9.5, 9.5], [10, 10, 9.5, 9.9, 9.9, 9.5]]) expect(watch(every(60, ...levels)).poured, levels.join(' ')).toEqual(whole)
+  })
+
+  test('hides no pour', () => {
+    for (const levels of [[10, 11, 9.5, 9.5], [10, 11, 11, 9.5, 9.5]]) expect(watch(every(60, ...levels)).poured, levels.join(' ')).toMatchObject([{ gallons: 0.5 }])
+  })
+
+  test('that stays is the new base; what is poured meanwhile is poured from it', () => {
+    expect(watch(every(60, 10, 11, 11, 11, 10.5, 10.5)).poured).toMatchObject([{ gallons: 0.5 }])
+    expect(watch(every(60, 10, 11, 10.75, 10.5, 10.5)).poured).toMatchObject([{ gallons: 0.5 }])
+  })
+
+  test('part of a fall that comes back and stays was not poured', () => expect(watch(every(60, 10, 10, 9, 9.3, 9.3, 9.3, 9.3)).poured.map(({ gallons }) => gallons.toFixed(6))).toEqual(['0.700000']))
+})
+
+describe('beer that left while the scale was silent', () => {
+  const HOUR = 3_600_000
+
+  test('is unseen and no pour, from the last reading before the silence to the first one after it', () => {
+    const { poured, unseen } = watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons: 7 }, { at: HOUR + 60_000, gallons: 7 }])
+    expect(poured).toEqual([])
+    expect(unseen).toEqual([{ start: 0, end: HOUR, gallons: 3 }])
+  })
+
+  test('is counted apart from the pour that was under way, which ended at the last level that was read', () => {
+    const { poured, unseen } = watch([{ at: 0, gallons: 10 }, { at: 60_000, gallons: 9.5 }, { at: HOUR, gallons: 7 }])
+    expect(poured).toEqual([{ start: 0, end: 60_000, gallons: 0.5 }])
+    expect(unseen).toEqual([{ start: 60_000, end: HOUR, gallons: 2.5 }])
+  })
+
+  test('is none if the level drifted or rose, or if the scale was only slow', () => {
+    for (const gallons of [9.95, 10, 12]) expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons }]).unseen).toEqual([])
+    const slow = watch([{ at: 0, gallons: 10 }, { at: 600_000, gallons: 7 }, { at: 1_200_000, gallons: 7 }])
+    expect([slow.poured.map(({ gallons }) => gallons), slow.unseen]).toEqual([[3], []])
+  })
+
+  test('S19: how long a silence is, is the location\'s setting', () =>
+    expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons: 7 }, { at: 2 * HOUR, gallons: 7 }], { ...THRESHOLDS, silent_after_secs: 7200 })).toMatchObject({ poured: [{ gallons: 3 }], unseen: [] }))
 })
 
 describe('readings that are not newer', () => {
@@ -100,14 +151,35 @@ describe('whatever is read', () => {
   test('the state of the detector is small and comes back from JSON as it was', () =>
     fc.assert(fc.property(aNight, (levels) => {
       const text = JSON.stringify(watch(levels).detector ?? {})
-      expect(text.length).toBeLessThan(160)
+      expect(text.length).toBeLessThan(240)
       expect(JSON.parse(text)).toEqual(watch(levels).detector ?? {})
     })))
 
   test('from a keg that only gets emptier no more is poured than left it', () =>
     fc.assert(fc.property(aNight, (levels) => {
       const sorted = levels.map(({ at }, n) => ({ at, gallons: [...levels].sort((a, b) => b.gallons - a.gallons)[n]?.gallons ?? 0 })).filter(({ gallons }) => gallons > 0)
-      const total = watch(sorted).poured.reduce((sum, { gallons }) => sum + gallons, 0)
+      const { poured, unseen } = watch(sorted)
+      const total = [...poured, ...unseen].reduce((sum, { gallons }) => sum + gallons, 0)
       expect(total).toBeLessThanOrEqual((sorted[0]?.gallons ?? 0) - (sorted.at(-1)?.gallons ?? 0) + 1e-9)
     })))
+
+  test('something laid on the keg for one or two readings changes no pour', () => {
+    const aStep = fc.record({ poured: fc.constantFrom(0, 0, 0, 0.125, 0.3), laid: fc.option(fc.record({ gallons: fc.constantFrom(0.0625, 0.25, 1, 5), readings: fc.constantFrom(1, 2) }), { nil: undefined }) })
+    return fc.assert(fc.property(fc.array(aStep, { maxLength: 20 }), (steps) => {
+      let [left, at] = [12, 0]
+      const [plain, disturbed]: [Level[], Level[]] = [[{ at, gallons: left }], [{ at, gallons: left }]]
+      for (const { poured, laid } of steps) {
+        left -= poured
+        for (const reading of [0, 1, 2, 3]) {
+          const level: Level = { at: (at += 60_000), gallons: left }
+          plain.push(level)
+          disturbed.push(laid !== undefined && reading > 0 && reading <= laid.readings ? { at, gallons: left + laid.gallons } : level)
+        }
+      }
+      // It hides a small fall until it is taken away, and the level that is back at the base of a pour is a dip.
+      const isClear = steps.every(({ poured, laid }) => laid === undefined || poured === 0 || Math.abs(poured - laid.gallons) >= THRESHOLDS.pour_min_gallons)
+      fc.pre(isClear)
+      expect(watch(disturbed).poured).toEqual(watch(plain).poured)
+    }))
+  })
 })

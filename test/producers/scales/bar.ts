@@ -1,5 +1,6 @@
 import { scales } from '../../../processors/scales/domain.ts'
 import { derivedId } from '../../../producers/ids.ts'
+import type { SeriesHeard } from '../../../producers/http/route.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import type { ReadingReportedData } from '../../../schemas/generated/scales.ts'
 import { as, openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
@@ -7,8 +8,8 @@ import { as, openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
 export const LOC = '/v1/locations/loc-001'
 export const GUINNESS = { beer_id: 'guinness-draught', name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 } as const
 
-export const openBar = async () => {
-  const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge })
+export const openBar = async (series?: SeriesHeard) => {
+  const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge, ...(series && { series }) })
   return { edge, ...(await as(edge, 'ann')) }
 }
 
@@ -30,8 +31,8 @@ export const read = (edge: MemoryEdge, said: Partial<ReadingReportedData> & { re
 }
 
 /** A bar with a beer, a scale under tap 07, and a keg on it. */
-export const openRunningBar = async () => {
-  const bar = await openBar()
+export const openRunningBar = async (series?: SeriesHeard) => {
+  const bar = await openBar(series)
   await bar.say('POST', '/v1/beers', GUINNESS)
   await bar.say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })
   await bar.say('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })

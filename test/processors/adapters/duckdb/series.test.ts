@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { duckdbSeries } from '../../../../processors/adapters/duckdb/series.ts'
+import { kegReadings } from '../../../../projections/scales/series.ts'
 import type { SeriesSpec } from '../../../../projections/series.ts'
 import { seriesContract } from '../../../contracts/series.ts'
 import { questionsContract } from '../../../contracts/series-questions.ts'
@@ -37,6 +38,26 @@ test('what was written is there after the file was opened again', async () => {
   for await (const page of stores.open(SPEC, 1).list()) found.push(...page)
   await stores.close()
   expect(found).toEqual([point(START), point(START + 1)])
+})
+
+test('a file from before a measure was added keeps its points and takes points of that measure', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const { unseen, ...older } = kegReadings.measures
+  const dims = { tap_id: 'loc-001#TAP#07', loc_id: 'loc-001', device_id: 'SCALE-0042' }
+  const values = { gallons: 0.5, sg: 1.01, ended_at: START + 1, keg_id: 'keg-1' }
+  const [pour, missed] = ['pour', 'unseen'].map((measure) => ({ measure, dims, at: START, version: 1, values }))
+  const before = duckdbSeries({ folder })
+  await before.open({ ...kegReadings, measures: older }, 1).write(pour === undefined ? [] : [pour])
+  await before.close()
+  const stores = duckdbSeries({ folder })
+  const series = stores.open(kegReadings, 1)
+  await series.write(missed === undefined ? [] : [missed])
+  const found = []
+  for await (const page of series.list()) found.push(...page)
+  await stores.close()
+  expect(unseen).toBeDefined()
+  expect(found).toEqual([pour, missed])
 })
 
 test('a file that cannot be opened is a fault that can be tried again, and is well once it can', async () => {
