@@ -28,7 +28,7 @@ export const scales: Domain = {
   name: 'scales',
   topic: 'scales.events',
   table: scalesTable,
-  foldVersion: 2,
+  foldVersion: 3,
   personal: tokenItems,
   projections: [
     projection<ScalesEvent | CommonEvent>('scales', {
