@@ -44,6 +44,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     const reading = { settings, topic, admin }
     return {
       topic: name,
+      keepsHeaders: true,
       append: appender.append,
       async subscribe(group, subscriber) {
         const subscription = follow({ settings, topic, group, subscriber })
