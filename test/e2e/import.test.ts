@@ -3,9 +3,9 @@ import { eventIds, expenseRows, fileOf, importAfterChanges, importAgain, importF
 import { freshFolder, run, startCommand, startServer, until } from './program.ts'
 
 describe('a file that is imported again', { timeout: 180_000 }, () => {
-  test('appends no event of meals, in whatever order and parts', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'meals', mealRows(20)))
+  test('M20: appends no event of meals, in whatever order and parts', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'meals', mealRows(20)))
 
-  test('appends no event of expenses, in whatever order and parts, nor one that was refused', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'expenses', expenseRows(20)))
+  test('E45: appends no event of expenses, in whatever order and parts, nor one that was refused', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'expenses', expenseRows(20)))
 
   test('appends no event of a Spliit export', () => importSpliitAgain({ TRIBUTARY_DATA: freshFolder() }))
 
