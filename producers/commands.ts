@@ -58,7 +58,7 @@ export interface CommandParts {
 const PART_EVENTS = 50
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
-  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event), headers: cloudEvent(event) })
+  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event) })
   const append: Commands['append'] = async (events, { deadline } = {}) => {
     const keys = codec.keysFor?.(events)
     if (keys !== undefined) await (deadline === undefined ? keys : deadline.within(keys, tooSlow))
@@ -95,12 +95,3 @@ export const unheard = (error: unknown): 'pending' => {
   if (isFault(error) && error.retriable) return 'pending'
   throw error
 }
-
-/** The binary mode of the CloudEvents Kafka binding. */
-const cloudEvent = ({ type, meta }: Event): Readonly<Record<string, string>> => ({
-  'ce_specversion': '1.0',
-  'ce_id': meta.eventId,
-  'ce_type': type,
-  'ce_source': meta.source,
-  'content-type': 'application/avro',
-})

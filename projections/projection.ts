@@ -91,6 +91,11 @@ export interface Domain {
   readonly projections: readonly Projection[]
   /** Where its points go; absent where it has none. */
   readonly series?: SeriesSpec
+  /**
+   * The event types whose key is a person. Kafka records of the other types name their key in the header `ce_subject`.
+   * Default: every key is taken for a person.
+   */
+  readonly keyedByPeople?: readonly string[]
   /** Where people's words lie; absent where a domain keeps none. */
   readonly personal?: PersonalItems
 }

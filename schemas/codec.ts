@@ -7,7 +7,7 @@ import { isFault } from './fault.ts'
 import { createForms } from './forms.ts'
 import type { Forms } from './forms.ts'
 import { readLock } from './lock.ts'
-import type { Lock } from './lock.ts'
+import type { Lock, Locked } from './lock.ts'
 import { createRegistry } from './registry.ts'
 import type { ExtraSchemas, Registry } from './registry.ts'
 import type { At, Sealing } from './sealing.ts'
@@ -19,10 +19,16 @@ export interface Codec {
    * `at`: where it lies; what was written before there were keys may be plain.
    */
   decode(value: Uint8Array, at?: At): Event
+  /** The envelope and the schema of an encoded event, without its personal field: needs no keys. Refuses as `decode` does. */
+  readonly head?: (value: Uint8Array) => Head
   /** Makes the keys that `encode` needs for these events; undefined where nothing is to be waited for. */
   readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
   /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
   readonly keysOf?: (values: Iterable<Uint8Array>) => Promise<void>
+}
+
+export interface Head extends Pick<Event, 'type' | 'meta'> {
+  readonly schema: Pick<Locked, 'name' | 'version'>
 }
 
 export interface CodecOptions extends ExtraSchemas {
@@ -35,7 +41,7 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   const { sealing } = options
   const registry = createRegistry(options.lock ?? readLock(), options)
   const forms = createForms(registry)
-  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing) }
+  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing), head: headOf(registry, forms) }
   if (sealing === undefined) return codec
   return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing) }
 }
@@ -48,6 +54,15 @@ export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint
     if (keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
     await keysOf(values())
     return work()
+  }
+}
+
+const headOf = (registry: Registry, forms: Forms): NonNullable<Codec['head']> => {
+  const skim = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
+  return (value) => {
+    const { type, meta } = skim(value)
+    const { name, version } = registry.byId(Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1)) as Locked
+    return { type, meta, schema: { name, version } }
   }
 }
 

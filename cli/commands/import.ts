@@ -32,25 +32,25 @@ export const importFile = async (context: Context, options: ImportOptions): Prom
 }
 
 type Total = { -readonly [Name in keyof Imported]: Imported[Name] }
-const NOTHING: Imported = { rows: 0, events: 0, known: 0, derived: 0, counts: {}, unreadable: [], refused: [], notes: [], visible: true }
+const NOTHING: Imported = { rows: 0, events: 0, known: 0, derived: 0, counts: {}, changed: [], unreadable: [], refused: [], notes: [] }
 
 const importBy = async (context: Context, ask: Ask, { domain, file, json, ...options }: ImportOptions): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)
   const total: Total = { ...NOTHING }
   for await (const lines of partsOf(arranged(domain, file, options))) {
     if (context.signal.aborted) return EXIT.interrupted
-    // Where nobody folds, nobody is waited for twice.
-    const part = (await ask('import', { domain, importId, lines, wait: total.visible })) as Imported
+    const part = (await ask('import', { domain, importId, lines })) as Imported
     for (const name of ['rows', 'events', 'known', 'derived'] as const) total[name] += part[name]
     for (const name of ['unreadable', 'refused', 'notes'] as const) total[name] = total[name].concat(part[name])
-    total.visible &&= part.visible
+    total.changed = total.changed.concat(part.changed)
     const counts: Record<string, number> = { ...total.counts }
     for (const [key, count] of Object.entries(part.counts)) counts[key] = (counts[key] ?? 0) + count
     total.counts = counts
-    context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} said`)
+    context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} appended`)
   }
-  const { visible } = (await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts: total.counts })) as { visible: boolean }
-  tell(context, { ...total, refused: firstOfLine(total.refused), visible }, json === true)
+  const counts = Object.fromEntries([...new Set(total.changed)].flatMap((key) => (total.counts[key] === undefined ? [] : [[key, total.counts[key]]])))
+  await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts })
+  tell(context, { ...total, refused: firstOfLine(total.refused) }, json === true)
   return total.unreadable.length + total.refused.length > 0 ? EXIT.failed : EXIT.fine
 }
 
@@ -58,11 +58,11 @@ const importBy = async (context: Context, ask: Ask, { domain, file, json, ...opt
 const firstOfLine = (told: Imported['refused']): Imported['refused'] => [...new Map(told.toReversed().map((one) => [one.line, one])).values()].reverse()
 
 const tell = ({ output }: Context, total: Imported, json: boolean): void => {
-  const { rows, events, known, derived, unreadable, refused, notes, visible, counts } = total
+  const { rows, events, known, derived, unreadable, refused, notes, counts } = total
   const told = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
   for (const { line, reason } of told.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
   if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json tells them all`)
-  if (json) output.line(JSON.stringify({ rows, events, known, derived, users: Object.keys(counts).length, unreadable, refused, notes, visible }))
+  if (json) output.line(JSON.stringify({ rows, events, known, derived, users: Object.keys(counts).length, unreadable, refused, notes, visible: true }))
   else output.line(`${counted(rows, 'row')}: ${counted(events, 'event')}, ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
 }
 

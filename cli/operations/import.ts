@@ -1,24 +1,22 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { derivedId } from '../../producers/ids.ts'
 import { envelope } from '../../producers/http/envelope.ts'
 import { IMPORT_SOURCE, type Importer, type ImportLine, type Origin, type Read, type Said } from '../../projections/importing.ts'
 import type { Outcome } from '../../projections/projection.ts'
-import type { Reader } from '../../projections/table.ts'
 import type { Event } from '../../schemas/event.ts'
-import { isFault, messageOf } from '../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import { importerOf } from '../domains.ts'
 import type { Operation } from '../operations.ts'
 import type { NewRecord } from '../../processors/engine/log.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
-import type { Runtime } from '../runtime.ts'
+import { tryEvents } from '../../processors/engine/trial.ts'
+import { isEmbedded, type Runtime } from '../runtime.ts'
 
 export interface ImportArgs {
   readonly domain: string
-  /** The same for the same file, so that importing it again changes nothing. */
+  /** The same for the same file. */
   readonly importId: string
   readonly lines: readonly ImportLine[]
-  /** Whether to wait until the folds have decided. */
-  readonly wait: boolean
 }
 
 interface Told {
@@ -26,50 +24,97 @@ interface Told {
   readonly reason: string
 }
 
-/** What a part of a file came to. */
+/** The result of a part of a file. */
 export interface Imported {
   readonly rows: number
   readonly events: number
-  /** Rows that were there already. */
+  /** Rows that were imported before, or that would change nothing. */
   readonly known: number
   /** Rows of derived items, which come from the events again. */
   readonly derived: number
   /** Events that count at the end, by key. */
   readonly counts: Readonly<Record<string, number>>
+  /** The keys for which events were appended. */
+  readonly changed: readonly string[]
   readonly unreadable: readonly Told[]
   /** What the rules refused. */
   readonly refused: readonly Told[]
   readonly notes: readonly Told[]
-  readonly visible: boolean
 }
 
-/** Rows of other tables as events. Ids are made of the rows, and what was said before is harmless to say again. */
-export const importLines: Operation<ImportArgs> = async (runtime, { domain, importId, lines, wait }): Promise<Imported> => {
-  const pipeline = runtime.pipeline(domain)
+/**
+ * Appends rows of other tables as events. The folds are tried first, so the log gets only events that they will apply: a row that was
+ * imported before, and a row that a rule refuses, appends nothing. The result comes when all appended events are folded.
+ */
+export const importLines: Operation<ImportArgs> = (runtime, args): Promise<Imported> => inTurn(runtime, args.domain, (turn) => importPart(runtime, turn, args))
+
+const importPart = async (runtime: Runtime, turn: Turn, { domain, importId, lines }: ImportArgs): Promise<Imported> => {
+  const { pipeline } = turn
   const importer = importerOf(domain)
-  const reader = pipeline.serving().store.reader(runtime.clock.now)
-  const rows = lines.map(({ line, text }) => ({ line, ...readRow(importer, text, { importId, at: runtime.clock.now() }) }))
+  await requireFolded(pipeline)
+  const now = runtime.clock.now()
+  const rows = lines.map(({ line, text }) => ({ line, ...readRow(importer, text, { importId, at: now }) }))
   const said: Row[] = []
   for (const { line, read, rowHash } of rows) {
-    if (read.kind === 'events') said.push({ line, fresh: await freshOf(importer, reader, { said: read.events, rowHash, importId, now: runtime.clock.now() }) })
+    if (read.kind === 'events') said.push({ line, events: await unknownOf(runtime, pipeline, { importer, said: read.events, rowHash, importId, now }) })
   }
-  const heard = await append(runtime, pipeline, { rows: said, wait })
+  const { sent, refused, known } = await append(runtime, turn, said)
   const counts: Record<string, number> = {}
   for (const { key, type } of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
     if (importer.ended?.counts.includes(type) === true) counts[key] = (counts[key] ?? 0) + 1
   }
   return {
     rows: lines.length,
-    events: heard.appended,
-    known: heard.known,
+    events: sent.length,
+    known,
     derived: rows.filter(({ read }) => read.kind === 'derived').length,
     counts,
+    changed: [...new Set(sent.map(({ event }) => event.meta.key))],
     unreadable: rows.flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : [])),
-    refused: heard.refused,
+    refused,
     notes: rows.flatMap(({ line, read }) => (read.kind === 'events' && read.note !== undefined ? [{ line, reason: read.note }] : [])),
-    visible: heard.visible,
   }
 }
+
+/** The right to import into a domain, for one part of a file. */
+interface Turn {
+  readonly pipeline: Pipeline
+  /** Throws `import-running` if another process has taken the turn. */
+  keep(): Promise<void>
+}
+
+const turns = new WeakMap<Pipeline, Promise<unknown>>()
+
+/** One part at a time, in this process and in others: the next one is tried over the items that this one changed. */
+const inTurn = <T>(runtime: Runtime, domain: string, work: (turn: Turn) => Promise<T>): Promise<T> => {
+  const pipeline = runtime.pipeline(domain)
+  const before = turns.get(pipeline) ?? Promise.resolve()
+  const done = before.then(() => (isEmbedded(runtime.config) ? work({ pipeline, keep: () => Promise.resolve() }) : amongProcesses(runtime, pipeline, work)))
+  turns.set(pipeline, done.catch(() => undefined))
+  return done
+}
+
+/** Longer than a process that died keeps its turn. */
+const TURN_MS = 90_000
+const LOOK_MS = 200
+
+const amongProcesses = async <T>({ clock }: Runtime, pipeline: Pipeline, work: (turn: Turn) => Promise<T>): Promise<T> => {
+  const { control, domain: { name } } = pipeline
+  const holder = randomUUID()
+  for (const until = clock.now() + TURN_MS; !(await control.takeImportTurn(name, holder)); await clock.sleep(LOOK_MS)) {
+    if (clock.now() > until) throw importRunning(name)
+  }
+  const keep = async (): Promise<void> => {
+    if (!(await control.takeImportTurn(name, holder))) throw importRunning(name)
+  }
+  try {
+    return await work({ pipeline, keep })
+  } finally {
+    await control.endImportTurn(name, holder)
+  }
+}
+
+const importRunning = (domain: string): Fault => new Fault('import-running', `Another process imports into ${domain}. Repeat the import when it has ended: it skips the rows that are there.`, { retriable: true })
 
 const readRow = (importer: Importer, text: string, origin: Omit<Origin, 'rowHash'>): { readonly read: Read; readonly rowHash: string } => {
   const rowHash = createHash('sha256').update(text).digest('hex')
@@ -82,18 +127,20 @@ const readRow = (importer: Importer, text: string, origin: Omit<Origin, 'rowHash
 
 interface Row {
   readonly line: number
-  /** What nobody knows of yet. */
-  readonly fresh: readonly Event[]
+  readonly events: readonly Event[]
 }
 
 interface From {
+  readonly importer: Importer
   readonly said: readonly Said[]
   readonly importId: string
   readonly rowHash: string
   readonly now: number
 }
 
-const freshOf = async (importer: Importer, reader: Reader, { said, importId, rowHash, now }: From): Promise<readonly Event[]> => {
+/** The events of a row, without those that the domain knows already. Their ids are derived from the row. */
+const unknownOf = async ({ clock }: Runtime, pipeline: Pipeline, { importer, said, importId, rowHash, now }: From): Promise<readonly Event[]> => {
+  const reader = pipeline.serving().store.reader(clock.now)
   const events: Event[] = []
   for (const [index, one] of said.entries()) {
     if ((await importer.known?.(one, reader)) === true) continue
@@ -107,35 +154,41 @@ const eventOf = ({ type, key, person, occurredAt, data, personal }: Said, { even
   return { type, meta: { ...meta, occurredAt, actorId: person, subjectId: person }, data, personal }
 }
 
-interface Heard {
-  readonly appended: number
-  readonly known: number
+interface Appended {
+  readonly sent: readonly Sent[]
+  /** The first refusal of each row. */
   readonly refused: readonly Told[]
-  readonly visible: boolean
+  /** Rows of which nothing was appended and nothing refused. */
+  readonly known: number
 }
 
-/** The rest goes to the log at once, and the folds say what they made of it. */
-const append = async ({ metrics }: Runtime, pipeline: Pipeline, { rows, wait }: { rows: readonly Row[]; wait: boolean }): Promise<Heard> => {
-  const { sent, refused } = await encoded(pipeline, rows)
-  const positions = sent.length === 0 ? [] : await pipeline.log.append(sent.map(({ record }) => record))
-  for (const { event } of sent) metrics.report.appended({ domain: pipeline.domain.name, source: IMPORT_SOURCE, type: event.type })
-  const { outcomes } = pipeline.serving()
-  const became = !wait ? [] : await Promise.all(positions.map((position, index) => outcomes.after({ ...position, key: sent[index]?.record.key ?? '' }, VISIBLE_MS)))
-  const changed = new Set(refused.map(({ line }) => line))
-  for (const [index, { line, event }] of sent.entries()) {
-    const outcome = became[index] ?? 'pending'
-    const reason = reasonOf(event, outcome)
-    // Of a row whose first event was refused the others rest on nothing.
-    if (reason !== undefined && !refused.some((told) => told.line === line)) refused.push({ line, reason })
-    if (outcome === 'pending' || outcome.kind !== 'duplicate') changed.add(line)
-  }
-  return { appended: sent.length, known: rows.filter(({ line }) => !changed.has(line)).length, refused, visible: wait && !became.includes('pending') }
+/** Appends the events that the folds will apply, and waits until they are folded. */
+const append = async ({ metrics }: Runtime, { pipeline, keep }: Turn, rows: readonly Row[]): Promise<Appended> => {
+  const { domain, codec, log } = pipeline
+  const { store, outcomes } = pipeline.serving()
+  const tried = rows.flatMap(({ line, events }) => events.map((event) => ({ line, event })))
+  const trials = await tryEvents({ domain, codec, log, store }, tried.map(({ event }) => event))
+  const fresh = tried.filter((_, index) => trials[index]?.kind === 'applied')
+  const { sent, refused } = await encoded(pipeline, fresh)
+  if (sent.length > 0) await keep()
+  const positions = sent.length === 0 ? [] : await log.append(sent.map(({ record }) => record))
+  for (const { event } of sent) metrics.report.appended({ domain: domain.name, source: IMPORT_SOURCE, type: event.type })
+  const became = await Promise.all(positions.map((position, index) => outcomes.after({ ...position, key: sent[index]?.record.key ?? '' }, FOLDED_MS)))
+  if (became.includes('pending')) throw behind(pipeline, sent.length)
+  const told = [
+    ...refused,
+    ...tried.flatMap(({ line, event }, index) => reasonOf(line, event, trials[index])),
+    ...sent.flatMap(({ line, event }, index) => reasonOf(line, event, became[index])),
+  ].sort((a, b) => a.line - b.line)
+  const changed = new Set([...sent, ...told].map(({ line }) => line))
+  // The other events of a row whose first event is refused are refused for that reason.
+  return { sent, refused: told.filter(({ line }, index) => told[index - 1]?.line !== line), known: rows.filter(({ line }) => !changed.has(line)).length }
 }
 
-const reasonOf = ({ type, meta }: Event, outcome: Outcome | 'pending'): string | undefined => {
-  if (outcome === 'pending') return undefined
-  if (outcome.kind === 'refused') return `${type} of ${meta.key}: ${outcome.refusal.code}: ${outcome.refusal.detail}`
-  return outcome.kind === 'parked' ? `${type} of ${meta.key} could not be folded: ${outcome.reason}` : undefined
+const reasonOf = (line: number, { type, meta }: Event, outcome: Outcome | 'pending' | undefined): readonly Told[] => {
+  if (outcome === undefined || outcome === 'pending') return []
+  if (outcome.kind === 'refused') return [{ line, reason: `${type} of ${meta.key}: ${outcome.refusal.code}: ${outcome.refusal.detail}` }]
+  return outcome.kind === 'parked' ? [{ line, reason: `${type} of ${meta.key} could not be folded: ${outcome.reason}` }] : []
 }
 
 interface Sent {
@@ -144,11 +197,11 @@ interface Sent {
   readonly record: NewRecord
 }
 
-/** What the codec refuses is told and left out. */
-const encoded = async ({ codec }: Pipeline, rows: readonly Row[]): Promise<{ sent: readonly Sent[]; refused: Told[] }> => {
-  await codec.keysFor?.(rows.flatMap(({ fresh }) => fresh))
+/** Leaves out events that the codec refuses, and reports them. */
+const encoded = async ({ codec }: Pipeline, fresh: readonly Omit<Sent, 'record'>[]): Promise<{ sent: readonly Sent[]; refused: readonly Told[] }> => {
+  await codec.keysFor?.(fresh.map(({ event }) => event))
   const refused: Told[] = []
-  const sent = rows.flatMap(({ line, fresh }) => fresh.flatMap((event) => {
+  const sent = fresh.flatMap(({ line, event }) => {
     try {
       return [{ line, event, record: { key: event.meta.key, value: codec.encode(event) } }]
     } catch (error) {
@@ -156,7 +209,7 @@ const encoded = async ({ codec }: Pipeline, rows: readonly Row[]): Promise<{ sen
       refused.push({ line, reason: `${event.type} of ${event.meta.key}: ${error.code}: ${error.message}` })
       return []
     }
-  }))
+  })
   return { sent, refused }
 }
 
@@ -164,27 +217,31 @@ export interface ImportEnd {
   readonly domain: string
   readonly importId: string
   readonly source: string
+  /** Events that count, by key, for the keys that the import changed. */
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** Says of each key that an import is complete, where the domain does, then waits until what it said is visible. */
+/** Appends the record of a complete import for each key, if the domain has such an event. */
 export const endImport: Operation<ImportEnd> = async (runtime, { domain, importId, source, counts }) => {
-  const pipeline = runtime.pipeline(domain)
   const { ended } = importerOf(domain)
   const now = runtime.clock.now()
   const events = ended === undefined ? [] : Object.entries(counts).map(([key, count]): Event => eventOf(
     { ...ended.event({ importId, source, count }), key, person: key, occurredAt: now, personal: null },
     { eventId: derivedId('imported', importId, key), now, importId },
   ))
-  await append(runtime, pipeline, { rows: [{ line: 0, fresh: events }], wait: false })
-  return { visible: await visible(pipeline) }
+  const { sent } = await inTurn(runtime, domain, (turn) => append(runtime, turn, [{ line: 0, events }]))
+  return { events: sent.length }
 }
 
-const VISIBLE_MS = 60_000
+const FOLDED_MS = 60_000
 
-const visible = async ({ log, serving }: Pipeline): Promise<boolean> => {
-  const { outcomes } = serving()
-  const ends = (await log.watermarks()).filter(({ high }) => high > 0)
-  const reached = await Promise.all(ends.map(({ partition, high }) => outcomes.reached({ partition, offset: high - 1 }, VISIBLE_MS)))
-  return reached.every(Boolean)
+/** Throws `import-behind` if the serving generation has not folded the log up to its present end: it cannot show which rows are known. */
+const requireFolded = async (pipeline: Pipeline): Promise<void> => {
+  const { outcomes } = pipeline.serving()
+  const ends = (await pipeline.log.watermarks()).filter(({ high }) => high > 0)
+  const reached = await Promise.all(ends.map(({ partition, high }) => outcomes.reached({ partition, offset: high - 1 }, FOLDED_MS)))
+  if (reached.includes(false)) throw behind(pipeline, 0)
 }
+
+const behind = ({ domain }: Pipeline, appended: number): Fault =>
+  new Fault('import-behind', `The items of ${domain.name} are behind the log after ${FOLDED_MS / 1000} s of waiting${appended === 0 ? '' : `, and ${appended} events of this import were appended`}. Start a processor, wait until tributary status shows no lag, and repeat the import: it skips the rows that are there.`, { retriable: true })

@@ -1,11 +1,14 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
-import type { PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/common.ts'
+import type { CommonEvent, PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/common.ts'
 import { DUPLICATE, NOTHING, removed, type Change, type Get, type Result } from '../../projections/projection.ts'
 import { bare, type Item } from '../../projections/item.ts'
 import { dayNumberOf, isoOf } from '../../projections/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
 import { goneTokenKey, isHash, isName, TOKEN_METADATA, tokenHash, tokenKey, TOKENS } from '../../projections/access/keys.ts'
 import { refuse } from './refusal.ts'
+
+/** The events that every domain shares. Their keys are people. */
+export const ACCESS_EVENTS: readonly CommonEvent['type'][] = ['PatIssued', 'PatRevoked', 'PatUsed', 'ApiUsageSampled', 'PersonForgotten']
 
 /** Only the hash is known here; a token that was revoked never comes back. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {

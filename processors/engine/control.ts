@@ -4,7 +4,7 @@ import { tableName, type TableSpec } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { conflict, createRows, pk, toOffsets, unknownGeneration, type Rows } from './control-rows.ts'
 import type { Owed } from './build.ts'
-import { createLeases, running, type Builder, type Lease, type Leases } from './lease.ts'
+import { createImportTurns, createLeases, running, type Builder, type ImportTurns, type Lease, type Leases } from './lease.ts'
 import type { TopicIdentity } from './log.ts'
 import { groupOf } from './processor.ts'
 import type { Store } from './store.ts'
@@ -70,7 +70,7 @@ export interface Proof {
 /** The part of a domain that its generations record. */
 export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
 
-export interface Control {
+export interface Control extends ImportTurns {
   /** Lists a domain that is not listed yet: its topic's identity, and its first generation, whose table `create` creates before. */
   ensure(domain: Domain, identity: TopicIdentity, create: () => Promise<void>): Promise<void>
   isListed(domain: string): Promise<boolean>
@@ -114,7 +114,7 @@ const TURNS = 100
 export const createControl = (parts: ControlParts): Control => {
   const rows = createRows(parts)
   const leases = createLeases(rows, parts.now)
-  return { ...pointer(parts, rows), ...builds(parts, { rows, leases }), ...dropping(rows, leases), ...proofs(rows) }
+  return { ...pointer(parts, rows), ...builds(parts, { rows, leases }), ...dropping(rows, leases), ...proofs(rows), ...createImportTurns(rows, parts.now) }
 }
 
 const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Control, 'ensure' | 'isListed' | 'identity' | 'serving' | 'generations' | 'flip'> => ({

@@ -63,6 +63,29 @@ export const createLeases = ({ read, write }: Rows, now: () => number): Leases =
   }
 }
 
+/** Which process imports into a domain: one at a time. */
+export interface ImportTurns {
+  /** Takes the turn, or keeps it for another minute. False while another process has it. */
+  takeImportTurn(domain: string, holder: string): Promise<boolean>
+  endImportTurn(domain: string, holder: string): Promise<void>
+}
+
+/** A holder that died loses its turn by time. */
+export const createImportTurns = ({ read, write }: Rows, now: () => number): ImportTurns => {
+  const put = (domain: string, holder: string, { until, was }: { readonly until: number; readonly was: Stored | undefined }) => write({ was, item: { PK: pk(domain), SK: 'IMPORT', holder, until } })
+  return {
+    takeImportTurn: async (domain, holder) => {
+      const was = await read(domain, 'IMPORT')
+      const isFree = was === undefined || was['holder'] === holder || Number(was['until']) <= now()
+      return isFree && put(domain, holder, { until: now() + LEASE_MS, was })
+    },
+    endImportTurn: async (domain, holder) => {
+      const was = await read(domain, 'IMPORT')
+      if (was?.['holder'] === holder) await put(domain, holder, { until: 0, was })
+    },
+  }
+}
+
 export const running = (domain: string, lease: Lease | undefined): Fault => {
   if (lease === undefined) return new Fault('rebuild-running', `Another rebuild of ${domain} began at this moment. Wait for it, or stop it.`)
   const { holder, generation, since, until } = lease

@@ -18,7 +18,7 @@ export interface LogRecord extends Position {
 export interface NewRecord {
   readonly key: string
   readonly value: Uint8Array
-  /** For tools only; nothing reads them back. */
+  /** For consumers outside the program. Nothing here reads them back. Ignored by a log without `keepsHeaders`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -69,6 +69,8 @@ export interface Subscription {
 
 export interface Log {
   readonly topic: string
+  /** The log stores the headers of records. */
+  readonly keepsHeaders?: true
   /**
    * Durable when it resolves, in order per key. A log may write the records in several steps, with records of other appends between them.
    * Faults: `log-unavailable` (nothing written), `append-unknown` (all, some or none written), `record-too-large`, `log-full`, `log-second-writer`.

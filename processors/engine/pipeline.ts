@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { withCloudEvents } from './cloud-events.ts'
 import type { Control, Generation } from './control.ts'
 import type { Log, Logs } from './log.ts'
 import { withMarks } from './marks.ts'
@@ -118,7 +119,7 @@ const PACES: Paces = { senderMs: 1_000, timersMs: 1_000, refreshMs: 1_000, healM
 export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const { domain, logs, control, marks, codec } = parts
   const kept = await control.identity(domain.name)
-  const log = withMarks(await logs.open(domain.topic, kept), () => marks.of(domain.name))
+  const log = withMarks(withCloudEvents(await logs.open(domain.topic, kept), { domain, codec }), () => marks.of(domain.name))
   const identity = kept ?? (await log.identity())
   if (parts.readOnly !== true) await control.ensure(domain, identity, () => createFirst(parts))
   const { generation, forget } = generationsOf(parts)

@@ -2,7 +2,7 @@ import { projection, type Domain } from '../../projections/projection.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
-import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
+import { ACCESS_EVENTS, patIssued, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
 import { chatLinked, chatUnlinked } from './chats.ts'
 import { expenseDeleted, expenseRestored } from './deletions.ts'
@@ -21,6 +21,7 @@ export const expenses: Domain = {
   topic: 'expenses.events',
   table: expensesTable,
   foldVersion: 2,
+  keyedByPeople: [...ACCESS_EVENTS, 'ProfileTold'],
   personal: personalItems,
   projections: [
     projection<ExpensesEvent | CommonEvent>('expenses', {

@@ -3,7 +3,7 @@ import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
 import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
-import { patRevoked, patUsed } from '../access/tokens.ts'
+import { ACCESS_EVENTS, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
 import { alertAcknowledged, graceElapsed } from './alerts.ts'
 import { beerKegWeightMeasured, beerKegWeightsSet } from './beer-weights.ts'
@@ -29,6 +29,7 @@ export const scales: Domain = {
   topic: 'scales.events',
   table: scalesTable,
   foldVersion: 3,
+  keyedByPeople: ACCESS_EVENTS,
   personal: tokenItems,
   projections: [
     projection<ScalesEvent | CommonEvent>('scales', {

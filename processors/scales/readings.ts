@@ -83,15 +83,17 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   const gallons = keg === undefined ? null : gallonsOf({ weight_lbs, empty_lbs: keg.empty_lbs, sg: keg.sg })
   const told = numberOf(data.level_pct)
   const { detector, pouring } = pour(work, { loc, tap, at, keg, state, settings, gallons, timeline })
+  const level_pct = told ?? levelOf(weight_lbs, keg)
   const after: Draft<TapStateItem> = {
     PK,
     SK,
-    level_pct: told ?? levelOf(weight_lbs, keg),
+    level_pct,
     gallons,
     weight_lbs,
     updated_at: isoOf(at),
     tare_status: data.tare_status ?? state?.tare_status ?? null,
     keg_id: keg?.keg_id ?? null,
+    level_measured: read.isNow && level_pct !== null,
     // What was poured then is told late: by now another stands there.
     pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,

@@ -5,7 +5,7 @@ import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Work } from '../access/work.ts'
 import { resolve } from './alerts.ts'
-import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
+import { gallonsOf, isLevelMeasured, levelOf } from '../../projections/scales/gallons.ts'
 import { ended, leftAlone, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
 
@@ -34,7 +34,8 @@ export const retell = (work: Work, telling: Retelling): void => {
   if (state === undefined) return
   const attributed = attribute(state, after)
   const settled = swapped || attributed.keg_id !== state.keg_id ? closePour(work, attributed, { ...telling, keg_id: state.keg_id }) : attributed
-  work.put(swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled)
+  const told = swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled
+  work.put({ ...told, level_measured: isLevelMeasured(told, kegNow(after)?.keg_id ?? null) } satisfies TapStateItem)
 }
 
 /** The state of a tap before its first reading. */

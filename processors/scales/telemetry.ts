@@ -6,6 +6,7 @@ import type { TelemetryItem, TelemetryPointerItem } from '../../projections/scal
 import { isId, telemetryKey, telemetryPointerKey } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { isTime, numberOf } from './fit.ts'
+import { isSeen, withSeen, type Reading } from './seen.ts'
 
 /** What a device says about itself, in whichever message. */
 interface Report {
@@ -19,31 +20,36 @@ interface Report {
   readonly dropped: number | null
 }
 
-/** S38: a device's row is written no more often, but for a tare and for what the device lost. */
+/** S38: readings and statuses update battery and firmware of a device at most once in this time. Telemetry messages always do. */
 const SPACING_MS = 300_000
 
 export const readingTold = ({ data, meta }: ReadingReported, get: Get): Result => told(data, { loc: meta.key, at: data.at }, get)
-export const telemetryTold = ({ data, meta }: TelemetryReported, get: Get): Result => told(data, { loc: meta.key, at: data.at }, get)
+export const telemetryTold = ({ data, meta }: TelemetryReported, get: Get): Result => told(data, { loc: meta.key, at: data.at, message: data }, get)
 export const statusTold = ({ data, meta }: DeviceStatusReported, get: Get): Result => told(data, { loc: meta.key, at: meta.occurredAt }, get)
 
-/** Where and when it was said. */
+/** Where and when a report was made. */
 interface When {
   readonly loc: string
   readonly at: number
+  /** The device's own number of a telemetry message. Absent for readings and statuses. */
+  readonly message?: Reading
 }
 
 const told = (report: Report, when: When, get: Get): Result => {
   const { device_id, epoch } = report
-  const { loc, at } = when
+  const { loc, at, message } = when
   if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
   const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
   const device = { loc, device_id, epoch, at }
-  if (before === undefined) return { items: [charged(atOnce(untold(device), report, at), report, when), ...pointTo(device, get)] }
-  if (before._released || before.loc_id !== loc) return NOTHING
-  const after = atOnce(before, report, at)
-  if (saysAnything(report) && at >= msOf(before.updated_at) + SPACING_MS) return { items: [bare(charged(after, report, when))] }
+  if (before === undefined) return { items: [charged(atOnce(withMessage(untold(device), message), report, when), report, when), ...pointTo(device, get)] }
+  if (before._released || before.loc_id !== loc || (message !== undefined && isSeen(before._told ?? [], message))) return NOTHING
+  const after = atOnce(withMessage(before, message), report, when)
+  if (saysAnything(report) && (message !== undefined || at >= msOf(before.updated_at) + SPACING_MS)) return { items: [bare(charged(after, report, when))] }
   return after === before ? NOTHING : { items: [bare(after)] }
 }
+
+/** Remembers a telemetry message, so that a repeated one never replaces a newer one. */
+const withMessage = (item: TelemetryItem, message: Reading | undefined): TelemetryItem => (message === undefined ? item : { ...item, _told: withSeen(item._told ?? [], message) })
 
 /** A reading without a word of the device takes no turn from one that has. */
 const saysAnything = ({ battery_v = null, battery_pct = null, fw }: Report): boolean => [battery_v, battery_pct, fw].some((said) => said !== null)
@@ -63,30 +69,36 @@ const pointTo = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): reado
   return known !== undefined && known.epoch >= epoch ? [] : [{ ...key, epoch, ...(known?._heard && { _heard: known._heard }) }]
 }
 
-/** In the index of batteries as soon as it has one (S37). */
+/** Battery and firmware, unless a newer report gave them. The item is in the index of batteries (S37) as soon as it has a charge. */
 const charged = (item: TelemetryItem, { battery_v = null, battery_pct = null, fw }: Report, { loc, at }: When): TelemetryItem => {
-  const percent = numberOf(battery_pct) ?? item.battery_pct
+  const isNewest = at >= msOf(item.updated_at)
+  const [volts, percent] = at < (item._battery_at ?? -1) ? [null, null] : [numberOf(battery_v), numberOf(battery_pct)]
+  const charge = percent ?? item.battery_pct
   return {
     ...item,
-    battery_v: numberOf(battery_v) ?? item.battery_v,
-    updated_at: isoOf(at),
-    ...(fw !== null && { fw }),
-    ...(percent !== undefined && { battery_pct: percent, battery_loc_id: loc }),
+    battery_v: volts ?? item.battery_v,
+    ...(isNewest && { updated_at: isoOf(at) }),
+    ...(isNewest && fw !== null && { fw }),
+    ...((volts ?? percent) !== null && { _battery_at: at }),
+    ...(charge !== undefined && { battery_pct: charge, battery_loc_id: loc }),
   }
 }
 
-/** What waits for no turn, by the time it was told: the same item where nothing is new. */
-const atOnce = (item: TelemetryItem, report: Report, at: number): TelemetryItem => {
+/** Tares and the number of lost events, which every report updates. Returns the same item if nothing is new. */
+const atOnce = (item: TelemetryItem, report: Report, when: When): TelemetryItem => {
   const { dropped } = report
-  const after = withTares(item, report, at)
-  return dropped === null || dropped === item.dropped || at <= (item._dropped_at ?? -1) ? after : { ...after, dropped, _dropped_at: at }
+  const after = withTares(item, report, when)
+  return dropped === null || dropped === item.dropped || !isLater(when, item._dropped_at) ? after : { ...after, dropped, _dropped_at: when.at }
 }
 
-/** As they lie in the scale, by the time they were told: the same item where nothing is new. */
-const withTares = (item: TelemetryItem, { tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'tare_empty_offset' | 'tare_full_lbs'>, at: number): TelemetryItem => {
+/** Of two telemetry messages with the same time the later one in the log counts, of other reports the earlier one. */
+const isLater = ({ at, message }: Pick<When, 'at' | 'message'>, known = -1): boolean => at > known || (at === known && message !== undefined)
+
+/** The tares that are stored in the scale. Returns the same item if nothing is new. */
+const withTares = (item: TelemetryItem, { tare_empty_offset = null, tare_full_lbs = null }: Pick<Report, 'tare_empty_offset' | 'tare_full_lbs'>, when: Pick<When, 'at' | 'message'>): TelemetryItem => {
   const [empty, full] = [numberOf(tare_empty_offset), numberOf(tare_full_lbs)]
-  const after = empty === null || empty === item.tare_empty_offset || at <= (item._empty_at ?? -1) ? item : { ...item, tare_empty_offset: empty, _empty_at: at }
-  return full === null || full === item.tare_full_lbs || at <= (item._full_at ?? -1) ? after : { ...after, tare_full_lbs: full, _full_at: at }
+  const after = empty === null || empty === item.tare_empty_offset || !isLater(when, item._empty_at) ? item : { ...item, tare_empty_offset: empty, _empty_at: when.at }
+  return full === null || full === item.tare_full_lbs || !isLater(when, item._full_at) ? after : { ...after, tare_full_lbs: full, _full_at: when.at }
 }
 
 /** S40: the diagnostic copy of a tare. */
@@ -97,7 +109,7 @@ export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
   const device = { loc: meta.key, device_id: data.device_id, epoch: pointer.epoch, at: data.at }
   const before = get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch)) ?? untold(device)
   const value = data.kind === 'empty' ? { tare_empty_offset: data.value_lbs } : { tare_full_lbs: data.value_lbs }
-  const after = before._released ? before : withTares(before, value, data.at)
+  const after = before._released ? before : withTares(before, value, data)
   return after === before ? NOTHING : { items: [bare(after)] }
 }
 

@@ -5,7 +5,9 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{
 const DATE = /^(\d{4})(-\d{2}-\d{2})$/
 // Before 1900 some places had wall clocks more than a day's worth of zones apart.
 const [FIRST_YEAR, LAST_YEAR] = [1900, 2199]
-const [EARLIEST, LATEST] = [Date.UTC(FIRST_YEAR, 0, 1), Date.UTC(LAST_YEAR + 1, 0, 1) - 1]
+const EARLIEST = Date.UTC(FIRST_YEAR, 0, 1)
+/** The last instant that a request can name. */
+export const LATEST = Date.UTC(LAST_YEAR + 1, 0, 1) - 1
 
 /** Epoch milliseconds of an RFC 3339 instant with its offset. Dates that no calendar has are refused, not rolled over. */
 export const instantOf = (text: string, pointer: string): number => {

@@ -1,3 +1,4 @@
+import { Fault } from '../../schemas/fault.ts'
 import { mistake } from './problem.ts'
 
 export const pagingSchema = {
@@ -22,6 +23,11 @@ const limitOf = (text: string): number => {
   if (/^\d+$/.test(text) && limit >= 1 && limit <= MOST) return limit
   const code = /^-?\d+$/.test(text) ? 'out-of-range' : 'bad-format'
   throw mistake(400, { pointer: 'querystring/limit', code, detail: `querystring/limit: it must be a whole number from 1 to ${MOST}.` })
+}
+
+/** Throws: the cursor is not one that this list returned. */
+export const badCursor = (): never => {
+  throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
 }
 
 export const listOf = (items: Readonly<Record<string, unknown>>) => ({

@@ -1,9 +1,8 @@
 import type { Page } from '../../projections/table.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import type { DaySpan, MealsQueries } from '../../projections/meals/queries.ts'
-import { Fault } from '../../schemas/fault.ts'
 import { dateIn, instantOf } from '../http/instants.ts'
-import { pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
+import { badCursor, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
 
 const date = { type: 'string', maxLength: 10 } as const
@@ -84,5 +83,5 @@ const cursorAt = (day: string, within: string): string => Buffer.from(`${day} ${
 const placeIn = (cursor: string, span: DaySpan): { day: string; within: string } => {
   const [day = '', within = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (/^\d{4}-\d\d-\d\d$/.test(day) && day >= span.from && day <= span.to) return { day, within }
-  throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
+  return badCursor()
 }

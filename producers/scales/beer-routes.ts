@@ -1,11 +1,10 @@
-import { Fault } from '../../schemas/fault.ts'
 import type { BeerChangedData, BeerDefinedData, BeerKegWeightsSetData, BeerRemovedData } from '../../schemas/generated/scales.ts'
 import type { LibraryItem } from '../../projections/scales/items.ts'
 import { DEFAULT_GRAVITY } from '../../projections/scales/keg-types.ts'
 import { normalName, slugOf } from '../../projections/scales/names.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
 import type { Page } from '../../projections/table.ts'
-import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
+import { badCursor, listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
@@ -63,7 +62,7 @@ const searched = async ({ caller: { reader } }: Pick<Call, 'caller'>, { search, 
   const queries = scalesQueries(reader)
   const { limit, cursor = place === null ? GLOBAL : OWN } = pagingOf(paged)
   const [own, within] = [cursor.startsWith(OWN) && place !== null, cursor.slice(1)]
-  if (!own && !cursor.startsWith(GLOBAL)) throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
+  if (!own && !cursor.startsWith(GLOBAL)) return badCursor()
   const page = await queries.beersNamed(own ? place : null, search, { limit, ...(within === '' ? {} : { cursor: within }) })
   if (page.cursor !== undefined) return { items: page.items, cursor: (own ? OWN : GLOBAL) + page.cursor }
   if (!own || page.items.length === limit) return own ? { items: page.items, cursor: GLOBAL } : { items: page.items }

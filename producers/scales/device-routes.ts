@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { DeviceClaimedData, DeviceReleasedData } from '../../schemas/generated/scales.ts'
-import { scalesQueries, type Device, type ScalesQueries } from '../../projections/scales/queries.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { scalesQueries, type Device, type Paging, type ScalesQueries } from '../../projections/scales/queries.ts'
+import { badCursor, listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
-import { command, question, type Call, type Route } from '../http/route.ts'
+import { command, question, type Route } from '../http/route.ts'
 import { deviceSchema, deviceView } from './device-views.ts'
 import { heldDevice } from './devices.ts'
 import { deviceOf, idSchema } from './params.ts'
@@ -27,16 +27,29 @@ const listDevices = question({
   result: listOf(deviceSchema),
   answer: async (call) => {
     const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
-    const below = await belowOf(call, call.query.low_battery)
+    const { low_battery } = call.query
     const paging = pagingOf(call.query)
-    const { items, ...rest } = await (below === undefined ? queries.devices(loc, paging) : queries.lowBatteries(loc, below, paging))
+    const { items, ...rest } = await (low_battery === undefined ? queries.devices(loc, paging) : lowBatteries(queries, { loc, low_battery, paging }))
     return { items: await Promise.all(items.map(async ({ device_id, epoch }) => deviceView(device_id, loc, await queries.device(device_id, epoch)))), ...rest }
   },
 })
 
-const belowOf = async (call: Pick<Call, 'caller' | 'params'>, asked: string | undefined): Promise<number | undefined> => {
-  if (asked === undefined) return undefined
-  if (asked === 'true') return (await scalesQueries(call.caller.reader).settings(locOf(call))).low_battery_pct
+interface LowBatteries {
+  readonly loc: string
+  readonly low_battery: string
+  readonly paging: Paging
+}
+
+/** The location's threshold can change between two pages, so the cursor contains the threshold of the first page. */
+const lowBatteries = async (queries: ScalesQueries, { loc, low_battery, paging: { limit, cursor } }: LowBatteries) => {
+  const [, first, place] = cursor === undefined ? [] : (/^(\d+(?:\.\d+)?(?:e-\d+)?)~(.+)$/.exec(cursor) ?? badCursor())
+  const below = low_battery === 'true' && first !== undefined ? Number(first) : await belowOf(queries, loc, low_battery)
+  const page = await queries.lowBatteries(loc, below, { limit, ...(place !== undefined && { cursor: place }) })
+  return { ...page, ...(page.cursor !== undefined && { cursor: `${below}~${page.cursor}` }) }
+}
+
+const belowOf = async (queries: ScalesQueries, loc: string, asked: string): Promise<number> => {
+  if (asked === 'true') return (await queries.settings(loc)).low_battery_pct
   if (Number(asked) <= 100) return Number(asked)
   throw mistake(400, { pointer: 'querystring/low_battery', code: 'out-of-range', detail: 'querystring/low_battery must be true or from 0 to 100.' })
 }

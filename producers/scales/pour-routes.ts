@@ -1,6 +1,6 @@
 import type { PourVoidedData } from '../../schemas/generated/scales.ts'
 import { scalesQueries, type Span } from '../../projections/scales/queries.ts'
-import { instantOf } from '../http/instants.ts'
+import { instantOf, LATEST } from '../http/instants.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'
@@ -14,9 +14,9 @@ const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its
 
 export const instantsQuery = { from: instant, to: instant } as const
 
-/** Two instants, both inclusive; open where one is not named. */
-export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?: string }, now: number): Span => {
-  const span = { from: from === undefined ? 0 : instantOf(from, 'querystring/from'), to: to === undefined ? now : instantOf(to, 'querystring/to') }
+/** Two instants, both inclusive. Default: from 1970 to `end`. */
+export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?: string }, end: number): Span => {
+  const span = { from: from === undefined ? 0 : instantOf(from, 'querystring/from'), to: to === undefined ? end : instantOf(to, 'querystring/to') }
   if (span.from > span.to) throw mistake(400, { pointer: 'querystring/to', code: 'bad-range', detail: 'querystring/to lies before querystring/from: swap them.' })
   return span
 }
@@ -29,7 +29,7 @@ const listPours = question({
   query: { type: 'object', additionalProperties: false, properties: { ...instantsQuery, ...pagingSchema } },
   result: listOf(pourSchema),
   answer: async (call) => {
-    const { items, ...rest } = await scalesQueries(call.caller.reader).pours(locOf(call), instantsOf(call.query, call.now), pagingOf(call.query))
+    const { items, ...rest } = await scalesQueries(call.caller.reader).pours(locOf(call), instantsOf(call.query, LATEST), pagingOf(call.query))
     return { items: items.map(pourView), ...rest }
   },
 })

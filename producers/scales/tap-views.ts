@@ -1,16 +1,20 @@
 import type { DiscrepancyItem, KegItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
 import type { Pour } from '../../projections/scales/pours.ts'
+import { isLevelMeasured } from '../../projections/scales/gallons.ts'
 import { kegPartition, TAPS } from '../../projections/scales/keys.ts'
 import type { Tap } from '../../projections/scales/queries.ts'
 import { bool, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
 
 const rawSchema = { type: 'object', description: 'As measured, not clamped.', properties: { level_pct: numberOrNull, gallons: numberOrNull } } as const
 
+const measured = { ...bool, description: 'The level was measured on the keg that is on the tap now. False after a keg swap until the first reading of the new keg, and while no keg is on the tap.' } as const
+
 const stateSchema = {
   type: 'object',
-  required: ['level_pct', 'gallons', 'weight_lbs', 'updated_at', 'tare_status', 'pouring', 'raw'],
+  required: ['level_pct', 'level_measured', 'gallons', 'weight_lbs', 'updated_at', 'tare_status', 'pouring', 'raw'],
   properties: {
-    level_pct: { ...numberOrNull, description: '0 to 100.' },
+    level_pct: { ...numberOrNull, description: '0 to 100. The level of the keg before this one while level_measured is false.' },
+    level_measured: measured,
     gallons: { ...numberOrNull, description: 'At least 0; null where no keg is on the tap.' },
     weight_lbs: numberOrNull,
     updated_at: textOrNull,
@@ -20,9 +24,10 @@ const stateSchema = {
   },
 } as const
 
-/** What people are shown stays within what a keg can hold (S-j); what was measured stands beside it. */
-const stateView = ({ level_pct, gallons, weight_lbs, updated_at, tare_status, pouring }: TapStateItem) => ({
+/** Level and gallons are shown within the limits of a keg (S-j). `raw` contains the measured values. */
+const stateView = ({ level_pct, gallons, weight_lbs, updated_at, tare_status, pouring }: TapStateItem, level_measured: boolean) => ({
   level_pct: level_pct === null ? null : Math.min(100, Math.max(0, level_pct)),
+  level_measured,
   gallons: gallons === null ? null : Math.max(0, gallons),
   weight_lbs,
   updated_at,
@@ -41,23 +46,28 @@ const tapProperties = {
   empty_lbs: numberOrNull,
   sg: numberOrNull,
   device_id: textOrNull,
+  level_measured: measured,
   state: { ...stateSchema, type: ['object', 'null'], description: 'null before the first reading.' },
 } as const
 
-export const tapSchema = { type: 'object', required: ['tap', 'tap_id', 'keg_id', 'device_id', 'state'], properties: tapProperties } as const
+export const tapSchema = { type: 'object', required: ['tap', 'tap_id', 'keg_id', 'device_id', 'level_measured', 'state'], properties: tapProperties } as const
 
-export const tapView = ({ config, state }: Tap) => ({
-  tap: config.SK.slice(TAPS.length),
-  tap_id: config.tap_id,
-  beer_id: config.beer_id,
-  keg_id: config.keg_id,
-  keg_type: config.keg_type,
-  full_lbs: config.full_lbs,
-  empty_lbs: config.empty_lbs,
-  sg: config.sg,
-  device_id: config.device_id ?? null,
-  state: state === undefined ? null : stateView(state),
-})
+export const tapView = ({ config, state }: Tap) => {
+  const level_measured = state !== undefined && isLevelMeasured(state, config.keg_id)
+  return {
+    tap: config.SK.slice(TAPS.length),
+    tap_id: config.tap_id,
+    beer_id: config.beer_id,
+    keg_id: config.keg_id,
+    keg_type: config.keg_type,
+    full_lbs: config.full_lbs,
+    empty_lbs: config.empty_lbs,
+    sg: config.sg,
+    device_id: config.device_id ?? null,
+    level_measured,
+    state: state === undefined ? null : stateView(state, level_measured),
+  }
+}
 
 const tareSchema = {
   type: ['object', 'null'],

@@ -15,6 +15,10 @@ export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null
   return Number.isFinite(gallons) ? gallons : null
 }
 
+/** True if the level of a tap's state was measured on the keg that is on the tap now. False without a keg. */
+export const isLevelMeasured = ({ level_pct, keg_id }: { readonly level_pct: number | null; readonly keg_id: string | null }, kegNow: string | null): boolean =>
+  level_pct !== null && keg_id !== null && keg_id === kegNow
+
 /** The part of the keg that is left, by its weight, in percent, as its gallons are of a full one's; null where full and empty weigh the same. */
 export const levelOf = (weight_lbs: number | null, keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined): number | null => {
   if (weight_lbs === null || keg === undefined) return null

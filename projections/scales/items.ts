@@ -32,6 +32,8 @@ export type TapStateItem = Key & {
   readonly tare_status: string | null
   /** The keg that was on the tap when it was read: another than the tap's until the first reading of a new one. */
   readonly keg_id: string | null
+  /** The level was measured on the keg that is on the tap now. Absent in the states of the series. */
+  readonly level_measured?: boolean
   /** A pour goes on. */
   readonly pouring: boolean
   readonly _device?: string
@@ -151,6 +153,10 @@ export type TelemetryItem = Key & {
   readonly _empty_at?: number
   readonly _full_at?: number
   readonly _dropped_at?: number
+  /** When the battery was measured, in epoch milliseconds. */
+  readonly _battery_at?: number
+  /** The telemetry messages that were folded, by their sequence numbers. */
+  readonly _told?: readonly Seen[]
   readonly _released?: true
 }
 

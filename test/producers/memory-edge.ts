@@ -37,16 +37,23 @@ export const createMemoryTable = (now: () => number, table: TableSpec) => {
       const { prefix, from, to, reverse, limit, cursor } = query
       const inRange = (sk: string) => (prefix !== undefined ? sk.startsWith(prefix) : (from === undefined || sk >= from) && (to === undefined || sk <= to))
       const sorted = partition(query).filter(([sk]) => inRange(sk)).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
-      if (cursor !== undefined && !/^[A-Za-z0-9_-]+$/.test(cursor)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
-      const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString()
-      if (after !== undefined && !inRange(after)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
+      const after = cursor === undefined ? undefined : placeIn(cursor, query)
       const rest = sorted.filter(([sk]) => after === undefined || (reverse ? sk < after : sk > after))
       const page = rest.slice(0, limit)
       const last = page.at(-1)
-      return { items: page.map(([, item]) => item), ...(rest.length > page.length && last ? { cursor: Buffer.from(last[0]).toString('base64url') } : {}) }
+      return { items: page.map(([, item]) => item), ...(rest.length > page.length && last ? { cursor: cursorAt(query, last[0]) } : {}) }
     },
   }
   return { items, reader }
+}
+
+/** Bound to its query, as the cursors of the stores are. */
+const cursorAt = ({ cursor, limit, ...query }: Query, sk: string): string => Buffer.from(JSON.stringify([query, sk])).toString('base64url')
+
+const placeIn = (cursor: string, query: Query): string => {
+  const sk = /,"([^"]*)"\]$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
+  if (sk === undefined || cursorAt(query, sk) !== cursor) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
+  return sk
 }
 
 /** The whole pipeline in memory: a log whose every append is folded at once by the real folds and the engine's deciders. What is derived follows at once. */

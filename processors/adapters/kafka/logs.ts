@@ -37,13 +37,13 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     const { maxRecordBytes } = await admin.describeTopic(name)
     const place = (key: string): number => partitionOf(key, partitions)
     const appender = createAppender({
-      topic: name, settings, partitionOf: place,
-      openProducer: openProducer(settings, name, () => topic.verify()), maxRecordBytes,
+      topic: name, settings, partitionOf: place, openProducer: openProducer(settings, name, () => topic.verify()), maxRecordBytes,
     })
     appenders.push(appender)
     const reading = { settings, topic, admin }
     return {
       topic: name,
+      keepsHeaders: true,
       append: appender.append,
       async subscribe(group, subscriber) {
         const subscription = follow({ settings, topic, group, subscriber })

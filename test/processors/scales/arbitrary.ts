@@ -44,7 +44,7 @@ const devices: readonly fc.WeightedArbitrary<AtTime>[] = [
   { weight: 1, arbitrary: atLocation((loc) => fc.record({ tap, device_id: deviceOf(loc) }), (it, _, meta) => said.unassigned({ ...it, meta })) },
   { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, _, meta) => said.released({ ...it, meta })) },
   { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), online: fc.boolean() }), (it, _, meta) => said.status({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), battery_pct }), (it, now, meta) => said.telemetry({ ...it, at: now, meta })) },
+  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), seq: aSeq, battery_pct }), (it, now, meta) => said.telemetry({ ...it, at: now, meta })) },
   { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, now, meta) => said.calibrated({ ...it, at: now, meta })) },
   { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), seq: maybe(fc.nat({ max: 9 })) }), (it, now, meta) => said.quarantined({ ...it, at: now, meta })) },
   { weight: 2, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, _, meta) => said.silence({ ...it, meta })) },

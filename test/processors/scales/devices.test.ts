@@ -80,17 +80,48 @@ describe('telemetry', () => {
   test('S37 S-d: with a battery it is in the index of its location, until it is given up', () => {
     given(...bar).when(telemetry()).then({ [TELEMETRY]: { battery_loc_id: LOC } })
     expect(given(...bar, telemetry()).when(released(said(1))).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
-    expect(given(...bar, telemetry(), released(said(1))).when(telemetry({ at: at(60) })).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
+    expect(given(...bar, telemetry(), released(said(1))).when(telemetry({ at: at(60), seq: 2 })).items[TELEMETRY]).not.toHaveProperty('battery_loc_id')
   })
   test('what the scale says of its own tare is told at once', () =>
-    given(...bar, telemetry()).when(telemetry({ at: at(1), tare_empty_offset: 28.8, tare_full_lbs: 160 })).then({ [TELEMETRY]: { tare_empty_offset: 28.8, tare_full_lbs: 160, updated_at: '2026-11-16T12:00:00.000Z' } }))
+    given(...bar, telemetry()).when(telemetry({ at: at(1), seq: 2, tare_empty_offset: 28.8, tare_full_lbs: 160 })).then({ [TELEMETRY]: { tare_empty_offset: 28.8, tare_full_lbs: 160 } }))
+
+  describe('of several telemetry messages within five minutes the last one counts', () => {
+    const message = (minute: number, seq: number, battery_pct: number) => telemetry({ at: at(minute), seq, battery_pct, battery_v: battery_pct / 20, fw: `1.${seq}` })
+
+    test('a later one replaces an earlier one at once, with its time', () =>
+      given(...bar, message(1, 1, 80), message(2, 2, 70)).when(message(3, 3, 60)).then({ [TELEMETRY]: { battery_pct: 60, battery_v: 3, fw: '1.3', updated_at: '2026-11-16T12:03:00.000Z' } }))
+
+    test('one that was measured earlier and arrives late replaces nothing', () =>
+      given(...bar, message(3, 3, 60)).when(message(2, 2, 70)).then({ [TELEMETRY]: { battery_pct: 60, battery_v: 3, fw: '1.3', updated_at: '2026-11-16T12:03:00.000Z' } }))
+
+    test('of two with the same time the later one in the log counts', () => {
+      const tare = (seq: number, tare_full_lbs: number) => telemetry({ at: at(1), seq, battery_pct: seq, tare_full_lbs, dropped: seq })
+      given(...bar, tare(1, 160)).when(tare(2, 161)).then({ [TELEMETRY]: { battery_pct: 2, tare_full_lbs: 161, dropped: 2 } })
+    })
+
+    test('one that is sent again changes nothing, whatever its age says then', () => {
+      const { before, items } = given(...bar, message(1, 1, 80), message(2, 2, 70)).when(message(3, 1, 80))
+      expect(items[TELEMETRY]).toEqual(before[TELEMETRY])
+      given(...bar, message(2, 1, 80), message(2, 2, 70)).when(message(2, 1, 80)).then({ [TELEMETRY]: { battery_pct: 70 } })
+    })
+
+    test('it replaces the battery of a reading too, and readings after it wait their five minutes', () => {
+      given(...bar, reading({ at: at(1) })).when(message(2, 1, 70)).then({ [TELEMETRY]: { battery_pct: 70 } })
+      given(...bar, message(2, 1, 70)).when(reading({ at: at(6), battery_pct: 90 })).then({ [TELEMETRY]: { battery_pct: 70 } })
+      given(...bar, message(2, 1, 70)).when(reading({ at: at(7), battery_pct: 60 })).then({ [TELEMETRY]: { battery_pct: 60 } })
+    })
+
+    test('a status that arrives before a buffered message does not hide its battery', () =>
+      given(...bar, message(1, 1, 80), status({ fw: '2.0', ...said(9) })).when(message(8, 2, 70)).then({ [TELEMETRY]: { battery_pct: 70, fw: '2.0', updated_at: '2026-11-16T12:09:00.000Z' } }))
+  })
+
   test('what it lost for lack of room shows at once, by the time it was told, and takes no turn', () => {
     const lost = (minute: number, dropped: number) => reading({ at: at(minute), battery_pct: null, battery_v: null, dropped })
     given(...bar, telemetry()).when(lost(1, 12)).then({ [TELEMETRY]: { dropped: 12, updated_at: '2026-11-16T12:00:00.000Z' } })
     given(...bar, telemetry(), lost(3, 12)).when(lost(2, 3)).then({ [TELEMETRY]: { dropped: 12 } })
     const { before, items } = given(...bar, status(said(1))).when(lost(3, 0))
     expect(items[TELEMETRY]).toEqual(before[TELEMETRY])
-    given(...bar, telemetry(), lost(6, 12)).when(telemetry({ at: at(7), battery_pct: 7 })).then({ [TELEMETRY]: { battery_pct: 7 } })
+    given(...bar, telemetry(), lost(6, 12)).when(telemetry({ at: at(7), seq: 2, battery_pct: 7 })).then({ [TELEMETRY]: { battery_pct: 7 } })
   })
   test('S40: a tare is copied', () => {
     given(...bar).when(tared({ at: at(1) })).then({ [TELEMETRY]: { tare_empty_offset: 29.3 } })

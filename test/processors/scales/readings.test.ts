@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ReadingReported } from '../../../schemas/generated/scales.ts'
 import { writeUnits } from '../../../processors/adapters/dynamodb/units.ts'
 import { scalesTable } from '../../../projections/scales/table.ts'
 import { contents, given, tableOf } from './given.ts'
@@ -86,6 +87,19 @@ describe('ReadingReported', () => {
     const swap = tapped({ keg_id: 'keg-2', sg: 1, tapped_at: NOW + 10 * MINUTE, meta: { occurredAt: NOW + 10 * MINUTE } })
     given(...bar, swap).when(reading({ at: NOW + 9 * MINUTE })).then({ [STATE]: { keg_id: 'keg-1' } })
     given(...bar, swap).when(reading({ at: NOW + 11 * MINUTE })).then({ [STATE]: { keg_id: 'keg-2' } })
+  })
+
+  test('after a swap the level is not measured until the first reading of the new keg', () => {
+    const swap = tapped({ keg_id: 'keg-2', sg: 1, tapped_at: NOW + 10 * MINUTE, meta: { occurredAt: NOW + 10 * MINUTE } })
+    const [old, late, fresh] = [5, 9, 11].map((minute) => reading({ at: NOW + minute * MINUTE })) as [ReadingReported, ReadingReported, ReadingReported]
+    given(registered(), assigned()).when(tapped()).then({ [STATE]: { level_measured: false } })
+    given(...bar).when(old).then({ [STATE]: { level_measured: true } })
+    given(...bar, old).when(swap).then({ [STATE]: { level_measured: false } })
+    given(...bar, old, swap).when(late).then({ [STATE]: { level_measured: false } })
+    given(...bar, old, swap, late).when(fresh).then({ [STATE]: { level_measured: true } })
+    given(...bar, old, swap, fresh).when(late).then({ [STATE]: { level_measured: true } })
+    given(...bar, old, swap, fresh).when(finished({ keg_id: 'keg-2', at: NOW + 12 * MINUTE })).then({ [STATE]: { level_measured: false } })
+    given(...bar, old, fresh).when(swap).then({ [STATE]: { keg_id: 'keg-2', level_measured: true } })
   })
 
   test('S-i: a buffered one goes to the tap under which the device stood', () =>

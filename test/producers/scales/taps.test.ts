@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { as } from '../memory-edge.ts'
+import { as, type AnswerBody } from '../memory-edge.ts'
 import { GUINNESS, LOC, openBar, openRunningBar, read } from './bar.ts'
 
 describe('taps', () => {
@@ -32,6 +32,27 @@ describe('taps', () => {
     const { edge, ask } = await openRunningBar()
     await read(edge, { weight_lbs: 100, level_pct: 53.5 })
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ state: { level_pct: 53.5, weight_lbs: 100, updated_at: '2026-11-16T12:00:00.000Z', pouring: false } })
+  })
+
+  test('after a keg swap `level_measured` is false until the first reading of the new keg', async () => {
+    const { edge, ask, say } = await openRunningBar()
+    const shown = async () => {
+      const [{ body: tap }, { body: { items } }] = [await ask(`${LOC}/taps/07`), await ask(`${LOC}/taps`)]
+      expect(items[0]?.['level_measured']).toBe(tap['level_measured'])
+      expect((tap['state'] as AnswerBody | null)?.['level_measured'] ?? false).toBe(tap['level_measured'])
+      return tap['level_measured']
+    }
+    expect(await shown()).toBe(false)
+    await read(edge, { weight_lbs: 95.25, level_pct: 50 })
+    expect(await shown()).toBe(true)
+    edge.clock.at += 60_000
+    await say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
+    expect(await shown()).toBe(false)
+    await read(edge, { weight_lbs: 90, level_pct: 46, at: edge.clock.at - 30_000 })
+    expect(await shown()).toBe(false)
+    edge.clock.at += 60_000
+    await read(edge, { weight_lbs: 161.5, level_pct: 100 })
+    expect(await shown()).toBe(true)
   })
 
   test('S-j what is shown stays between empty and full, and what was measured stands beside it', async () => {

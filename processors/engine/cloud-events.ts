@@ -1,0 +1,53 @@
+import type { Domain } from '../../projections/projection.ts'
+import type { Codec, Head } from '../../schemas/codec.ts'
+import type { EventMeta } from '../../schemas/event.ts'
+import type { Log, NewRecord } from './log.ts'
+
+type Headers = NonNullable<NewRecord['headers']>
+
+interface About {
+  readonly domain: Pick<Domain, 'name' | 'keyedByPeople'>
+  readonly codec: Pick<Codec, 'head'>
+}
+
+/**
+ * Every record that is appended gets the headers of the CloudEvents Kafka binding (binary mode), whoever appends it. They are read from
+ * the record itself. A log that stores no headers is returned as it is.
+ */
+export const withCloudEvents = (log: Log, about: About): Log => {
+  const { head } = about.codec
+  if (log.keepsHeaders !== true || head === undefined) return log
+  const described = (record: NewRecord): NewRecord => {
+    try {
+      return { ...record, headers: headersOf(record, about.domain, head(record.value)) }
+    } catch {
+      // The reader of the record reports why it cannot be read.
+      return record
+    }
+  }
+  return { ...log, append: (records, patienceMs) => log.append(records.map(described), patienceMs) }
+}
+
+const headersOf = ({ key }: NewRecord, domain: About['domain'], { type, meta, schema }: Head): Headers => {
+  const subject = isPerson(domain, { type, key, meta }) ? {} : { ce_subject: key }
+  return {
+    ce_specversion: '1.0',
+    ce_id: meta.eventId,
+    ce_source: `urn:tributary:${domain.name}:${meta.source}`,
+    ce_type: type,
+    ce_time: timeOf(meta),
+    ce_dataschema: `urn:tributary:schema:${schema.name}:${schema.version}`,
+    ...subject,
+    'content-type': 'application/avro',
+  }
+}
+
+/** Headers are never sealed: a key that can be a person's id is not repeated there. */
+const isPerson = ({ keyedByPeople }: About['domain'], { type, key, meta }: { readonly type: string; readonly key: string; readonly meta: EventMeta }): boolean =>
+  keyedByPeople === undefined || keyedByPeople.includes(type) || meta.subjectId === key
+
+/** RFC 3339 has years of four digits. */
+const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
+/** When the event happened, or was recorded if that is no time that can be written, or 1970. */
+const timeOf = ({ occurredAt, recordedAt }: EventMeta): string => new Date([occurredAt, recordedAt].find((ms) => ms >= EARLIEST && ms <= LATEST) ?? 0).toISOString()

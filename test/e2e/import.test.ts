@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { eventIds, expenseRows, fileOf, importAfterChanges, importAgain, importFile, importSpliitAgain, importTwiceAtOnce, mealRows } from './imports.ts'
+import { freshFolder, run, startCommand, startServer, until } from './program.ts'
+
+describe('a file that is imported again', { timeout: 180_000 }, () => {
+  test('M20: appends no event of meals, in whatever order and parts', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'meals', mealRows(20)))
+
+  test('E45: appends no event of expenses, in whatever order and parts, nor one that was refused', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'expenses', expenseRows(20)))
+
+  test('appends no event of a Spliit export', () => importSpliitAgain({ TRIBUTARY_DATA: freshFolder() }))
+
+  test('brings nothing back that was changed, moved, deleted or revoked since', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    await importAfterChanges(env, server)
+    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+  })
+
+  test('at the same time: each event is appended once', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    await startServer(env)
+    await importTwiceAtOnce(env)
+  })
+
+  test('after the server was killed in the middle: the rest is appended, and nothing twice', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const file = fileOf(mealRows(5_000))
+    const server = await startServer(env)
+    const cut = startCommand(['import', 'meals', file], env)
+    await until(async () => (await eventIds(env, 'meals')).length > 0, () => 'the import appends nothing')
+    server.kill('SIGKILL')
+    await Promise.all([server.ended, cut.ended])
+    await startServer(env)
+    expect((await importFile(env, 'meals', file)).known).toBeGreaterThan(0)
+    const ids = await eventIds(env, 'meals')
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toHaveLength(5_000 + 4 + 2)
+    expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0 })
+  })
+})
