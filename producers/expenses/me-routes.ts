@@ -35,7 +35,7 @@ const paid = question({
   result: listOf(expenseSchema),
   answer: async (call) => {
     const { items, ...rest } = await asking(call).paidBy(call.caller.user, pagingOf(call.query))
-    return { items: (await readable(call, items)).map((expense) => expenseView(expense)), ...rest }
+    return { items: (await readable(call, items)).map(expenseView), ...rest }
   },
 })
 
@@ -78,9 +78,8 @@ const activitySchema = {
 
 const activityView = (activity: Activity) => {
   const { kind, item } = activity
-  const at = item.createdAt
-  if (kind === 'paid') return { kind, at, expense: expenseView(item) }
-  return kind === 'owed' ? { kind, at, debt: owedView(item) } : { kind, at, settlement: settlementView(item) }
+  if (kind === 'paid') return { kind, at: item.spentAt, expense: expenseView(item) }
+  return kind === 'owed' ? { kind, at: item.spentAt, debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
 }
 
 const activity = question({

@@ -49,7 +49,9 @@ describe('a group', () => {
 
   test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
     const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
-    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } })
+    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
+    expect((await ask.deletedExpenses(GROUP, all)).items).toMatchObject([{ deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } }])
+    expect((await ask.deletedExpenses('g2', all)).items).toEqual([])
     expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
