@@ -40,7 +40,7 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly body: Body
   /** Epoch milliseconds: when the edge took the request. */
   readonly now: number
-  /** The id of what a create makes: the same for the same Idempotency-Key. */
+  /** The id of the thing that a command creates: the same for the same user, Idempotency-Key and path. */
   newId(): string
   randomBytes(size: number): Uint8Array
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { as } from '../memory-edge.ts'
-import { DINNER, netsIn, openCircle } from './circle.ts'
+import { DINNER, inviteBy, netsIn, openCircle } from './circle.ts'
 
 const THIRDS = ['33.33', '33.33', '33.34']
 
@@ -50,6 +50,22 @@ describe('an expense', () => {
     expect([again.status, again.body]).toEqual([201, once.body])
     expect(await ann.say('POST', `${group}/expenses`, { ...body, amount: 1 }, { 'idempotency-key': 'dinner' })).toMatchObject({ status: 422 })
     expect((await ann.ask(`${group}/expenses`)).body.items).toHaveLength(1)
+  })
+
+  test('E30 E34: the same Idempotency-Key in two groups creates two different ids, and again in one group the same id', async () => {
+    const { group, ann, bob } = await openCircle()
+    const other = `/api/groups/${(await ann.say('POST', '/api/groups', { title: 'Other', currency: 'EUR' })).body.id}`
+    await bob.say('POST', `${other}/join`, { invitation: await inviteBy(ann, other) })
+    for (const [path, body] of [['expenses', DINNER], ['settlements', { toUserId: '456', amount: 5, currency: 'EUR' }], ['invitations', {}]] as const) {
+      const create = async (place: string) => {
+        const made = await ann.say('POST', `${place}/${path}`, body, { 'idempotency-key': `one-${path}` })
+        expect(made.status).toBe(201)
+        return made.body.id
+      }
+      const [here, there, again] = [await create(group), await create(other), await create(group)]
+      expect(there, path).not.toBe(here)
+      expect(again, path).toBe(here)
+    }
   })
 
   test('E28 E13 E-a: of one millisecond are all in the list, the newest first, page by page', async () => {
