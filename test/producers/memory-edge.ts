@@ -36,11 +36,12 @@ export const createMemoryTable = (now: () => number, table: TableSpec) => {
     query: async (query) => {
       const { prefix, from, to, reverse, limit, cursor } = query
       const inRange = (sk: string) => (prefix !== undefined ? sk.startsWith(prefix) : (from === undefined || sk >= from) && (to === undefined || sk <= to))
-      const sorted = partition(query).filter(([sk]) => inRange(sk)).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
+      // Several items of an index can have the same sort key: the key of the item comes after it.
+      const sorted = partition(query).filter(([sk]) => inRange(sk)).map(([sk, item]) => [`${sk}\u0000${keyOf(item)}`, item] as const).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
       if (cursor !== undefined && !/^[A-Za-z0-9_-]+$/.test(cursor)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
       const after = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString()
       if (after !== undefined && !inRange(after)) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
-      const rest = sorted.filter(([sk]) => after === undefined || (reverse ? sk < after : sk > after))
+      const rest = sorted.filter(([place]) => after === undefined || (reverse ? place < after : place > after))
       const page = rest.slice(0, limit)
       const last = page.at(-1)
       return { items: page.map(([, item]) => item), ...(rest.length > page.length && last ? { cursor: Buffer.from(last[0]).toString('base64url') } : {}) }
