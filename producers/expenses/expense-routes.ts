@@ -141,6 +141,7 @@ const restoreExpense = command({
 const historyOfExpense = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses/:expenseId/history',
+  byIndex: true,
   summary: 'The history of an expense: each change, and who made it. Oldest first. Deleted expenses have one too.',
   query: paged,
   result: listOf(entrySchema),

@@ -24,6 +24,7 @@ export const thisGroup = (call: Pick<Call, 'caller' | 'params'>) => withMembers(
 const listGroups = question({
   method: 'GET',
   url: '/api/groups',
+  byIndex: true,
   summary: 'The groups of which you are a member.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(groupSchema),

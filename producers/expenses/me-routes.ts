@@ -30,6 +30,7 @@ const me = question({
 const paid = question({
   method: 'GET',
   url: '/api/users/me/expenses',
+  byIndex: true,
   summary: 'What you paid, in all groups, the newest first.',
   query: paged,
   result: listOf(expenseSchema),
@@ -42,6 +43,7 @@ const paid = question({
 const owed = question({
   method: 'GET',
   url: '/api/users/me/debts',
+  byIndex: true,
   summary: 'What others paid for you, in all groups, the newest first.',
   query: paged,
   result: listOf(owedSchema),
@@ -54,6 +56,7 @@ const owed = question({
 const settled = question({
   method: 'GET',
   url: '/api/users/me/settlements',
+  byIndex: true,
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
   query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'sent unless told.' }, ...pagingSchema } },
   result: listOf(settlementSchema),
@@ -85,6 +88,7 @@ const activityView = (activity: Activity) => {
 const activity = question({
   method: 'GET',
   url: '/api/users/me/activity',
+  byIndex: true,
   summary: 'What you paid, owe, sent and received, in all groups, the newest first.',
   query: paged,
   result: listOf(activitySchema),
@@ -108,6 +112,7 @@ interface Sum {
 const summary = question({
   method: 'GET',
   url: '/api/users/me/summary',
+  byIndex: true,
   summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
   result: listOf(summarySchema),
   answer: async (call) => {

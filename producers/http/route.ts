@@ -27,7 +27,8 @@ export interface Caller {
 
 /** How far the answering generation is, and what it made of an event. */
 export interface Hearing extends Outcomes {
-  reached(position: Position, timeoutMs: number): Promise<boolean>
+  /** `withDerived`: also the events that are derived from the event at the position. */
+  reached(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
 
 /** How far the series are is their own matter: another group follows the same log for them. */
@@ -71,6 +72,8 @@ interface Described {
   readonly alsoFor?: Scope
   /** It asks the series: `Tributary-After` is waited for in them, too. */
   readonly ofSeries?: true
+  /** It can read an index, which can be behind its table on DynamoDB: `Tributary-After` does not cover the route there. */
+  readonly byIndex?: true
   /** Whether the caller may ask for this at all, or a Problem. What a command answers here is said first, and waited for. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }

@@ -21,6 +21,7 @@ const devicesQuery = {
 const listDevices = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices',
+  byIndex: true,
   summary: 'The devices of a location.',
   query: devicesQuery,
   result: listOf(deviceSchema),

@@ -56,7 +56,8 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
-  const state = { folding: true, folded: 0, fault: undefined as Fault | undefined, hangs: { log: false, outcomes: false } }
+  const unsent: Event[] = []
+  const state = { folding: true, sending: true, folded: 0, fault: undefined as Fault | undefined, hangs: { log: false, outcomes: false } }
 
   const fold = (offset: number) => {
     const event = events[offset]
@@ -74,7 +75,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   }
   const apply = (change: Change) => {
     if ('_removed' in change) items.delete(keyOf(change))
-    else if (change.PK.startsWith('OUTBOX#')) events.push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
+    else if (change.PK.startsWith('OUTBOX#')) (state.sending ? events : unsent).push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
     else items.set(keyOf(change), change as Item)
   }
   const catchUp = () => {
@@ -93,7 +94,14 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   const commands = createCommands({ log: { append }, codec, outcomes: { after } })
   return {
     items, reader, events, outcomes, commands, after,
-    reached: async ({ offset }: Position) => offset < state.folded,
+    reached: async ({ offset }: Position, _timeoutMs?: number, withDerived = false) => offset < state.folded && (!withDerived || (unsent.length === 0 && state.folded === events.length)),
+    /** Derived events stay in the outbox until `send`. */
+    hold: () => void (state.sending = false),
+    send: () => {
+      state.sending = true
+      events.push(...unsent.splice(0))
+      catchUp()
+    },
     /** Events stay in the log, unfolded, until `resume`. */
     pause: () => void (state.folding = false),
     resume: () => {
@@ -119,7 +127,7 @@ const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) =>
 
 export interface MemoryEdgeOptions {
   readonly domain?: Domain
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'derives'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']
