@@ -24,7 +24,7 @@ const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...net
 export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
 
 /**
- * Few payments, from debtors to creditors only, that settle everybody. Up to MOST_EXACT people they are the fewest possible: people are
+ * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people they are the fewest possible: people are
  * divided into as many zero-sum groups as possible, and a group of n people settles with n - 1 payments. Beyond that, all people are one
  * group, and if the pairwise debts are fewer payments, these are returned.
  */
