@@ -21,8 +21,9 @@ export interface ExpensesOutside {
 }
 
 /** Shared expenses at the edge: what the composition root adds is how to reach the log and the serving generation, and who is asked outside. */
-export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks'> => ({
+export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'derives'> => ({
   name: 'expenses',
+  derives: true,
   routes: [...groupRoutes, ...memberRoutes, ...invitationRoutes, ...ownerRoutes, ...expenseRoutes, ...balanceRoutes, ...exportRoutes, ...settlementRoutes(ton), ...meRoutes],
   access,
   schemes: [miniAppScheme(telegram.botToken)],

@@ -16,6 +16,12 @@ export const derivedId = (...parts: readonly string[]): string => {
   return `${digits.substring(0, 8)}-${digits.substring(8, 12)}-5${digits.substring(13, 16)}-${variant}${digits.substring(17, 20)}-${digits.substring(20, 32)}`
 }
 
+/**
+ * The id of the thing that a request with an Idempotency-Key creates: the same for the same user, key and path. The path names the place (the
+ * group, the location), so one key creates different things in two places.
+ */
+export const createdId = (user: string, key: string, path: string): string => derivedId(user, key, path)
+
 const ID_DIGITS = 20
 const POOLED_IDS = 512
 

@@ -14,8 +14,9 @@ import { seriesRoutes } from './scales/series-routes.ts'
 import { tapRoutes } from './scales/tap-routes.ts'
 
 /** Keg scales at the edge: what the composition root adds is how to reach the log and the serving generation. */
-export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels'> = {
+export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels' | 'derives'> = {
   name: 'scales',
+  derives: true,
   routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes, ...seriesRoutes],
   access: deviceAccess,
   live: barLive,

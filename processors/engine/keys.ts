@@ -23,6 +23,8 @@ export const outboxKey = ({ partition, offset }: Position, projection: string, r
   PK: outboxPartition(partition),
   SK: `${String(offset).padStart(16, '0')}#${projection}#${String(row).padStart(2, '0')}`,
 })
+/** The end of a range of outbox rows: those of events up to this position. */
+export const outboxUpTo = ({ offset }: Position): string => `${String(offset).padStart(16, '0')}#~`
 export const parkedPartition = (partition: number): string => `${PARKED}${partition}`
 /** `*` parks the key for every projection: its event could not even be read. */
 export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${short(key)}` })

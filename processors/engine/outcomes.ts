@@ -1,8 +1,10 @@
 import type { Domain, Outcome } from '../../projections/projection.ts'
+import { pages } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import { APPLIED, outcomeOf } from './decide.ts'
-import { outcomeKey, parkedKey } from './keys.ts'
-import type { Position } from './log.ts'
+import { outboxPartition, outboxUpTo, outcomeKey, parkedKey } from './keys.ts'
+import type { Log, Position } from './log.ts'
+import type { OutboxRow } from './outbox.ts'
 import type { Parked } from './parking.ts'
 import type { Passed } from './tally.ts'
 import { EVERY } from './sort.ts'
@@ -14,14 +16,18 @@ export interface Outcomes {
   heard(passed: Passed): void
   /** The outcome of an event under `key`, once the serving generation passed it; `pending` when that takes longer. */
   after(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
-  /** Whether the serving generation passed a position within the time. */
-  reached(position: Position, timeoutMs: number): Promise<boolean>
+  /**
+   * Whether the serving generation passed a position within the time. With `withDerived`, also the events that are derived from the event at
+   * the position and from those before it in its partition, but not the events that are derived from these.
+   */
+  reached(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
 
 export interface OutcomesParts {
   readonly domain: Domain
   /** The serving generation's store. */
   readonly store: () => Store
+  readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
   /** How often to look at the checkpoints while somebody waits; absent where every partition is processed in this process. */
   readonly pollMs?: number
@@ -55,8 +61,34 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
     if (recent.has(id)) return recent.get(id) ?? lookUp(parts, sent)
     return progress.wasHeard(sent) ? APPLIED : lookUp(parts, sent)
   }
-  return { heard, after, reached: progress.reached }
+  const reached: Outcomes['reached'] = (position, timeoutMs, withDerived = false) => (withDerived ? reachedWithDerived(parts, progress, position, timeoutMs) : progress.reached(position, timeoutMs))
+  return { heard, after, reached }
 }
+
+/** How long to wait before the outbox is read again: doubled each time. */
+const [FIRST_LOOK_MS, LAST_LOOK_MS] = [5, 80]
+
+const reachedWithDerived = async ({ store, log, clock }: OutcomesParts, { reached }: Progress, position: Position, timeoutMs: number): Promise<boolean> => {
+  const until = clock.now() + timeoutMs
+  if (!(await reached(position, timeoutMs))) return false
+  for (let waitMs = FIRST_LOOK_MS; await hasDerived(store(), position); waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
+    if (clock.now() + waitMs > until) return false
+    await clock.sleep(waitMs)
+  }
+  // The sender removes a row after it appended the event: every derived event is before the end of the log now.
+  const ends = (await log.watermarks()).filter(({ low, high }) => high > low)
+  return (await Promise.all(ends.map(({ partition, high }) => reached({ partition, offset: high - 1 }, until - clock.now())))).every(Boolean)
+}
+
+/** True if a derived event of this position, or of one before it in its partition, is still to be sent. */
+const hasDerived = async (store: Store, position: Position): Promise<boolean> => {
+  for await (const rows of pages(store.reader(() => 0), { pk: outboxPartition(position.partition), to: outboxUpTo(position), limit: OUTBOX_PAGE })) {
+    if ((rows as readonly OutboxRow[]).some(({ kind }) => kind === 'derived')) return true
+  }
+  return false
+}
+
+const OUTBOX_PAGE = 100
 
 interface Waiter extends Position {
   readonly until: number
@@ -65,6 +97,8 @@ interface Waiter extends Position {
 
 /** How often waiting ends where nobody is polled. */
 const TICK_MS = 50
+
+type Progress = ReturnType<typeof createProgress>
 
 /** How far the serving generation is, as heard here or read from its checkpoints, and who waits for it. */
 const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {

@@ -2,37 +2,45 @@ import type { ExpenseDeleted, ExpenseRestored } from '../../schemas/generated/ex
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
-import type { ExpenseNameItem } from '../../projections/expenses/items.ts'
+import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem } from '../../projections/expenses/items.ts'
+import { deletedExpenseKey } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
-import { expenseHeld, payerOnly, settled } from './expenses.ts'
-import { refuse } from './refusal.ts'
+import { expenseHeld, settled } from './expenses.ts'
+import { refuse, type Refused } from './refusal.ts'
+import { activeOnly, isOf } from './rights.ts'
 
-/** It leaves with all its participants and what it contributed (E43); its name keeps what it was. */
+/** Removes the expense with its participants and what it contributed (E43). A DeletedExpenseItem keeps it for a restore. */
 export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   const { meta } = event
   const found = expenseHeld(get, event)
   if ('refusal' in found) return found
   const { name: { PK, SK, at, state }, expense } = found
   if (state === 'deleted' || heardBefore(expense._heard, event)) return DUPLICATE
-  const forbidden = payerOnly(event, expense)
+  const forbidden = payerOnly(event, get, expense)
   if (forbidden !== undefined) return forbidden
-  const work = startWork(get)
+  const [work, deletedAt] = [startWork(get), isoOf(meta.occurredAt)]
   const kept = { ...bare(expense), _heard: hearing(expense._heard, event) }
-  work.put({ PK, SK, at, state: 'deleted', expense: kept, deletedAt: isoOf(meta.occurredAt), deletedBy: meta.actorId } satisfies ExpenseNameItem)
+  work.put({ PK, SK, at, state: 'deleted', deletedAt } satisfies ExpenseNameItem)
+  work.put({ expense: kept, deletedAt, deletedBy: meta.actorId, ...deletedExpenseKey(meta.key, deletedAt, expense.id) } satisfies DeletedExpenseItem)
   return settled(work, event, { kind: 'expense-deleted', before: expense, after: undefined })
 }
 
-/** Exactly as it was, whoever left or was renamed since (E-g). */
+/** Puts the expense back exactly as it was, whoever left or was renamed since (E-g). */
 export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
   const found = expenseHeld(get, event)
   if ('refusal' in found) return found
-  const { name: { PK, SK, at, state }, expense } = found
+  const { name: { PK, SK, at, state, deletedAt }, expense } = found
   if (heardBefore(expense._heard, event)) return DUPLICATE
   if (state !== 'deleted') return refuse('expense-not-deleted', `Expense ${expense.id} is not deleted.`)
-  const forbidden = payerOnly(event, expense)
+  const forbidden = payerOnly(event, get, expense)
   if (forbidden !== undefined) return forbidden
   const work = startWork(get)
   work.put({ PK, SK, at, state: 'present' } satisfies ExpenseNameItem)
+  work.remove(deletedExpenseKey(event.meta.key, deletedAt, expense.id))
   return settled(work, event, { kind: 'expense-restored', before: undefined, after: { ...expense, _heard: hearing(expense._heard, event) } })
 }
+
+/** Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can too. */
+const payerOnly = (event: ExpenseDeleted | ExpenseRestored, get: Get, { id, payerId }: ExpenseItem): Refused | undefined =>
+  isOf(event, payerId) ? activeOnly(event, get) : refuse('payer-only', `Only ${payerId}, who paid, can delete or restore expense ${id}.`)

@@ -20,7 +20,7 @@ export const expenses: Domain = {
   name: 'expenses',
   topic: 'expenses.events',
   table: expensesTable,
-  foldVersion: 2,
+  foldVersion: 3,
   keyedByPeople: [...ACCESS_EVENTS, 'ProfileTold'],
   personal: personalItems,
   projections: [

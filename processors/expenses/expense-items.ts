@@ -9,17 +9,16 @@ import type { Work } from '../access/work.ts'
 
 interface Place {
   readonly group: GroupItem
-  /** When it was paid. */
-  readonly at: string
+  readonly spentAt: string
   readonly id: string
 }
 
 /** What an expense is by its newest word, with names and title as they are now (E-k). */
-export const spending = (work: Work, { data, meta, personal }: ExpenseRecorded | ExpenseRevised, { group, at, id }: Place) => {
+export const spending = (work: Work, { data, meta, personal }: ExpenseRecorded | ExpenseRevised, { group, spentAt, id }: Place) => {
   const { payerId, amountMinor, currency, exponent, splitType, splits, category } = data
   const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null
   return {
-    GSI3PK: ofUser(payerId), GSI3SK: `${EXPENSES}${at}#${id}`, groupTitle: group.title,
+    GSI3PK: ofUser(payerId), GSI3SK: `${EXPENSES}${spentAt}#${id}`, groupTitle: group.title, spentAt,
     payerId, payerName: nameOf(payerId), amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, splitType, category,
     splits: splits.map((split) => splitValue(split, exponent, nameOf(split.userId))),
     description: personal === null || personal === FORGOTTEN ? null : personal.description,
@@ -47,10 +46,10 @@ export const removeExpense = (work: Work, expense: ExpenseItem): void => {
 const owing = ({ payerId, splits }: ExpenseItem): readonly SplitValue[] => splits.filter(({ userId, amountMinor }) => userId !== payerId && amountMinor !== 0)
 
 const participantOf = (expense: ExpenseItem, { userId, userName, amount, amountMinor }: SplitValue): ParticipantItem => {
-  const { id, groupId, groupTitle, currency, exponent, payerId, payerName, description, describedBy, createdAt, revision } = expense
+  const { id, groupId, groupTitle, currency, exponent, payerId, payerName, description, describedBy, spentAt, createdAt, revision } = expense
   // Its key comes last: what follows a spread in a literal costs a microsecond each.
   return {
-    GSI1PK: ofUser(userId), GSI1SK: `${OWES}${createdAt}#${id}`, expenseId: id, groupId, groupTitle, userId, userName, amount, amountMinor, currency, exponent, payerId, payerName, description, describedBy,
-    totalAmount: expense.amount, totalMinor: expense.amountMinor, createdAt, revision, ...participantKey(groupId, id, userId),
+    GSI1PK: ofUser(userId), GSI1SK: `${OWES}${spentAt}#${id}`, expenseId: id, groupId, groupTitle, userId, userName, amount, amountMinor, currency, exponent, payerId, payerName, description, describedBy,
+    totalAmount: expense.amount, totalMinor: expense.amountMinor, spentAt, createdAt, revision, ...participantKey(groupId, id, userId),
   }
 }

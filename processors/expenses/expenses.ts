@@ -2,15 +2,15 @@ import { FORGOTTEN } from '../../schemas/event.ts'
 import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
-import { expenseKey, expenseNamed, expenseNameKey, historyOf, isId } from '../../projections/expenses/keys.ts'
+import type { DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
+import { deletedExpenseKey, expenseKey, expenseNamed, expenseNameKey, historyOf, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { changeableGroup, isOf } from './rights.ts'
+import { activeOnly, changeableGroup, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
 /** The expense, its participants and what they owe by it are one unit (E42). */
@@ -26,14 +26,14 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   if (refused !== undefined) return refused
   const at = isoOf(spentAt)
   const expense: ExpenseItem = {
-    GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: at, createdBy: meta.actorId, revision: 1, _heard: hearing(undefined, event),
-    ...spending(work, event, { group, at, id }), ...(rowHash !== null && { rowHash }), ...expenseKey(meta.key, at, id),
+    GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: isoOf(meta.occurredAt), createdBy: meta.actorId, revision: 1, _heard: hearing(undefined, event),
+    ...spending(work, event, { group, spentAt: at, id }), ...(rowHash !== null && { rowHash }), ...expenseKey(meta.key, at, id),
   }
   work.put({ at, state: 'present', ...expenseNameKey(meta.key, id) } satisfies ExpenseNameItem)
   return settled(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
-/** All of it anew, as one movement (E-g): what it contributed before leaves with it. */
+/** Replaces the whole expense as one movement (E-g). If its date changes, its items move. */
 export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const { data } = event
   const found = expenseHeld(get, event)
@@ -41,17 +41,19 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const { group, name, expense: before } = found
   if (heardBefore(before._heard, event)) return DUPLICATE
   if (name.state === 'deleted') return refuse('expense-deleted', `Expense ${before.id} is deleted. Restore it first.`)
-  const forbidden = payerOnly(event, before)
+  const forbidden = editorOnly(event, get, found)
   if (forbidden !== undefined) return forbidden
   if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and who sent this had read revision ${data.revision - 1}. Read it again and decide anew.`)
   const work = startWork(get)
   const refused = misfit(work, event, before)
   if (refused !== undefined) return refused
-  const after = { ...before, ...spending(work, event, { group, at: name.at, id: before.id }), revision: data.revision, _heard: hearing(before._heard, event) }
+  const spentAt = data.spentAt === null ? name.at : isoOf(data.spentAt)
+  work.put({ ...name, at: spentAt } satisfies ExpenseNameItem)
+  const after = { ...before, ...spending(work, event, { group, spentAt, id: before.id }), ...expenseKey(event.meta.key, spentAt, before.id), revision: data.revision, _heard: hearing(before._heard, event) }
   return settled(work, event, { kind: 'expense-revised', before, after, reason: event.personal === null || event.personal === FORGOTTEN ? null : event.personal.reason })
 }
 
-export interface Held {
+interface Held {
   readonly group: GroupItem
   readonly name: ExpenseNameItem
   readonly expense: ExpenseItem
@@ -63,13 +65,15 @@ export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | E
   const item = changeableGroup(event, get)
   if ('refusal' in item) return item
   const name = isId(id) ? get<ExpenseNameItem>(expenseNameKey(group, id)) : undefined
-  const expense = name && (name.expense ?? get<ExpenseItem>(expenseKey(group, name.at, id)))
+  const expense = name && (name.state === 'deleted' ? get<DeletedExpenseItem>(deletedExpenseKey(group, name.deletedAt, id))?.expense : get<ExpenseItem>(expenseKey(group, name.at, id)))
   return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }
 }
 
-/** Whose money it was decides about it (E-l). Nobody's word, as an import or a command says it, counts too. */
-export const payerOnly = (event: Pick<ExpenseRevised, 'meta'>, { id, payerId }: ExpenseItem): Refused | undefined =>
-  isOf(event, payerId) ? undefined : refuse('payer-only', `Only ${payerId}, who paid, changes expense ${id}.`)
+/** The payer, the person who recorded the expense and the owner of the group can correct it. Imports and operators (without an actor) can too. */
+const editorOnly = (event: ExpenseRevised, get: Get, { expense: { id, payerId, createdBy }, group: { ownerId } }: Held): Refused | undefined =>
+  [payerId, createdBy, ownerId].some((user) => isOf(event, user))
+    ? activeOnly(event, get)
+    : refuse('editor-only', `Only the payer (${payerId}), the person who recorded it and the owner of the group can correct expense ${id}.`)
 
 interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`
@@ -102,5 +106,5 @@ const entryOf = ({ event, kind, at, moved }: Moved & { event: string; kind: Chan
   return { GSI2PK: historyOf(id), GSI2SK: `${at}#${turn}#${event}`, at, moved, expenseId: id, revision, currency, exponent, amountMinor, description, describedBy }
 }
 
-const shapeOf = ({ payerId, splitType, category, splits }: ExpenseItem): ExpenseThen =>
-  ({ payerId, splitType, category, splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })) })
+const shapeOf = ({ spentAt, payerId, splitType, category, splits }: ExpenseItem): ExpenseThen =>
+  ({ spentAt, payerId, splitType, category, splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })) })

@@ -76,5 +76,5 @@ const wordsIn = (item: Item, subject: string): readonly string[] => {
 /** Their row in a group, or their profile. */
 const isRowOf = ({ PK, SK }: Item, subject: string): boolean => SK === MEMBERS + subject || (SK === profileKey(subject).SK && PK === profileKey(subject).PK)
 
-/** A deleted expense, in its name. */
+/** The expense in a DeletedExpenseItem. */
 const isKept = (value: Value | undefined): value is Item => typeof value === 'object' && value !== null && 'SK' in value

@@ -2,12 +2,12 @@ import type { InvitationCreated, InvitationRevoked, MemberJoined } from '../../s
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, Invitation, InvitationsItem, MemberItem } from '../../projections/expenses/items.ts'
-import { invitationsKey, isId, memberKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
+import { invitationsKey, isId, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { changeableGroup, membersOnly, ownerOnly } from './rights.ts'
+import { changeableGroup, isActive, membersOnly, ownerOnly } from './rights.ts'
 
 const MOST_INVITATIONS = 20
 const MOST_VALID_MS = 30 * 86_400_000
@@ -73,8 +73,3 @@ export const admissionRefusal = ({ data: { invitation, chatId }, meta }: MemberJ
 }
 
 const removed = (group: string): Refused => refuse('invitation-only', `You were removed from group ${group}. Only an invitation that a member creates after the removal admits you.`)
-
-const isActive = (get: Get, group: string, user: string): boolean => {
-  const member = get<MemberItem>(memberKey(group, user))
-  return member !== undefined && member.leftAt === undefined
-}

@@ -6,7 +6,7 @@ export type RefusalCode =
   | 'member-invalid' | 'member-unknown' | 'member-left' | 'member-not-found' | 'too-many-members'
   | 'invitation-only' | 'invitation-invalid' | 'invitation-not-found' | 'too-many-invitations'
   | 'amount-invalid' | 'currency-unknown' | 'exponent-changed' | 'splits-mismatch' | 'too-many-beneficiaries' | 'too-many-changes'
-  | 'expense-invalid' | 'expense-not-found' | 'expense-deleted' | 'expense-not-deleted' | 'revision-stale' | 'payer-only'
+  | 'expense-invalid' | 'expense-not-found' | 'expense-deleted' | 'expense-not-deleted' | 'revision-stale' | 'payer-only' | 'editor-only'
   | 'settlement-invalid' | 'settlement-to-self' | 'settlement-not-found' | 'settlement-final' | 'transaction-invalid' | 'transaction-claimed'
 
 export const refuse = (code: RefusalCode, detail: string): Refused => ({ refusal: { code, detail } })

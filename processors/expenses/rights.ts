@@ -5,7 +5,6 @@ import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
 import { groupKey, memberKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { noGroup, refuse, type Refused } from './refusal.ts'
 
-
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {
   const { key, actorId } = event.meta
@@ -20,6 +19,17 @@ export const archivedRefusal = ({ meta: { source } }: Event, { id, archivedAt }:
   archivedAt === undefined || isReport(source) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
 
 export const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
+
+export const isActive = (get: Get, group: string, user: string): boolean => {
+  const member = get<MemberItem>(memberKey(group, user))
+  return member !== undefined && member.leftAt === undefined
+}
+
+/** Refuses commands of people who are not members (any more). */
+export const activeOnly = (event: Event, get: Get): Refused | undefined => {
+  const { key, actorId } = event.meta
+  return actorId === null || !isCommand(event) || isActive(get, key, actorId) ? undefined : membersOnly(key)
+}
 
 /** True if this user caused the event, or an import or an operator (without an actor). */
 export const isOf = ({ meta: { actorId, source } }: Pick<Event, 'meta'>, user: string | null | undefined): boolean => actorId === null || actorId === user || source === IMPORT_SOURCE

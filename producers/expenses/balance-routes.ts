@@ -1,5 +1,5 @@
 import type { BalanceThen } from '../../projections/expenses/as-of.ts'
-import { netOf, pairwise, simplified, type Debt } from '../../projections/expenses/debts.ts'
+import { MOST_EXACT, needsPairs, netOf, pairwise, simplified, type Debt } from '../../projections/expenses/debts.ts'
 import type { BalanceItem } from '../../projections/expenses/items.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { dateIn, instantOf } from '../http/instants.ts'
@@ -41,8 +41,8 @@ const debts = question({
   method: 'GET',
   url: '/api/groups/:groupId/debts',
   operationId: 'listDebts',
-  summary: 'Who owes whom, by currency: with as few payments as can be, or pair by pair, as the group has it or as asked.',
-  query: { type: 'object', additionalProperties: false, properties: { simplify: { type: 'string', enum: ['true', 'false'] } } },
+  summary: `Who owes whom, by currency. Simplified: never more payments than pair by pair, and the fewest possible for up to ${MOST_EXACT} people with a balance other than zero (by an exact division into zero-sum groups). Or pair by pair.`,
+  query: { type: 'object', additionalProperties: false, properties: { simplify: { type: 'string', enum: ['true', 'false'], description: 'Default: the setting of the group.' } } },
   result: { ...listOf(debtsSchema), required: ['items', 'simplify'], properties: { ...listOf(debtsSchema).properties, simplify: bool } },
   answer: async (call) => {
     const [queries, id] = [expensesQueries(call.caller.reader), groupOf(call)]
@@ -50,11 +50,17 @@ const debts = question({
     if (group === undefined) throw noGroup(id)
     const simplify = call.query.simplify === undefined ? group.simplify : call.query.simplify === 'true'
     const names = namesOf(members)
-    const owed = await Promise.all(found.map(async (balance) => ({ balance, debts: simplify ? fewest(balance) : pairwise(await queries.credits(id, balance.currency)) })))
+    const owed = await Promise.all(found.map(async (balance) => {
+      const pairs = async (): Promise<readonly Debt[]> => pairwise(await queries.credits(id, balance.currency))
+      return { balance, debts: await (simplify ? fewest(balance, pairs) : pairs()) }
+    }))
     return { simplify, items: owed.map(({ balance: { currency, exponent }, debts: each }) => ({ currency, debts: each.map((debt) => debtView(debt, exponent, names)) })) }
   },
 })
 
-const fewest = ({ members }: BalanceItem): readonly Debt[] => simplified(new Map(Object.entries(members).map(([user, standing]) => [user, netOf(standing)])))
+const fewest = async ({ members }: BalanceItem, pairs: () => Promise<readonly Debt[]>): Promise<readonly Debt[]> => {
+  const nets = new Map(Object.entries(members).map(([user, standing]) => [user, netOf(standing)]))
+  return simplified(nets, needsPairs(nets) ? await pairs() : [])
+}
 
 export const balanceRoutes: readonly Route[] = inGroup([balances, debts])

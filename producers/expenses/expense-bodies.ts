@@ -11,11 +11,12 @@ import { splitOf, splitsSchema, type SaidSplit } from './splits.ts'
 
 const words = { type: 'string', minLength: 1, maxLength: 1_000, pattern: '\\S' } as const
 const said = {
+  date: { type: 'string', maxLength: 40, description: 'When it was paid: RFC 3339 with its offset, or a day. Default: now.' },
   amount: moneySchema,
   description: words,
   currency: { ...currencySchema, description: 'Default: the currency of the group.' },
   payerId: { ...idSchema, description: 'Default: you.' },
-  splitType: { type: 'string', enum: ['equal', 'exact', 'percentage', 'shares'], description: 'equal unless told.' },
+  splitType: { type: 'string', enum: ['equal', 'exact', 'percentage', 'shares'], description: 'Default: equal.' },
   splits: splitsSchema,
   category: { type: ['string', 'null'], minLength: 1, maxLength: 64 },
 } as const
@@ -24,7 +25,7 @@ export const newExpenseSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['amount', 'description'],
-  properties: { ...said, date: { type: 'string', maxLength: 40, description: 'When it was paid: RFC 3339 with its offset, or a day; now unless told.' } },
+  properties: said,
 } as const
 
 export const revisionSchema = {
@@ -33,8 +34,9 @@ export const revisionSchema = {
   required: ['amount', 'description', 'revision'],
   properties: {
     ...said,
-    revision: { type: 'integer', minimum: 1, maximum: 1e9, description: 'The one that you saw; refused where it is not the current one.' },
-    reason: { ...words, description: 'Why it is changed; it stands in the history.' },
+    date: { ...said.date, description: 'When it was paid: RFC 3339 with its offset, or a day. Default: the date stays.' },
+    revision: { type: 'integer', minimum: 1, maximum: 1e9, description: 'The revision that you read. If it is not the current one, the request is refused.' },
+    reason: { ...words, description: 'Why it is changed. The history shows it.' },
   },
 } as const
 
@@ -58,10 +60,11 @@ export const expenseRecorded = (body: NewExpense, expenseId: string, around: Aro
   return { key: around.group.id, id: expenseId, draft: { type: 'ExpenseRecorded', data, personal: { description: body.description } } }
 }
 
-/** What is not named stays as it was; who shared it before may stay in it, though they left. */
+/** A field that the body does not name stays as it was. People who shared the expense before can stay in it after they left. */
 export const expenseRevised = (body: Revision, current: ExpenseItem, around: Around): Decision => {
   const resaid = { ...body, ...(body.splits === undefined && splitAsBefore(body.splitType ?? current.splitType, current)), category: body.category === undefined ? current.category : body.category }
-  const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: [...peopleOf(current)] }) }
+  const spentAt = body.date === undefined ? null : dateSaid(body.date)
+  const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, spentAt, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: [...peopleOf(current)] }) }
   return { key: around.group.id, id: current.id, draft: { type: 'ExpenseRevised', data, personal: { description: body.description, reason: body.reason ?? null } } }
 }
 

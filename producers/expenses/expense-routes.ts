@@ -1,12 +1,12 @@
 import type { ExpenseDeletedData, ExpenseRestoredData } from '../../schemas/generated/expenses.ts'
-import type { ExpenseItem } from '../../projections/expenses/items.ts'
+import type { ExpenseItem, GroupItem } from '../../projections/expenses/items.ts'
 import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
 import { expenseRecorded, expenseRevised, newExpenseSchema, revisionSchema, type Around } from './expense-bodies.ts'
-import { entrySchema, entryView, expenseSchema, expenseView } from './expense-views.ts'
+import { deletedExpenseView, entrySchema, entryView, expenseSchema, expenseView } from './expense-views.ts'
 import { expenseOf, groupOf, noExpense, noGroup } from './params.ts'
 import { inGroup } from './rights.ts'
 
@@ -22,9 +22,13 @@ const heardOf = async (call: Asked): Promise<ExpenseItem> => {
   return found.expense
 }
 
-/** Whoever changed it last may have handed it over: their request, come again, is answered as it was. */
-const demandPayer = ({ caller: { user } }: Asked, { payerId, describedBy, payerName }: ExpenseItem): void => {
-  if (payerId !== user && describedBy !== user) throw new Problem(403, 'payer-only', `Only who paid (${payerName ?? payerId}) may change, delete or restore this expense.`)
+const demandPayer = ({ caller: { user } }: Asked, { payerId, payerName }: ExpenseItem): void => {
+  if (payerId !== user) throw new Problem(403, 'payer-only', `Only the payer (${payerName ?? payerId}) can delete or restore this expense.`)
+}
+
+/** Also admits the person who changed the expense last: they may have made another person its payer, and a repeated request is answered as before. */
+const demandEditor = ({ caller: { user } }: Asked, { payerId, payerName, createdBy, describedBy }: ExpenseItem, { ownerId }: GroupItem): void => {
+  if (![payerId, createdBy, describedBy, ownerId].includes(user)) throw new Problem(403, 'editor-only', `Only the payer (${payerName ?? payerId}), the person who recorded it and the owner of the group can correct this expense.`)
 }
 
 const around = async (call: Asked): Promise<Around> => {
@@ -44,12 +48,17 @@ const listExpenses = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses',
   operationId: 'listExpenses',
-  summary: 'The expenses of a group, the newest first.',
-  query: paged,
+  summary: 'The expenses of a group by date, the newest first; or its deleted expenses, the last deleted first.',
+  query: { ...paged, properties: { ...pagingSchema, deleted: { type: 'string', enum: ['true', 'false'], description: 'true: the deleted expenses, with deletedAt and deletedBy. Default: false.' } } },
   result: listOf(expenseSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await expensesQueries(call.caller.reader).expenses(groupOf(call), pagingOf(call.query))
-    return { items: items.map((expense) => expenseView(expense)), ...rest }
+  answer: async ({ query: { deleted, ...paging }, ...call }) => {
+    const [queries, group] = [expensesQueries(call.caller.reader), groupOf(call)]
+    if (deleted === 'true') {
+      const { items, ...rest } = await queries.deletedExpenses(group, pagingOf(paging))
+      return { items: items.map(deletedExpenseView), ...rest }
+    }
+    const { items, ...rest } = await queries.expenses(group, pagingOf(paging))
+    return { items: items.map(expenseView), ...rest }
   },
 })
 
@@ -63,7 +72,7 @@ const oneExpense = question({
     const id = expenseOf(call)
     const found = await standing(call, id)
     if (found === undefined) throw noExpense(id)
-    if (found.state === 'deleted') throw new Problem(404, 'expense-deleted', `Expense ${id} was deleted; POST …/expenses/${id}/restore brings it back.`)
+    if (found.state === 'deleted') throw new Problem(404, 'expense-deleted', `Expense ${id} was deleted; POST …/expenses/${id}/restore restores it.`)
     return expenseView(found.expense)
   },
 })
@@ -88,13 +97,13 @@ const reviseExpense = command({
   method: 'PUT',
   url: '/api/groups/:groupId/expenses/:expenseId',
   operationId: 'reviseExpense',
-  summary: 'Say anew what an expense was; what is not named stays. Only who paid may.',
+  summary: 'Correct an expense. Fields that the body does not name stay. The payer, the person who recorded the expense and the owner of the group can do this.',
   body: revisionSchema,
   status: 200,
   result: expenseSchema,
   decide: async (call) => {
     const [place, current] = await Promise.all([around(call), heardOf(call)])
-    demandPayer(call, current)
+    demandEditor(call, current, place.group)
     return expenseRevised(call.body, current, place)
   },
   answer: stored,
@@ -109,7 +118,7 @@ const deleteExpense = command({
   method: 'DELETE',
   url: '/api/groups/:groupId/expenses/:expenseId',
   operationId: 'deleteExpense',
-  summary: 'Delete an expense. It can be restored. Only who paid may.',
+  summary: 'Delete an expense. It can be restored. Only the payer can do this.',
   status: 200,
   result: { type: 'object', required: ['id', 'deleted'], properties: { id: text, deleted: bool } },
   decide: async (call) => {
@@ -124,7 +133,7 @@ const restoreExpense = command({
   method: 'POST',
   url: '/api/groups/:groupId/expenses/:expenseId/restore',
   operationId: 'restoreExpense',
-  summary: 'Bring a deleted expense back as it was. Only who paid may.',
+  summary: 'Restore a deleted expense as it was. Only the payer can do this.',
   status: 200,
   result: expenseSchema,
   decide: async (call) => {
@@ -139,7 +148,8 @@ const historyOfExpense = question({
   method: 'GET',
   url: '/api/groups/:groupId/expenses/:expenseId/history',
   operationId: 'listExpenseHistory',
-  summary: 'What became of an expense, and who said so, the oldest first; of a deleted one, too.',
+  byIndex: true,
+  summary: 'The history of an expense: each change, and who made it. Oldest first. Deleted expenses have one too.',
   query: paged,
   result: listOf(entrySchema),
   answer: async (call) => {

@@ -1,5 +1,4 @@
-import type { EntryItem, ExpenseItem, ExpenseNameItem, Minor, ParticipantItem } from '../../projections/expenses/items.ts'
-import { EXPENSES } from '../../projections/expenses/keys.ts'
+import type { DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseThen, Minor, ParticipantItem } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { integer, number, text, textOrNull } from '../http/schemas.ts'
 
@@ -23,13 +22,13 @@ const expenseProperties = {
   splitType: text,
   splits: { type: 'array', items: splitSchema },
   category: textOrNull,
-  date: { ...text, description: 'When it was paid: its place in the list.' },
-  createdAt: text,
-  createdBy: textOrNull,
+  date: { ...text, description: 'When it was paid. Lists are sorted by it.' },
+  createdAt: { ...text, description: 'When it was recorded.' },
+  createdBy: { ...textOrNull, description: 'The person who recorded it.' },
   updatedAt: text,
   revision: { ...integer, description: 'Send it with a PUT, so that no other edit is lost.' },
-  deletedAt: text,
-  deletedBy: textOrNull,
+  deletedAt: { ...text, description: 'Present if the expense is deleted.' },
+  deletedBy: { ...textOrNull, description: 'The person who deleted it. Present if the expense is deleted.' },
 } as const
 
 export const expenseSchema = {
@@ -38,9 +37,7 @@ export const expenseSchema = {
   properties: expenseProperties,
 } as const
 
-const dateOf = ({ SK }: Pick<ExpenseItem, 'SK'>): string => SK.slice(EXPENSES.length, SK.indexOf('#', EXPENSES.length))
-
-export const expenseView = (expense: ExpenseItem, gone: Pick<ExpenseNameItem, 'deletedAt' | 'deletedBy'> = {}) => ({
+export const expenseView = (expense: ExpenseItem) => ({
   id: expense.id,
   groupId: expense.groupId,
   groupTitle: expense.groupTitle,
@@ -52,21 +49,21 @@ export const expenseView = (expense: ExpenseItem, gone: Pick<ExpenseNameItem, 'd
   splitType: expense.splitType,
   splits: expense.splits.map(({ userId, userName, amountMinor, percentage, shares }) => ({ userId, userName, amount: decimalText(amountMinor, expense.exponent), percentage, shares })),
   category: expense.category,
-  date: dateOf(expense),
+  date: expense.spentAt,
   createdAt: expense.createdAt,
   createdBy: expense.createdBy,
   updatedAt: expense.updatedAt,
   revision: expense.revision,
-  deletedAt: gone.deletedAt,
-  deletedBy: gone.deletedBy,
 })
+
+export const deletedExpenseView = ({ expense, deletedAt, deletedBy }: DeletedExpenseItem) => ({ ...expenseView(expense), deletedAt, deletedBy })
 
 export const owedSchema = {
   type: 'object',
-  required: ['expenseId', 'groupId', 'groupTitle', 'userId', 'userName', 'amount', 'currency', 'payerId', 'payerName', 'description', 'totalAmount', 'createdAt'],
+  required: ['expenseId', 'groupId', 'groupTitle', 'userId', 'userName', 'amount', 'currency', 'payerId', 'payerName', 'description', 'totalAmount', 'date', 'createdAt'],
   properties: {
     expenseId: text, groupId: text, groupTitle: text, userId: text, userName: textOrNull, amount: moneyText, currency: text, payerId: text, payerName: textOrNull,
-    description: textOrNull, totalAmount: moneyText, createdAt: text,
+    description: textOrNull, totalAmount: moneyText, date: expenseProperties.date, createdAt: expenseProperties.createdAt,
   },
 } as const
 
@@ -82,13 +79,14 @@ export const owedView = (part: ParticipantItem) => ({
   payerName: part.payerName,
   description: part.description,
   totalAmount: decimalText(part.totalMinor, part.exponent),
+  date: part.spentAt,
   createdAt: part.createdAt,
 })
 
 const afterSchema = {
   type: ['object', 'null'],
-  description: 'The expense as it was after it; null where it is none any more.',
-  properties: { payerId: text, splitType: text, category: textOrNull, splits: { type: 'array', items: { type: 'object', properties: { userId: text, amount: moneyText } } } },
+  description: 'The expense after this change. Null if it is deleted.',
+  properties: { date: expenseProperties.date, payerId: text, splitType: text, category: textOrNull, splits: { type: 'array', items: { type: 'object', properties: { userId: text, amount: moneyText } } } },
 } as const
 
 export const entrySchema = {
@@ -102,7 +100,6 @@ export const entrySchema = {
 
 export const entryView = (entry: EntryItem) => {
   const money = (minor: Minor): string => decimalText(minor, entry.exponent ?? 0)
-  const { after } = entry
   return {
     kind: entry.kind,
     at: entry.at,
@@ -120,6 +117,9 @@ export const entryView = (entry: EntryItem) => {
     description: entry.description,
     reason: entry.reason,
     title: entry.title,
-    after: after && { ...after, splits: after.splits.map(({ userId, amountMinor }) => ({ userId, amount: money(amountMinor) })) },
+    after: entry.after && afterView(entry.after, money),
   }
 }
+
+const afterView = ({ spentAt, splits, ...after }: ExpenseThen, money: (minor: Minor) => string) =>
+  ({ date: spentAt, ...after, splits: splits.map(({ userId, amountMinor }) => ({ userId, amount: money(amountMinor) })) })

@@ -30,7 +30,7 @@ type Section = keyof typeof SECTIONS
 /** Everything of a group: itself, its members and balances, what was paid and settled, and what happened. An import takes it again. */
 export const expensesExporter: Exporter = {
   page: async (reader, group, paging) => (paging.cursor === undefined ? opening(reader, group) : section(reader, group, paging)),
-  columns: ['kind', 'date', 'id', 'userId', 'userName', 'toUserId', 'toUserName', 'description', 'category', 'currency', 'amount', 'splitType', 'splits', 'status', 'paid', 'share', 'sent', 'received', 'net'],
+  columns: ['kind', 'date', 'id', 'userId', 'userName', 'toUserId', 'toUserName', 'description', 'category', 'currency', 'amount', 'splitType', 'splits', 'status', 'paid', 'share', 'sent', 'received', 'net', 'createdAt'],
   cells: (row) => CELLS[row.kind]?.(row) ?? [],
 }
 

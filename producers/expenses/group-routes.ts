@@ -25,6 +25,7 @@ const listGroups = question({
   method: 'GET',
   url: '/api/groups',
   operationId: 'listGroups',
+  byIndex: true,
   summary: 'The groups of which you are a member.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(groupSchema),

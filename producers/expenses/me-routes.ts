@@ -32,12 +32,13 @@ const paid = question({
   method: 'GET',
   url: '/api/users/me/expenses',
   operationId: 'listMyExpenses',
+  byIndex: true,
   summary: 'What you paid, in all groups, the newest first.',
   query: paged,
   result: listOf(expenseSchema),
   answer: async (call) => {
     const { items, ...rest } = await asking(call).paidBy(call.caller.user, pagingOf(call.query))
-    return { items: (await readable(call, items)).map((expense) => expenseView(expense)), ...rest }
+    return { items: (await readable(call, items)).map(expenseView), ...rest }
   },
 })
 
@@ -45,6 +46,7 @@ const owed = question({
   method: 'GET',
   url: '/api/users/me/debts',
   operationId: 'listMyDebts',
+  byIndex: true,
   summary: 'What others paid for you, in all groups, the newest first.',
   query: paged,
   result: listOf(owedSchema),
@@ -58,6 +60,7 @@ const settled = question({
   method: 'GET',
   url: '/api/users/me/settlements',
   operationId: 'listMySettlements',
+  byIndex: true,
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
   query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'sent unless told.' }, ...pagingSchema } },
   result: listOf(settlementSchema),
@@ -82,15 +85,15 @@ const activitySchema = {
 
 const activityView = (activity: Activity) => {
   const { kind, item } = activity
-  const at = item.createdAt
-  if (kind === 'paid') return { kind, at, expense: expenseView(item) }
-  return kind === 'owed' ? { kind, at, debt: owedView(item) } : { kind, at, settlement: settlementView(item) }
+  if (kind === 'paid') return { kind, at: item.spentAt, expense: expenseView(item) }
+  return kind === 'owed' ? { kind, at: item.spentAt, debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
 }
 
 const activity = question({
   method: 'GET',
   url: '/api/users/me/activity',
   operationId: 'listMyActivity',
+  byIndex: true,
   summary: 'What you paid, owe, sent and received, in all groups, the newest first.',
   query: paged,
   result: listOf(activitySchema),
@@ -115,6 +118,7 @@ const summary = question({
   method: 'GET',
   url: '/api/users/me/summary',
   operationId: 'getMySummary',
+  byIndex: true,
   summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
   result: listOf(summarySchema),
   answer: async (call) => {

@@ -4,7 +4,7 @@ import { isFault } from '../../schemas/fault.ts'
 import type { Outcome } from '../../projections/projection.ts'
 import { tooSlow, unheard, type Receipt } from '../commands.ts'
 import type { Deadline } from '../deadline.ts'
-import { derivedId } from '../ids.ts'
+import { createdId, derivedId } from '../ids.ts'
 import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
 import { eventReference, hashedKey, requestOf, wantsAsync } from './headers.ts'
@@ -30,7 +30,7 @@ export interface Run<R = Command> {
 export const runCommand = async (run: Run): Promise<unknown> => {
   const { request, reply, route, deps, reading, deadline } = run
   const repeatable = requestOf(request)
-  const call = repeatable ? { ...run.call, newId: () => derivedId(run.call.caller.user, repeatable.key) } : run.call
+  const call = repeatable ? { ...run.call, newId: () => createdId(run.call.caller.user, repeatable.key, pathOf(request)) } : run.call
   // A late decision ends here: the append below never follows an answer.
   const { first, decision } = await reading.within(decided(route, call), tooSlow)
   if (first !== undefined) await sayFirst({ ...run, call }, first)
@@ -47,6 +47,8 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   reply.code(route.status)
   return result
 }
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
 const decided = async (route: Command, call: Call): Promise<{ readonly first: Decision | undefined; readonly decision: Decision }> => {
   const first = await route.admit?.(call)

@@ -17,7 +17,7 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
     description: [
       'JSON in, JSON out; errors are application/problem+json with a stable `code`.',
       'Every command takes `Idempotency-Key` and `Prefer: respond-async`, and names its event in `Tributary-Event`.',
-      'Every question takes `Tributary-After`, and then never shows less than that event.',
+      'Every question takes `Tributary-After`, and then never shows less than that event. The description of a route names an exception.',
     ].join(' '),
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },

@@ -29,6 +29,8 @@ export interface DomainEdge {
   readonly webhooks?: readonly Webhook[]
   /** What can be watched as it changes. */
   readonly live?: LiveSpec
+  /** Derived events carry some of its changes: `Tributary-After` waits for these, too. */
+  readonly derives?: true
   /** What it hears elsewhere than in requests, as AsyncAPI has it. */
   readonly channels?: Json
   readonly commands: Commands
@@ -72,7 +74,7 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else deadlineAfter(limits.waitMs + limits.readMs).within(waitUntilReached(request, { waitMs: limits.waitMs, end: domain.end }), tooSlow).then(() => done(), done)
+    else deadlineAfter(limits.waitMs + limits.readMs).within(waitUntilReached(request, domain, limits.waitMs), tooSlow).then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -86,15 +88,18 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
 
 const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
 
-/** Waited for in the generation that answers, and in that of the series where they are asked. */
-const waitUntilReached = async (request: FastifyRequest, { waitMs, end }: { waitMs: number; end: DomainEdge['end'] }): Promise<void> => {
+/** Waits for the generation that answers, and for that of the series if the route reads them. */
+const waitUntilReached = async (request: FastifyRequest, { end, derives }: DomainEdge, waitMs: number): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
   if (end !== undefined && after.offset >= (await end(after.partition))) throw badReference('Tributary-After names an event that is not in this log: send the Tributary-Event of an earlier answer.')
-  const heard = [caller.outcomes, ...(request.routeOptions.config.ofSeries && caller.series ? [caller.series] : [])]
-  const reached = await Promise.all(heard.map((one) => one.reached(after, waitMs)))
-  if (reached.includes(false)) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After is not visible yet: ask again.', { retryAfter: 1 })
+  const { outcomes, series } = caller
+  const reached = await Promise.all([
+    outcomes.reached(after, waitMs, derives),
+    ...(request.routeOptions.config.ofSeries && series ? [series.reached(after, waitMs)] : []),
+  ])
+  if (reached.includes(false)) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After, or an event derived from it, is not visible yet. Send the request again.', { retryAfter: 1 })
 }
 
 const recordUsage = (scope: FastifyInstance, { name, access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
@@ -123,6 +128,7 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
   const schema = {
     operationId: route.operationId,
     summary: route.summary,
+    ...(route.byIndex && { description: BY_INDEX }),
     tags: [domain.name],
     security: securityOf(domain),
     ...(route.params ? { params: route.params } : {}),
@@ -155,6 +161,8 @@ const answerOf = async (route: Question, call: Call): Promise<{ readonly documen
 
 const sendAnswer = (reply: FastifyReply, answer: Awaited<ReturnType<typeof answerOf>>): unknown =>
   'json' in answer ? answer.json : reply.headers(answer.document.headers).type(answer.document.type).send(answer.document.text)
+
+export const BY_INDEX = 'On DynamoDB this route can read an index, which can be a moment behind its table: Tributary-After does not cover it there.'
 
 const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
 

@@ -27,7 +27,8 @@ export interface Caller {
 
 /** How far the answering generation is, and what it made of an event. */
 export interface Hearing extends Outcomes {
-  reached(position: Position, timeoutMs: number): Promise<boolean>
+  /** `withDerived`: also the events that are derived from the event at the position. */
+  reached(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
 
 /** How far the series are is their own matter: another group follows the same log for them. */
@@ -40,7 +41,7 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly body: Body
   /** Epoch milliseconds: when the edge took the request. */
   readonly now: number
-  /** The id of what a create makes: the same for the same Idempotency-Key. */
+  /** The id of the thing that a command creates: the same for the same user, Idempotency-Key and path. */
   newId(): string
   randomBytes(size: number): Uint8Array
 }
@@ -73,6 +74,8 @@ interface Described {
   readonly alsoFor?: Scope
   /** It asks the series: `Tributary-After` is waited for in them, too. */
   readonly ofSeries?: true
+  /** It can read an index, which can be behind its table on DynamoDB: `Tributary-After` does not cover the route there. */
+  readonly byIndex?: true
   /** Whether the caller may ask for this at all, or a Problem. What a command answers here is said first, and waited for. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }

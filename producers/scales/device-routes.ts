@@ -22,6 +22,7 @@ const listDevices = question({
   method: 'GET',
   url: '/v1/locations/:loc/devices',
   operationId: 'listDevices',
+  byIndex: true,
   summary: 'The devices of a location.',
   query: devicesQuery,
   result: listOf(deviceSchema),

@@ -1,4 +1,4 @@
-import { derivedId } from '../ids.ts'
+import { createdId } from '../ids.ts'
 import { createRandom, type Random } from './random.ts'
 import type { SimulatedRequest } from './request.ts'
 
@@ -9,6 +9,8 @@ export interface Holiday {
   /** Epoch milliseconds: another holiday every time. */
   readonly now: number
 }
+
+const GROUPS = '/api/groups'
 
 interface Spent {
   readonly id: string
@@ -45,9 +47,9 @@ export function* holiday({ seed, users, now }: Holiday): Generator<SimulatedRequ
   const key = (): string => `holiday-${seed}-${now}-${(count += 1)}`
   const [owner = ''] = users
   const made = key()
-  const trip: Trip = { random, key, users, group: derivedId(owner, made), away: new Set(), spent: [], secret: '' }
-  const path = `/api/groups/${trip.group}`
-  yield { user: owner, method: 'POST', path: '/api/groups', headers: { 'idempotency-key': made }, body: { title: 'Holiday', currency: 'EUR', name: NAMES[0] } }
+  const trip: Trip = { random, key, users, group: createdId(owner, made, GROUPS), away: new Set(), spent: [], secret: '' }
+  const path = `${GROUPS}/${trip.group}`
+  yield { user: owner, method: 'POST', path: GROUPS, headers: { 'idempotency-key': made }, body: { title: 'Holiday', currency: 'EUR', name: NAMES[0] } }
   const invited = yield { user: owner, method: 'POST', path: `${path}/invitations`, headers: { 'idempotency-key': key() }, body: {} }
   trip.secret = String(invited['secret'])
   for (const [index, user] of users.entries()) {
@@ -82,7 +84,7 @@ function* step(trip: Trip, path: string): Generator<SimulatedRequest> {
 
 function* pay(trip: Trip, path: string): Generator<SimulatedRequest> {
   const [payer, idempotencyKey] = [someone(trip, others(trip, '')), trip.key()]
-  trip.spent.push({ id: derivedId(payer, idempotencyKey), payer, revision: 1, deleted: false })
+  trip.spent.push({ id: createdId(payer, idempotencyKey, `${path}/expenses`), payer, revision: 1, deleted: false })
   yield { user: payer, method: 'POST', path: `${path}/expenses`, headers: { 'idempotency-key': idempotencyKey }, body: bodyOf(trip, payer) }
 }
 
@@ -107,7 +109,7 @@ function* settle(trip: Trip, path: string): Generator<SimulatedRequest> {
   const [to, idempotencyKey] = [someone(trip, others(trip, from)), trip.key()]
   yield { user: from, method: 'POST', path: `${path}/settlements`, headers: { 'idempotency-key': idempotencyKey }, body: { toUserId: to, amount: (trip.random.whole(100, 5_000) / 100).toFixed(2), currency: 'EUR' } }
   const status = trip.random.chance(0.9) ? 'completed' : 'failed'
-  yield { user: to, method: 'PUT', path: `${path}/settlements/${derivedId(from, idempotencyKey)}`, headers: { 'idempotency-key': trip.key() }, body: { status } }
+  yield { user: to, method: 'PUT', path: `${path}/settlements/${createdId(from, idempotencyKey, `${path}/settlements`)}`, headers: { 'idempotency-key': trip.key() }, body: { status } }
 }
 
 /** Somebody leaves for a while, or is back; enough stay to pay for each other. The owner stays: with them their invitation would end. */

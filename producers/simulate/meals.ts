@@ -1,6 +1,6 @@
 import { isoOf } from '../../projections/instant.ts'
 import { mealIdOf } from '../../projections/meals/keys.ts'
-import { derivedId } from '../ids.ts'
+import { createdId } from '../ids.ts'
 import { createRandom, type Random } from './random.ts'
 import type { SimulatedRequest } from './request.ts'
 
@@ -98,13 +98,15 @@ const eating = ({ user, tz, appetite, meals }: Person, { random, keyed, now }: S
   const portion = appetite * (0.6 + random.next() * 0.8)
   const of = (amount: number) => Math.round(amount * portion * 10) / 10
   const headers = keyed()
-  meals.push({ id: mealIdOf(isoOf(eatenAt), derivedId(user, headers['idempotency-key'])), deleted: false })
+  meals.push({ id: mealIdOf(isoOf(eatenAt), createdId(user, headers['idempotency-key'], MEALS)), deleted: false })
   if (meals.length > REMEMBERED) meals.shift()
   const extendedNutrients = Object.fromEntries(NUTRIENTS.map((name, at) => [name, of(extra[at] ?? 0)]))
   const snapshot = random.chance(0.3) ? { registrySnapshot: { version: NUTRIENTS.length, nutrients: [...NUTRIENTS] } } : {}
   const body = { eatenAt: isoOf(eatenAt), tz, mealSummary, emoji, calories: of(calories), protein: of(protein), carbs: of(carbs), fat: of(fat), extendedNutrients, ...snapshot }
-  return { user, method: 'POST', path: '/v1/meals', headers, body }
+  return { user, method: 'POST', path: MEALS, headers, body }
 }
+
+const MEALS = '/v1/meals'
 
 const REMEMBERED = 200
 

@@ -1,5 +1,4 @@
-import type { Item } from '../item.ts'
-import type { Page, Query, Reader } from '../table.ts'
+import { pages, type Page, type Query, type Reader } from '../table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { ExpenseItem, ParticipantItem, ReceivedItem, SettlementItem } from './items.ts'
 import { EXPENSES, ofUser, OWES, RECEIVED, SETTLEMENTS } from './keys.ts'
@@ -20,14 +19,16 @@ const STREAMS = [
 ] as const
 
 interface Placed {
-  /** The instant and the id, then which stream: unique, and in the order of time. */
+  /** The instant and the id: the sort key of the index without its prefix. Things of several groups can have the same. */
+  readonly sortKey: string
+  /** The sort key, the stream and the group: unique, and in the order of time. */
   readonly place: string
   readonly activity: Activity
 }
 
-const PLACE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+$/
+const PLACE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w.:@-]{1,64}$/
 
-/** Four streams merged by time (E22), the newest first; the cursor is the last place. */
+/** Four streams merged by time (E22), the newest first. The cursor is the last place. */
 export const activityOf = async (reader: Reader, user: string, { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<Page<Activity>> => {
   if (cursor !== undefined && !PLACE.test(cursor)) throw new Fault('bad-cursor', 'That is no cursor of a user’s activity. Ask again without one.')
   const found = (await Promise.all(STREAMS.map((stream) => placedIn(reader, user, stream, { limit, ...(cursor !== undefined && { cursor }) })))).flat()
@@ -38,9 +39,17 @@ export const activityOf = async (reader: Reader, user: string, { limit, cursor }
 }
 
 const placedIn = async (reader: Reader, user: string, { kind, index, sk, prefix }: (typeof STREAMS)[number], { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<readonly Placed[]> => {
-  // One more than asked for tells whether there are more, and another is the cursor's own.
   const to = cursor === undefined ? `${prefix}~` : prefix + cursor.slice(0, cursor.indexOf(' '))
-  const { items } = await reader.query({ index, pk: ofUser(user), from: prefix, to, reverse: true, limit: limit + 2 })
-  const placed = items.map((item: Item) => ({ place: `${String(item[sk]).slice(prefix.length)} ${kind}`, activity: { kind, item } as Activity }))
-  return placed.filter(({ place }) => cursor === undefined || place < cursor)
+  const placed: Placed[] = []
+  // One more than asked for tells whether there are more, and another is the cursor's own.
+  for await (const items of pages(reader, { index, pk: ofUser(user), from: prefix, to, reverse: true, limit: limit + 2 })) {
+    for (const item of items) {
+      const sortKey = String(item[sk]).slice(prefix.length)
+      const place = `${sortKey} ${kind} ${String(item['groupId'])}`
+      if (cursor === undefined || place < cursor) placed.push({ sortKey, place, activity: { kind, item } as Activity })
+    }
+    // Items with the same sort key are in no order: all of those at the end of the page are needed.
+    if (placed.length > limit && placed.at(-1)?.sortKey !== placed[limit - 1]?.sortKey) break
+  }
+  return placed
 }

@@ -1,5 +1,6 @@
 import { minorOf } from './money.ts'
 import type { Minor, Standing } from './items.ts'
+import { zeroSumGroups } from './zero-sums.ts'
 
 export interface Debt {
   readonly from: string
@@ -10,15 +11,41 @@ export interface Debt {
 /** Paid − share + sent − received (E-d). */
 export const netOf = ({ paid, share, sent, received }: Standing): bigint => minorOf(paid) - minorOf(share) + minorOf(sent) - minorOf(received)
 
+/** Up to so many people with a balance other than zero, `simplified` finds the fewest payments. It takes about a millisecond for so many. */
+export const MOST_EXACT = 14
+
+type Net = readonly [user: string, net: bigint]
+
+const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
+
+const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** True if there are more people than `simplified` finds the fewest payments for: then it needs the pairwise debts. */
+export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
+
 /**
- * At most one transfer less than there are people, from debtors to creditors only. Both are laid side by side in the order of their ids,
- * and each pays whom they lie beside: paying any one suggestion takes the same stretch out of both sides, so that the others stay as they
- * were, where always matching the largest would reshuffle them.
+ * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people they are the fewest possible: people are
+ * divided into as many zero-sum groups as possible, and a group of n people settles with n - 1 payments. Beyond that, all people are one
+ * group, and if the pairwise debts are fewer payments, these are returned.
  */
-export const simplified = (nets: ReadonlyMap<string, bigint>): readonly Debt[] => {
-  const sides = [...nets].sort(([a], [b]) => (a < b ? -1 : 1))
-  const debtors = sides.filter(([, net]) => net < 0n).map(([id, net]) => ({ id, left: -net }))
-  const creditors = sides.filter(([, net]) => net > 0n).map(([id, net]) => ({ id, left: net }))
+export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly Debt[] = []): readonly Debt[] => {
+  const people = unsettled(nets)
+  if (people.length <= MOST_EXACT) {
+    const groups = zeroSumGroups(people.map(([, net]) => net)).map((group) => group.map((index) => people[index] as Net))
+    return groups.flatMap(sideBySide).sort((a, b) => compare(a.from, b.from) || compare(a.to, b.to))
+  }
+  const debts = sideBySide(people)
+  return pairs.length > 0 && pairs.length < debts.length ? pairs : debts
+}
+
+/**
+ * Settles people whose balances sum up to zero, with one payment less than there are people. Debtors and creditors are laid side by side in
+ * the order of their ids, and each debtor pays the creditors beside them. A payment takes the same stretch out of both sides, so it does not
+ * change the other payments of these people.
+ */
+const sideBySide = (people: readonly Net[]): readonly Debt[] => {
+  const debtors = people.filter(([, net]) => net < 0n).map(([id, net]) => ({ id, left: -net }))
+  const creditors = people.filter(([, net]) => net > 0n).map(([id, net]) => ({ id, left: net }))
   const debts: Debt[] = []
   let at = 0
   for (const debtor of debtors) {

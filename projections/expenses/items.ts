@@ -94,7 +94,9 @@ export type ExpenseItem = Key & Named & Active & {
   readonly splitType: SplitType
   readonly splits: readonly SplitValue[]
   readonly category: string | null
-  /** When it was paid: its place. `updatedAt` is when somebody last said something of it. */
+  /** When it was paid: its place in lists. */
+  readonly spentAt: string
+  /** When it was recorded. */
   readonly createdAt: string
   readonly createdBy: string | null
   readonly updatedAt: string
@@ -103,14 +105,14 @@ export type ExpenseItem = Key & Named & Active & {
   readonly _heard: readonly string[]
 }
 
-/** `expense` is all of it while it is deleted: a restore puts it back where `at` says. */
-export type ExpenseNameItem = Key & {
-  readonly at: string
-  readonly state: 'present' | 'deleted'
-  readonly expense?: ExpenseItem
-  readonly deletedAt?: string
-  readonly deletedBy?: string | null
-}
+/** Locates an expense by its id: `at` is its `spentAt`. While it is deleted, `deletedAt` locates its DeletedExpenseItem. */
+export type ExpenseNameItem = Key & { readonly at: string } & (
+  | { readonly state: 'present'; readonly deletedAt?: undefined }
+  | { readonly state: 'deleted'; readonly deletedAt: string }
+)
+
+/** A deleted expense as it was. A restore puts it back. */
+export type DeletedExpenseItem = Key & { readonly expense: ExpenseItem; readonly deletedAt: string; readonly deletedBy: string | null }
 
 export type ParticipantItem = Key & {
   readonly GSI1PK: string
@@ -130,6 +132,7 @@ export type ParticipantItem = Key & {
   readonly describedBy: string | null
   readonly totalAmount: number
   readonly totalMinor: Minor
+  readonly spentAt: string
   readonly createdAt: string
   /** The expense's that wrote it: each writes it anew, so that what is written never depends on words. */
   readonly revision: number
@@ -184,6 +187,7 @@ export type EntryKind =
   | 'expense-recorded' | 'expense-revised' | 'expense-deleted' | 'expense-restored' | 'settlement-proposed' | 'settlement-confirmed' | 'settlement-failed'
 
 export type ExpenseThen = {
+  readonly spentAt: string
   readonly payerId: string
   readonly splitType: SplitType
   readonly category: string | null

@@ -18,7 +18,10 @@ export const invitationsKey = (group: string): Key => inGroup(group, 'INVITATION
 /** Two expenses of one millisecond are two items (E-a). */
 export const EXPENSES = 'TX#'
 export const expenseKey = (group: string, iso: string, expense: string): Key => inGroup(group, `TX#${iso}#${expense}`)
-/** Where an expense lies, by its id alone; and what it was, when it is deleted. */
+/** Deleted expenses, by the time of their deletion. */
+export const DELETED = 'DELETED#'
+export const deletedExpenseKey = (group: string, deletedAt: string, expense: string): Key => inGroup(group, `DELETED#${deletedAt}#${expense}`)
+/** Locates an expense by its id alone. */
 export const EXPENSE_NAMES = 'EXPENSE#'
 export const expenseNameKey = (group: string, expense: string): Key => inGroup(group, `EXPENSE#${expense}`)
 export const participantsOf = (expense: string): string => `PART#${expense}#`

@@ -4,10 +4,10 @@ import { everyItem, type Page, type Query, type Reader } from '../table.ts'
 import { activityOf } from './activity.ts'
 import { balancesAt, balancesNow, balancesOfDay } from './as-of.ts'
 import type {
-  BalanceItem, ChatItem, CreditItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
+  BalanceItem, ChatItem, CreditItem, DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
 } from './items.ts'
 import {
-  balanceKey, chatKey, credits, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, invitationsKey, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
+  balanceKey, chatKey, credits, DELETED, deletedExpenseKey, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, invitationsKey, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
   participantsOf, profileKey, RECEIVED, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS, transactionKey,
 } from './keys.ts'
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
@@ -18,8 +18,6 @@ export type Paging = Pick<Query, 'limit' | 'cursor'>
 export interface FoundExpense {
   readonly state: ExpenseNameItem['state']
   readonly expense: ExpenseItem
-  readonly deletedAt?: string
-  readonly deletedBy?: string | null
 }
 
 /** The access patterns of the expenses table, each named as its question. Those by an index may be late. */
@@ -74,10 +72,15 @@ const expenseQueries = (reader: Reader) => ({
   expense: async (group: string, expense: string): Promise<FoundExpense | undefined> => {
     const name = await find<ExpenseNameItem>(reader, expenseNameKey(group, expense))
     if (name === undefined) return undefined
-    const { state, at, expense: kept, deletedAt, deletedBy } = name
-    const found = kept ?? (await find<ExpenseItem>(reader, expenseKey(group, at, expense)))
-    return found && { state, expense: found, ...(deletedAt !== undefined && { deletedAt }), ...(deletedBy !== undefined && { deletedBy }) }
+    if (name.state === 'deleted') {
+      const deleted = await find<DeletedExpenseItem>(reader, deletedExpenseKey(group, name.deletedAt, expense))
+      return deleted && { state: 'deleted', expense: deleted.expense }
+    }
+    const found = await find<ExpenseItem>(reader, expenseKey(group, name.at, expense))
+    return found && { state: 'present', expense: found }
   },
+  /** The last deleted first. */
+  deletedExpenses: (group: string, paging: Paging) => list<DeletedExpenseItem>(reader, { pk: groupPartition(group), prefix: DELETED, reverse: true, ...paging }),
   /** E16, wherever it lies. */
   expenseNamed: (expense: string) => first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
   /** Of one expense, the oldest first; ids are of a group, so others' are left out of the page. */

@@ -1,6 +1,6 @@
 import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
-import { BALANCES, ENTRIES, EXPENSE_NAMES, EXPENSES, MEMBERS, SETTLEMENT_NAMES, SETTLEMENTS } from './keys.ts'
+import { BALANCES, DELETED, ENTRIES, EXPENSE_NAMES, EXPENSES, MEMBERS, SETTLEMENT_NAMES, SETTLEMENTS } from './keys.ts'
 
 /** Of a user: groups, and expenses they owe for (E2). */
 export const USER_INDEX = TOKEN_INDEX.name
@@ -26,6 +26,7 @@ export const expensesTable: TableSpec = {
     { name: 'invitations', pk: GROUPS, sk: 'INVITATIONS' },
     { name: 'expense', pk: GROUPS, sk: EXPENSES },
     { name: 'expense by name', pk: GROUPS, sk: EXPENSE_NAMES },
+    { name: 'deleted expense', pk: GROUPS, sk: DELETED },
     { name: 'participant', pk: GROUPS, sk: 'PART#' },
     { name: 'settlement', pk: GROUPS, sk: SETTLEMENTS },
     { name: 'settlement by name', pk: GROUPS, sk: SETTLEMENT_NAMES },

@@ -108,7 +108,7 @@ export type ExpenseDeleted = Event<'ExpenseDeleted', ExpenseDeletedData, Expense
 /** Somebody paid for others. */
 export interface ExpenseRecordedData {
   readonly expenseId: string
-  /** When it was paid; its place among the group's expenses, for good. */
+  /** When it was paid. meta.occurredAt is when it was recorded. */
   readonly spentAt: number
   readonly payerId: string
   /** In the currency's smallest unit: 1050 with exponent 2 is 10.50. */
@@ -135,10 +135,10 @@ export type ExpenseRestoredPersonal = never
 
 export type ExpenseRestored = Event<'ExpenseRestored', ExpenseRestoredData, ExpenseRestoredPersonal>
 
-/** An expense is other than was said: all of it anew. */
+/** An expense is corrected. The event contains the whole expense. */
 export interface ExpenseRevisedData {
   readonly expenseId: string
-  /** The one it becomes; the one before it was seen by whoever says so. */
+  /** The new revision. The actor had read the revision before it. */
   readonly revision: number
   readonly payerId: string
   /** In the currency's smallest unit: 1050 with exponent 2 is 10.50. */
@@ -150,6 +150,8 @@ export interface ExpenseRevisedData {
   readonly splitType: SplitType
   readonly splits: readonly Split[]
   readonly category: string | null
+  /** The new time at which it was paid. Null: the time stays. */
+  readonly spentAt: number | null
 }
 
 export type ExpenseRevised = Event<'ExpenseRevised', ExpenseRevisedData, ExpenseRevisedPersonal>

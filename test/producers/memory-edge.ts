@@ -36,9 +36,10 @@ export const createMemoryTable = (now: () => number, table: TableSpec) => {
     query: async (query) => {
       const { prefix, from, to, reverse, limit, cursor } = query
       const inRange = (sk: string) => (prefix !== undefined ? sk.startsWith(prefix) : (from === undefined || sk >= from) && (to === undefined || sk <= to))
-      const sorted = partition(query).filter(([sk]) => inRange(sk)).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
+      // Several items of an index can have the same sort key: the key of the item comes after it.
+      const sorted = partition(query).filter(([sk]) => inRange(sk)).map(([sk, item]) => [`${sk}\u0000${keyOf(item)}`, item] as const).sort(([a], [b]) => (a < b ? -1 : 1) * (reverse ? -1 : 1))
       const after = cursor === undefined ? undefined : placeIn(cursor, query)
-      const rest = sorted.filter(([sk]) => after === undefined || (reverse ? sk < after : sk > after))
+      const rest = sorted.filter(([place]) => after === undefined || (reverse ? place < after : place > after))
       const page = rest.slice(0, limit)
       const last = page.at(-1)
       return { items: page.map(([, item]) => item), ...(rest.length > page.length && last ? { cursor: cursorAt(query, last[0]) } : {}) }
@@ -48,12 +49,12 @@ export const createMemoryTable = (now: () => number, table: TableSpec) => {
 }
 
 /** Bound to its query, as the cursors of the stores are. */
-const cursorAt = ({ cursor, limit, ...query }: Query, sk: string): string => Buffer.from(JSON.stringify([query, sk])).toString('base64url')
+const cursorAt = ({ cursor, limit, ...query }: Query, place: string): string => Buffer.from(JSON.stringify([place, query])).toString('base64url')
 
 const placeIn = (cursor: string, query: Query): string => {
-  const sk = /,"([^"]*)"\]$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
-  if (sk === undefined || cursorAt(query, sk) !== cursor) throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
-  return sk
+  const [place] = /^"[^"]*"/.exec(Buffer.from(cursor, 'base64url').toString().slice(1)) ?? []
+  if (place !== undefined && cursorAt(query, JSON.parse(place) as string) === cursor) return JSON.parse(place) as string
+  throw new Fault('bad-cursor', 'The cursor is not one of this query: begin anew without it.')
 }
 
 /** The whole pipeline in memory: a log whose every append is folded at once by the real folds and the engine's deciders. What is derived follows at once. */
@@ -62,7 +63,8 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
   const events: Event[] = []
   const outcomes = new Map<number, Outcome>()
-  const state = { folding: true, folded: 0, fault: undefined as Fault | undefined, hangs: { log: false, outcomes: false } }
+  const unsent: Event[] = []
+  const state = { folding: true, sending: true, folded: 0, fault: undefined as Fault | undefined, hangs: { log: false, outcomes: false } }
 
   const fold = (offset: number) => {
     const event = events[offset]
@@ -80,7 +82,7 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   }
   const apply = (change: Change) => {
     if ('_removed' in change) items.delete(keyOf(change))
-    else if (change.PK.startsWith('OUTBOX#')) events.push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
+    else if (change.PK.startsWith('OUTBOX#')) (state.sending ? events : unsent).push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
     else items.set(keyOf(change), change as Item)
   }
   const catchUp = () => {
@@ -99,7 +101,14 @@ export const createMemoryPipeline = (clock: { now(): number }, domain: Domain = 
   const commands = createCommands({ log: { append }, codec, outcomes: { after } })
   return {
     items, reader, events, outcomes, commands, after,
-    reached: async ({ offset }: Position) => offset < state.folded,
+    reached: async ({ offset }: Position, _timeoutMs?: number, withDerived = false) => offset < state.folded && (!withDerived || (unsent.length === 0 && state.folded === events.length)),
+    /** Derived events stay in the outbox until `send`. */
+    hold: () => void (state.sending = false),
+    send: () => {
+      state.sending = true
+      events.push(...unsent.splice(0))
+      catchUp()
+    },
     /** Events stay in the log, unfolded, until `resume`. */
     pause: () => void (state.folding = false),
     resume: () => {
@@ -125,7 +134,7 @@ const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) =>
 
 export interface MemoryEdgeOptions {
   readonly domain?: Domain
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'derives'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']

@@ -3,7 +3,7 @@ import type { IndexSpec, Page, Query, Reader, TableSpec } from '../../projection
 import { isExpired, keyOf } from '../../projections/item.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 
-/** Questions over a table in memory, with cursors that are the last key. `heard` counts what a question costs. */
+/** Questions over a table in memory. A cursor names the last item: several items of an index can have the same key. `heard` counts what a question costs. */
 export const readerOf = (table: ReadonlyMap<string, Stored>, now = 0, heard: (query: Query) => void = () => {}, spec: TableSpec = mealsTable): Reader => {
   const get = (key: Key): Promise<Item | undefined> => {
     const item = table.get(keyOf(key))
@@ -16,11 +16,11 @@ export const readerOf = (table: ReadonlyMap<string, Stored>, now = 0, heard: (qu
     const end = query.cursor
     const found = [...table.values()]
       .filter((item) => item[pk] === query.pk && item[sk] !== undefined && !isExpired(item, spec.ttl, now) && within(boundOf(item[sk], index), query))
-      .sort((a, b) => (boundOf(a[sk], index) < boundOf(b[sk], index) ? -1 : 1) * (query.reverse ? -1 : 1))
-      .filter((item) => end === undefined || (query.reverse ? String(item[sk]) < end : String(item[sk]) > end))
-    const items = found.slice(0, query.limit).map((item) => projected(item, index))
+      .sort((a, b) => (boundOf(a[sk], index) < boundOf(b[sk], index) || (a[sk] === b[sk] && keyOf(a) < keyOf(b)) ? -1 : 1) * (query.reverse ? -1 : 1))
+    const rest = end === undefined ? found : found.slice(found.findIndex((item) => keyOf(item) === end) + 1)
+    const items = rest.slice(0, query.limit).map((item) => projected(item, index))
     const last = items.at(-1)
-    return Promise.resolve({ items, ...(found.length > query.limit && last !== undefined && { cursor: String(last[sk]) }) })
+    return Promise.resolve({ items, ...(rest.length > query.limit && last !== undefined && { cursor: keyOf(last) }) })
   }
   return { get, getMany: (keys) => Promise.all(keys.map(get)), query }
 }

@@ -31,6 +31,9 @@ export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
     const current = /at revision (\d+)/.exec(refusal?.code === 'revision-stale' ? refusal.detail : '')
     return current === null ? fold(event, get) : fold({ ...event, data: { ...(event.data as object), revision: Number(current[1]) + 1 } }, get)
   } : fold)),
+  'whoever is a member corrects': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'a corrected date leaves the old expense': writing((item) => (item.SK.startsWith('TX#') && '_removed' in item ? [] : [item]), ['ExpenseRevised']),
+  'a restored expense stays among the deleted': leaving('DELETED#', ['ExpenseRestored']),
   'whoever is a member deletes': ruling((fold, type) => (type === 'ExpenseDeleted' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
   'a settlement is confirmed again': finding('SettlementConfirmed', (item, { SK }) => (SK.startsWith('SETTLE#') && item ? { ...item, status: 'pending', _heard: [] } : item)),
   'who owes whom does not hear of a settlement': leaving('OWED#', ['SettlementConfirmed']),
@@ -59,6 +62,6 @@ export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
     const { archivedAt: _, ...rest } = item
     return rest as Item
   }),
-  'a name stays in a deleted expense': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, holds: (item, subject) => !item.SK.startsWith('EXPENSE#') && domain.personal?.holds(item, subject) === true } }) }) },
+  'a name stays in a deleted expense': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, holds: (item, subject) => !item.SK.startsWith('DELETED#') && domain.personal?.holds(item, subject) === true } }) }) },
   'the profile of a forgotten person stays': { ...FORGETS, domain: (domain) => ({ ...domain, ...(domain.personal && { personal: { ...domain.personal, partitions: (key) => [groupPartition(key)] } }) }) },
 }

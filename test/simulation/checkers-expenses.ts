@@ -1,8 +1,8 @@
 import { expenses } from '../../processors/expenses/domain.ts'
 import { keyOf, type Item } from '../../projections/item.ts'
 import { netOf, pairwise } from '../../projections/expenses/debts.ts'
-import type { BalanceItem, CreditItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, SettlementItem } from '../../projections/expenses/items.ts'
-import { expenseKey, participantKey, receivedKey, transactionKey } from '../../projections/expenses/keys.ts'
+import type { BalanceItem, CreditItem, DeletedExpenseItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, SettlementItem } from '../../projections/expenses/items.ts'
+import { deletedExpenseKey, expenseKey, participantKey, receivedKey, transactionKey } from '../../projections/expenses/keys.ts'
 import { minorOf } from '../../projections/expenses/money.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
@@ -20,8 +20,8 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
   const details: string[] = []
   const wrong: Wrong = (detail) => void details.push(detail)
   const accepted: Event[] = []
-  const judge = createJudge(wrong)
   const membership = createMembershipJudge(wrong)
+  const judge = createJudge(wrong, membership.ownerOf)
   const { items } = expectedOf({ domain: rules(expenses), codec, topic, watch: ({ event, result: { items: changes = [] } }) => {
     if (changes.length === 0) return
     judge(event as ExpensesEvent)
@@ -37,20 +37,22 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
   return details.map((detail) => ({ checker: 'expenses', detail }))
 }
 
-interface Known { payer: string; revision: number; deleted: boolean }
+interface Known { payer: string; readonly recorder: string | null; revision: number; deleted: boolean }
 
-/** What may be accepted: an expense once, the next revision of what is there, by whoever paid; of a settlement one outcome. */
-const createJudge = (wrong: Wrong) => {
+/** What may be accepted: an expense once; its next revision, by the payer, the recorder or the owner; its deletion and restore, by the payer; one outcome of a settlement. */
+const createJudge = (wrong: Wrong, ownerOf: (group: string) => string | null) => {
   const expensesKnown = new Map<string, Known>()
   const settlements = new Map<string, 'pending' | 'completed' | 'failed'>()
   const ofExpense = (event: Extract<ExpensesEvent, { type: `Expense${string}` }>): boolean => {
     const { data: { expenseId }, meta } = event
     const known = expensesKnown.get(`${meta.key} ${expenseId}`)
     if (event.type === 'ExpenseRecorded') {
-      expensesKnown.set(`${meta.key} ${expenseId}`, { payer: event.data.payerId, revision: 1, deleted: false })
+      expensesKnown.set(`${meta.key} ${expenseId}`, { payer: event.data.payerId, recorder: meta.actorId, revision: 1, deleted: false })
       return known === undefined
     }
-    if (known === undefined || known.payer !== meta.actorId || known.deleted !== (event.type === 'ExpenseRestored')) return false
+    if (known === undefined || known.deleted !== (event.type === 'ExpenseRestored')) return false
+    const allowed = event.type === 'ExpenseRevised' ? [known.payer, known.recorder, ownerOf(meta.key)] : [known.payer]
+    if (!allowed.includes(meta.actorId)) return false
     if (event.type !== 'ExpenseRevised') {
       known.deleted = !known.deleted
       return true
@@ -114,10 +116,14 @@ const checkExpensesThere = (items: Items, wrong: Wrong) => {
     for (const { userId, amountMinor: minor } of splits) if (userId !== payerId && minor !== 0 && !parts.delete(keyOf(participantKey(groupId, id, userId)))) wrong(`${userId} has no part of ${groupId} ${id}`)
   }
   for (const key of parts) wrong(`${key.replace('\u0000', ' ')} is a part of nothing`)
+  const deleted = new Set(of<DeletedExpenseItem>(items, 'DELETED#').map(keyOf))
   for (const name of of<ExpenseNameItem>(items, 'EXPENSE#')) {
-    const isThere = items.has(keyOf(expenseKey(groupOf(name), name.at, name.SK.slice('EXPENSE#'.length))))
+    const id = name.SK.slice('EXPENSE#'.length)
+    const isThere = items.has(keyOf(expenseKey(groupOf(name), name.at, id)))
+    if (name.state === 'deleted' && !deleted.delete(keyOf(deletedExpenseKey(groupOf(name), name.deletedAt, id)))) wrong(`${name.PK} ${name.SK} is deleted, and not among the deleted expenses`)
     if (isThere !== (name.state === 'present')) wrong(`${name.PK} ${name.SK} is ${name.state}, and the expense is ${isThere ? 'there' : 'not there'}`)
   }
+  for (const key of deleted) wrong(`${key.replace('\u0000', ' ')} is no deleted expense`)
 }
 
 /** A transaction settles one, which claimed it; a receiver sees what the sender sees. */

@@ -89,14 +89,14 @@ const recorded = (turn: Turn): Said => {
 
 /** By whoever paid, mostly, and of the revision that was last heard of. */
 const revised = (turn: Turn): Said => {
-  const { random, group: key, expenses: known } = turn
+  const { random, group: key, expenses: known, now } = turn
   if (known.length === 0) return recorded(turn)
   const expense = random.pick(known)
   const by = random.chance(0.85) ? expense.payer : random.pick(USERS)
   const payer = random.chance(0.8) ? expense.payer : random.pick(USERS)
   const revision = expense.revision + random.pick([1, 1, 1, 1, 0, 2])
   Object.assign(expense, { payer, revision })
-  return { type: 'ExpenseRevised', key, by, data: { expenseId: expense.id, revision, ...spent(turn, payer) }, personal: { description: 'stew', reason: random.pick([null, 'typo']) } }
+  return { type: 'ExpenseRevised', key, by, data: { expenseId: expense.id, revision, spentAt: random.chance(0.3) ? now - random.between(0, 2) * 86_400_000 : null, ...spent(turn, payer) }, personal: { description: 'stew', reason: random.pick([null, 'typo']) } }
 }
 
 const byPayer = (turn: Turn, type: 'ExpenseDeleted' | 'ExpenseRestored'): Said => {

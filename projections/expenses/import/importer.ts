@@ -110,7 +110,8 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
   const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
   const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
-  return noted([{ type: 'ExpenseRecorded', key, person: payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
+  // Our own export names the person who recorded it, who can correct it later.
+  return noted([{ type: 'ExpenseRecorded', key, person: idIn(row, 'createdBy') ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
 }
 
 const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {

@@ -41,7 +41,7 @@ const isExpense = (told: unknown): told is SpliitExpense =>
 /** Ids of theirs may begin with a sign that ours may not. */
 const idOf = (id: string): string => `spliit:${id}`
 
-/** These have no smaller unit there, whatever ISO 4217 says; every other has two decimals. */
+/** Spliit stores amounts of these currencies without decimals. Amounts of every other currency, and of groups without a currency code, have two. */
 const WHOLE = new Set(['JPY', 'HUF', 'ISK', 'IDR', 'KRW', 'VND', 'COP'])
 
 export interface SpliitRow {
@@ -53,7 +53,8 @@ export interface SpliitRow {
 /** A row that cannot be one says why, in `unreadable`. */
 export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
   const groupId = idOf(group.id)
-  const currency = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : assumed
+  const code = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : undefined
+  const currency = code ?? assumed
   const decimals = decimalsOf(currency ?? '')
   if (currency === undefined || decimals === undefined) {
     return [{ line: 1, row: { unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency` } }]
@@ -64,7 +65,7 @@ export const spliitRows = (group: SpliitGroup, assumed: string | undefined): rea
     if (!isObject(person) || typeof person['id'] !== 'string' || typeof person['name'] !== 'string') return []
     return [{ line: 1, row: { kind: 'member', groupId, id: idOf(person['id']), name: person['name'], ...since } }]
   })
-  const scale = { from: WHOLE.has(currency) ? 0 : 2, to: decimals }
+  const scale = { from: code !== undefined && WHOLE.has(code) ? 0 : 2, to: decimals }
   return [
     { line: 1, row: { kind: 'group', id: groupId, title: String(group.name).slice(0, 200), currency, ...since } },
     ...people,
@@ -135,11 +136,16 @@ const income = (expense: SpliitExpense, within: Within): readonly Row[] => {
 
 const numbered = (id: string, count: number, at: number): string => (count === 1 ? idOf(id) : `${idOf(id)}.${at + 1}`)
 
-/** As their shares.ts divides: in the order of ids, by largest remainder, the turn told by the hash of the expense's id. Without sign. */
+/**
+ * Divides as Spliit's shares.ts does: in the order of ids, by largest remainder, the turn by the hash of the expense's id. The parts have no
+ * sign. If the currency has fewer decimals here than in Spliit, the amount is divided in the currency's own smallest unit.
+ */
 const sharesOf = ({ id, amount, splitMode, paidFor }: SpliitExpense, within: Within): readonly (readonly [string, bigint])[] => {
   const sorted = [...paidFor].sort((a, b) => (a.participantId < b.participantId ? -1 : 1))
   const weights = sorted.map(({ shares }) => (splitMode === 'EVENLY' ? 1n : BigInt(shares)))
-  return divided(BigInt(amount), weights, id).map((part, at) => [sorted[at]?.participantId ?? '', scaled(part < 0n ? -part : part, within)])
+  const { scale: { from, to } } = within
+  const parts = to < from ? divided(scaled(BigInt(amount), within), weights, id) : divided(BigInt(amount), weights, id).map((part) => scaled(part, within))
+  return parts.map((part, at) => [sorted[at]?.participantId ?? '', part < 0n ? -part : part])
 }
 
 const scaled = (minor: bigint, { scale: { from, to } }: Within): bigint => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { keyOf, type Item } from '../../../projections/item.ts'
-import type { ExpenseItem, ExpenseNameItem, GroupItem } from '../../../projections/expenses/items.ts'
-import { expenseKey, expenseNameKey, groupKey } from '../../../projections/expenses/keys.ts'
+import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem, GroupItem } from '../../../projections/expenses/items.ts'
+import { deletedExpenseKey, expenseKey, expenseNameKey, groupKey } from '../../../projections/expenses/keys.ts'
 import type { Event } from '../../../schemas/event.ts'
 import type { Table } from '../given.ts'
 import { foldInto } from './given.ts'
@@ -42,18 +42,19 @@ const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; 
 /** As the group has it. */
 const heldBy = (table: Table, key: string, id: string): ExpenseItem | undefined => {
   const name = table.get(keyOf(expenseNameKey(key, id))) as Item as ExpenseNameItem | undefined
-  return name?.expense ?? (name && (table.get(keyOf(expenseKey(key, name.at, id))) as Item as ExpenseItem | undefined))
+  if (name?.state === 'deleted') return (table.get(keyOf(deletedExpenseKey(key, name.deletedAt, id))) as Item as DeletedExpenseItem | undefined)?.expense
+  return name && (table.get(keyOf(expenseKey(key, name.at, id))) as Item as ExpenseItem | undefined)
 }
 
 const aRecord = fc.record({ group, expenseId, spent, user, words, before: fc.constantFrom(0, 1, 2) }).map(({ group: key, expenseId, spent, user, words, before }): Told => ({ now }) =>
   said.recorded({ expenseId, ...spent, spentAt: now - before * said.DAY, personal: { description: words }, meta: { key, occurredAt: now, actorId: user, subjectId: user } }))
 
-const aRevision = fc.record({ group, n: fc.nat(), id: expenseId, spent, user, words, current: often(85), isPayer: often(85) }).map(({ group: key, n, id, spent, user, words, current, isPayer }): Told => ({ now, table }) => {
+const aRevision = fc.record({ group, n: fc.nat(), id: expenseId, spent, user, words, current: often(85), isPayer: often(85), ago: fc.constantFrom(null, null, 0, 1) }).map(({ group: key, n, id, spent, user, words, current, isPayer, ago }): Told => ({ now, table }) => {
   const expenseId = oneOf(table, 'EXPENSE#', { group: key, n, id })
   const before = heldBy(table, key, expenseId)
   const actorId = isPayer ? (before?.payerId ?? user) : user
   const revision = current ? (before?.revision ?? 1) + 1 : 2
-  return said.revised({ expenseId, ...spent, revision, personal: { description: words, reason: `because ${words}` }, meta: { key, occurredAt: now, actorId, subjectId: actorId } })
+  return said.revised({ expenseId, ...spent, revision, spentAt: ago === null ? null : now - ago * said.DAY, personal: { description: words, reason: `because ${words}` }, meta: { key, occurredAt: now, actorId, subjectId: actorId } })
 })
 
 const byPayer = (say: typeof said.deleted | typeof said.restored) => fc.record({ group, n: fc.nat(), id: expenseId, user, isPayer: often(85) }).map(({ group: key, n, id, user, isPayer }): Told => ({ now, table }) => {

@@ -26,6 +26,12 @@ describe('ExpenseRecorded', () => {
     })
   })
 
+  test('E7 E8: the time of the recording and the date of the expense are two fields', () =>
+    given(...trip).when(recorded({ spentAt: NOW - DAY, ...at(5) })).then({
+      'GROUP#g1 / TX#2026-11-15T12:00:00.000Z#e1': { spentAt: '2026-11-15T12:00:00.000Z', createdAt: '2026-11-16T12:05:00.000Z' },
+      [partName('bob')]: { spentAt: '2026-11-15T12:00:00.000Z', createdAt: '2026-11-16T12:05:00.000Z', GSI1SK: 'OWES#2026-11-15T12:00:00.000Z#e1' },
+    }))
+
   test('E-a: two expenses of one millisecond are two', () => {
     const { items } = given(...trip, recorded()).when(recorded({ expenseId: 'e2' }))
     expect(Object.keys(items).filter((name) => name.includes(' / TX#'))).toHaveLength(2)

@@ -57,7 +57,7 @@ describe('a person who is forgotten', () => {
     for (const word of ['Secret', 'ssue', 'sue.png', 'UQ-secret', 'phone']) expect(text).not.toContain(word)
     expect(text).toContain('Dinner')
     expect(when.items).toMatchObject({
-      'GROUP#g1 / USER#4711': { id: '4711', name: null, wallet: null, telegramId: 4711 }, 'GROUP#g1 / EXPENSE#e2': { expense: { payerId: '4711', payerName: null, amount: 30, description: 'Dinner' } },
+      'GROUP#g1 / USER#4711': { id: '4711', name: null, wallet: null, telegramId: 4711 }, 'GROUP#g1 / DELETED#2026-11-16T12:00:00.000Z#e2': { expense: { payerId: '4711', payerName: null, amount: 30, description: 'Dinner' } },
       'USER#4711 / PROFILE': { id: '4711', name: null }, 'USER#4711 / GONE#PAT#p1': { revokedAt: expect.any(String) as string }, 'GROUP#g1 / BALANCE#EUR': when.before['GROUP#g1 / BALANCE#EUR'],
     })
     expect(when.items).not.toHaveProperty(['USER#4711 / PAT#p1'])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { given } from './given.ts'
-import { at, BALANCE, creditName, DAY, deleted, EXPENSE, EXPENSE_NAME, left, metaOf, NOW, partName, profileChanged, proposed, recorded, renamed, restored, revised, splits, trip } from './said.ts'
+import { at, BALANCE, created, creditName, DAY, deleted, DELETED_EXPENSE, EXPENSE, EXPENSE_NAME, joined, left, metaOf, NOW, ownerChanged, partName, profileChanged, proposed, recorded, removed, renamed, restored, revised, splits, trip } from './said.ts'
 
 const entry = (event: { meta: { eventId: string } }, iso = '2026-11-16T12:00:00.000Z') => `GROUP#g1 / LOG#${iso}#${event.meta.eventId}`
 
@@ -29,7 +29,20 @@ describe('ExpenseRevised', () => {
     expect(when.items[BALANCE]?.['members']).toEqual({})
   })
 
-  test('E-g: its place stays when what was paid changes', () => given(...trip, recorded()).when(revised({ meta: { occurredAt: NOW + DAY } })).then({ [EXPENSE]: { revision: 2 }, [EXPENSE_NAME]: { at: '2026-11-16T12:00:00.000Z' } }))
+  test('E-g: a new date moves the expense, its parts and what its payer sees; the time of its recording stays', () => {
+    const event = revised({ spentAt: NOW - DAY, ...at(5) })
+    const when = given(...trip, recorded()).when(event)
+    when.then({
+      [EXPENSE]: null, [EXPENSE_NAME]: { at: '2026-11-15T12:00:00.000Z', state: 'present' }, [BALANCE]: { changedAt: '2026-11-16T12:05:00.000Z' },
+      'GROUP#g1 / TX#2026-11-15T12:00:00.000Z#e1': { spentAt: '2026-11-15T12:00:00.000Z', createdAt: '2026-11-16T12:00:00.000Z', GSI3SK: 'TX#2026-11-15T12:00:00.000Z#e1', revision: 2 },
+      [partName('bob')]: { GSI1SK: 'OWES#2026-11-15T12:00:00.000Z#e1', spentAt: '2026-11-15T12:00:00.000Z', createdAt: '2026-11-16T12:00:00.000Z' },
+      [entry(event, '2026-11-16T12:05:00.000Z')]: { by: 'ann', moved: {}, after: { spentAt: '2026-11-15T12:00:00.000Z' } },
+    })
+    given(...trip, recorded(), event).when(deleted(at(6))).then({ 'GROUP#g1 / TX#2026-11-15T12:00:00.000Z#e1': null })
+    given(...trip, recorded(), event, deleted(at(6))).when(restored(at(7))).then({ 'GROUP#g1 / TX#2026-11-15T12:00:00.000Z#e1': { revision: 2 } })
+  })
+
+  test('E-g: the date stays if the revision names none', () => given(...trip, recorded()).when(revised({ meta: { occurredAt: NOW + DAY } })).then({ [EXPENSE]: { revision: 2 }, [EXPENSE_NAME]: { at: '2026-11-16T12:00:00.000Z' } }))
 
   test('E-g: words that change move nothing, and what comes after them is later, whatever clocks say', () => {
     const [words, gone] = [revised(at(5)), deleted(at(1))]
@@ -52,11 +65,28 @@ describe('ExpenseRevised', () => {
     given(...trip, recorded(), first, deleted()).when(first).thenDuplicate()
   })
 
-  test('E-l: only the payer revises, of the revision that is; an import may', () => {
-    given(...trip, recorded()).when(revised({ meta: { actorId: 'bob' } })).thenRefused('payer-only', /ann/)
-    given(...trip, recorded(), revised({ payerId: 'bob' })).when(revised({ revision: 3 })).thenRefused('payer-only', /bob/)
+  test('E-l: the payer, the person who recorded it and the owner of the group can correct it; an import can', () => {
+    const byDot = [created({ meta: { actorId: 'dot', subjectId: 'dot' } }), ...['ann', 'bob', 'cy'].map((user) => joined(user)), recorded({ payerId: 'bob' })]
+    for (const actorId of ['ann', 'bob', 'dot']) {
+      const event = revised({ meta: { actorId } })
+      given(...byDot).when(event).then({ [EXPENSE]: { revision: 2 }, [entry(event)]: { kind: 'expense-revised', by: actorId } })
+    }
+    given(...byDot).when(revised({ meta: { actorId: 'cy' } })).thenRefused('editor-only', /bob/)
+    given(...byDot, ownerChanged('cy', { meta: { actorId: 'dot' } })).when(revised({ meta: { actorId: 'dot' } })).thenRefused('editor-only')
+    given(...trip, recorded()).when(revised({ meta: { actorId: 'bob' } })).thenRefused('editor-only', /ann/)
     given(...trip, recorded()).when(revised({ meta: { actorId: 'bob', source: 'import' } })).then({ [EXPENSE]: { revision: 2 } })
     given(...trip, recorded()).when(revised({ meta: { actorId: null } })).then({ [EXPENSE]: { revision: 2 } })
+  })
+
+  test('E-i: a person who left or was removed can neither correct, delete nor restore it', () => {
+    const byBob = { meta: { actorId: 'bob' } }
+    const spent = [...trip, recorded({ payerId: 'bob', ...byBob })]
+    for (const gone of [left('bob'), removed('bob')]) {
+      given(...spent, gone).when(revised(byBob)).thenRefused('members-only')
+      given(...spent, gone).when(deleted(byBob)).thenRefused('members-only')
+      given(...spent, deleted(byBob), gone).when(restored(byBob)).thenRefused('members-only')
+    }
+    given(...spent, left('bob'), joined('bob')).when(revised(byBob)).then({ [EXPENSE]: { revision: 2 } })
   })
 
   test('E-i: who left may stay in it, and cannot be added', () => {
@@ -74,12 +104,13 @@ describe('ExpenseRevised', () => {
 })
 
 describe('ExpenseDeleted', () => {
-  test('E43: the expense, its parts and what it contributed are gone; its name keeps it', () => {
+  test('E43: the expense, its parts and what it contributed are gone; the item of a deleted expense keeps it', () => {
     const event = deleted(at(5))
     const when = given(...trip, recorded()).when(event)
     when.then({
       [EXPENSE]: null, [partName('bob')]: null, [partName('cy')]: null, [creditName('ann')]: null,
-      [EXPENSE_NAME]: { state: 'deleted', deletedAt: '2026-11-16T12:05:00.000Z', deletedBy: 'ann', expense: { amount: 30, description: 'Dinner' } },
+      [EXPENSE_NAME]: { state: 'deleted', deletedAt: '2026-11-16T12:05:00.000Z' },
+      'GROUP#g1 / DELETED#2026-11-16T12:05:00.000Z#e1': { deletedAt: '2026-11-16T12:05:00.000Z', deletedBy: 'ann', expense: { amount: 30, description: 'Dinner' } },
       [entry(event, '2026-11-16T12:05:00.000Z')]: { kind: 'expense-deleted', after: null, amountMinor: 3000, moved: { EUR: { ann: { paid: -3000, share: -1000 } } } },
     })
     expect(when.items[BALANCE]?.['members']).toEqual({})
@@ -98,7 +129,8 @@ describe('ExpenseDeleted', () => {
     given(...trip, first, deleted()).when(recorded({ spentAt: NOW + 1 })).thenDuplicate()
   })
 
-  test('E-l: only the payer deletes', () => {
+  test('E-l: only the payer deletes, not the person who recorded it and not the owner of the group', () => {
+    for (const actorId of ['ann', 'cy']) given(...trip, recorded({ payerId: 'bob', meta: { actorId: 'cy' } })).when(deleted({ meta: { actorId } })).thenRefused('payer-only', /bob/)
     given(...trip, recorded()).when(deleted({ meta: { actorId: 'bob' } })).thenRefused('payer-only')
     given(...trip).when(deleted()).thenRefused('expense-not-found')
   })
@@ -111,6 +143,7 @@ describe('ExpenseRestored', () => {
     for (const name of [partName('bob'), partName('cy'), creditName('ann')]) expect(items[name]).toEqual(before[name])
     expect({ ...items[EXPENSE], _heard: [] }).toEqual({ ...before[EXPENSE], _heard: [] })
     expect(items[EXPENSE_NAME]).toEqual(before[EXPENSE_NAME])
+    expect(items).not.toHaveProperty([DELETED_EXPENSE])
     expect(items[BALANCE]?.['members']).toEqual(before[BALANCE]?.['members'])
   })
 

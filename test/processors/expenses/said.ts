@@ -60,7 +60,7 @@ const dinner = {
   expenseId: 'e1', payerId: 'ann', amountMinor: 3000n, currency: 'EUR', exponent: 2, splitType: 'equal' as const, splits: splits({ ann: 1000n, bob: 1000n, cy: 1000n }), category: 'food',
 }
 export const recorded = says<ExpenseRecorded>('ExpenseRecorded', { ...dinner, spentAt: NOW, rowHash: null }, { meta: { subjectId: 'ann' }, personal: { description: 'Dinner' } })
-export const revised = says<ExpenseRevised>('ExpenseRevised', { ...dinner, revision: 2 }, { meta: { subjectId: 'ann' }, personal: { description: 'Late dinner', reason: 'forgot the tip' } })
+export const revised = says<ExpenseRevised>('ExpenseRevised', { ...dinner, revision: 2, spentAt: null }, { meta: { subjectId: 'ann' }, personal: { description: 'Late dinner', reason: 'forgot the tip' } })
 export const deleted = says<ExpenseDeleted>('ExpenseDeleted', { expenseId: 'e1' })
 export const restored = says<ExpenseRestored>('ExpenseRestored', { expenseId: 'e1' })
 
@@ -82,6 +82,8 @@ export const META = 'GROUP#g1 / METADATA'
 export const memberName = (user: string): string => `GROUP#g1 / USER#${user}`
 export const EXPENSE = 'GROUP#g1 / TX#2026-11-16T12:00:00.000Z#e1'
 export const EXPENSE_NAME = 'GROUP#g1 / EXPENSE#e1'
+/** Deleted at noon. */
+export const DELETED_EXPENSE = 'GROUP#g1 / DELETED#2026-11-16T12:00:00.000Z#e1'
 export const partName = (user: string): string => `GROUP#g1 / PART#e1#${user}`
 export const BALANCE = 'GROUP#g1 / BALANCE#EUR'
 export const creditName = (payer: string): string => `GROUP#g1 / OWED#EUR#${payer}`

@@ -99,7 +99,7 @@ test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('of %s it is told how much 
 test('a revision needs what it is one of', async () => {
   const { body: { id } } = await ann.say('POST', `${circle.group}/expenses`, said({}))
   for (const [body, field, code] of [
-    [said({}), '/revision', 'missing-field'], [said({ revision: 0 }), '/revision', 'out-of-range'], [said({ revision: '1' }), '/revision', 'wrong-type'], [said({ revision: 1, date: '2026-11-16' }), '/date', 'unknown-field'],
+    [said({}), '/revision', 'missing-field'], [said({ revision: 0 }), '/revision', 'out-of-range'], [said({ revision: '1' }), '/revision', 'wrong-type'], [said({ revision: 1, date: '2026-11-31' }), '/date', 'bad-date'],
     [said({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'], [{ revision: 1, amount: 5 }, '/description', 'missing-field'],
   ] as const) {
     expect(await ann.say('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({ status: 400, body: { field, code } })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { as } from '../memory-edge.ts'
-import { DINNER, netsIn, openCircle } from './circle.ts'
+import { DINNER, inviteBy, netsIn, openCircle } from './circle.ts'
 
 const THIRDS = ['33.33', '33.33', '33.34']
 
@@ -50,6 +50,22 @@ describe('an expense', () => {
     expect([again.status, again.body]).toEqual([201, once.body])
     expect(await ann.say('POST', `${group}/expenses`, { ...body, amount: 1 }, { 'idempotency-key': 'dinner' })).toMatchObject({ status: 422 })
     expect((await ann.ask(`${group}/expenses`)).body.items).toHaveLength(1)
+  })
+
+  test('E30 E34: the same Idempotency-Key in two groups creates two different ids, and again in one group the same id', async () => {
+    const { group, ann, bob } = await openCircle()
+    const other = `/api/groups/${(await ann.say('POST', '/api/groups', { title: 'Other', currency: 'EUR' })).body.id}`
+    await bob.say('POST', `${other}/join`, { invitation: await inviteBy(ann, other) })
+    for (const [path, body] of [['expenses', DINNER], ['settlements', { toUserId: '456', amount: 5, currency: 'EUR' }], ['invitations', {}]] as const) {
+      const create = async (place: string) => {
+        const made = await ann.say('POST', `${place}/${path}`, body, { 'idempotency-key': `one-${path}` })
+        expect(made.status).toBe(201)
+        return made.body.id
+      }
+      const [here, there, again] = [await create(group), await create(other), await create(group)]
+      expect(there, path).not.toBe(here)
+      expect(again, path).toBe(here)
+    }
   })
 
   test('E28 E13 E-a: of one millisecond are all in the list, the newest first, page by page', async () => {
@@ -103,13 +119,70 @@ describe('an expense', () => {
     expect(await ann.say('POST', `${path}/restore`)).toMatchObject({ status: 409, body: { code: 'expense-not-deleted' } })
   })
 
-  test('E-l: is changed by who paid, whoever recorded it', async () => {
-    const { group, ann, bob, cyd } = await openCircle()
+  test('E-l: can be corrected by the payer, the person who recorded it and the owner of the group; the history shows who did', async () => {
+    const { edge, group, ann, bob, cyd, invitation } = await openCircle()
+    const dot = await as(edge, '1011')
+    await dot.say('POST', `${group}/join`, { invitation, name: 'Dot' })
     const { body: { id } } = await cyd.say('POST', `${group}/expenses`, { ...DINNER, payerId: '456' })
-    const revision = { ...DINNER, amount: 90, revision: 1 }
-    expect(await ann.say('PUT', `${group}/expenses/${id}`, revision)).toMatchObject({ status: 403, body: { code: 'payer-only' } })
-    expect(await cyd.say('PUT', `${group}/expenses/${id}`, revision)).toMatchObject({ status: 403, body: { code: 'payer-only' } })
-    expect(await bob.say('PUT', `${group}/expenses/${id}`, revision)).toMatchObject({ status: 200, body: { amount: '90.00', revision: 2 } })
+    const path = `${group}/expenses/${id}`
+    expect(await dot.say('PUT', path, { ...DINNER, revision: 1 })).toMatchObject({ status: 403, body: { code: 'editor-only' } })
+    for (const [index, person] of [bob, cyd, ann].entries()) {
+      edge.clock.at += 1000
+      expect(await person.say('PUT', path, { ...DINNER, amount: 90 + index, revision: index + 1 })).toMatchObject({ status: 200, body: { amount: `9${index}.00`, revision: index + 2 } })
+    }
+    expect((await dot.ask(`${path}/history`)).body.items.map(({ kind, by, byName }) => [kind, by, byName])).toEqual([
+      ['expense-recorded', '789', 'Cyd'], ['expense-revised', '456', 'Bob'], ['expense-revised', '789', 'Cyd'], ['expense-revised', '123', 'Ann'],
+    ])
+    for (const person of [cyd, ann]) expect(await person.say('DELETE', path)).toMatchObject({ status: 403, body: { code: 'payer-only' } })
+    await cyd.say('POST', `${group}/leave`)
+    expect((await cyd.say('PUT', path, { ...DINNER, revision: 4 })).status).toBe(403)
+    await ann.say('DELETE', `${group}/members/456`)
+    expect((await bob.say('PUT', path, { ...DINNER, revision: 4 })).status).toBe(403)
+  })
+
+  test('its date can be edited, and is another field than the time of its recording', async () => {
+    const { edge, group, ann, bob } = await openCircle()
+    const { body: { id } } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date: '2026-05-01' })
+    await ann.say('POST', `${group}/expenses`, { ...DINNER, date: '2026-05-02' })
+    const path = `${group}/expenses/${id}`
+    expect((await bob.ask(path)).body).toMatchObject({ date: '2026-05-01T00:00:00.000Z', createdAt: '2026-11-16T12:00:00.000Z' })
+    edge.clock.at += 60_000
+    expect(await ann.say('PUT', path, { ...DINNER, revision: 1, date: '2026-05-03T10:00:00+02:00' })).toMatchObject({ status: 200, body: { date: '2026-05-03T08:00:00.000Z', createdAt: '2026-11-16T12:00:00.000Z', updatedAt: '2026-11-16T12:01:00.000Z' } })
+    expect((await bob.ask(`${group}/expenses`)).body.items.map(({ date }) => date)).toEqual(['2026-05-03T08:00:00.000Z', '2026-05-02T00:00:00.000Z'])
+    expect((await bob.ask('/api/users/me/debts')).body.items).toMatchObject([{ expenseId: id, date: '2026-05-03T08:00:00.000Z', createdAt: '2026-11-16T12:00:00.000Z' }, {}])
+    expect((await bob.ask('/api/users/me/activity')).body.items).toMatchObject([{ at: '2026-05-03T08:00:00.000Z' }, { at: '2026-05-02T00:00:00.000Z' }])
+    expect((await bob.ask(`${path}/history`)).body.items).toMatchObject([{ after: { date: '2026-05-01T00:00:00.000Z' } }, { after: { date: '2026-05-03T08:00:00.000Z' } }])
+    expect(await ann.say('PUT', path, { ...DINNER, revision: 2 })).toMatchObject({ status: 200, body: { date: '2026-05-03T08:00:00.000Z' } })
+  })
+
+  test('deleted expenses are listed with the time and the person, the last deleted first, page by page, for members only', async () => {
+    const { edge, group, ann, bob } = await openCircle()
+    const ids: string[] = []
+    for (let n = 0; n < 4; n += 1) {
+      const { body: { id } } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date: `2026-05-0${n + 1}` })
+      ids.push(id)
+    }
+    const kept = (await ann.ask(`${group}/expenses/${ids[1]}`)).body
+    // Two are deleted in the same millisecond.
+    for (const id of [ids[1], ids[2]]) await ann.say('DELETE', `${group}/expenses/${id}`)
+    edge.clock.at += 60_000
+    await ann.say('DELETE', `${group}/expenses/${ids[0]}`)
+    const seen: unknown[] = []
+    let cursor = ''
+    do {
+      const { body } = await bob.ask(`${group}/expenses?deleted=true&limit=1${cursor}`)
+      seen.push(...body.items)
+      cursor = body.cursor === undefined ? '' : `&cursor=${body.cursor}`
+    } while (cursor !== '')
+    expect(seen).toMatchObject([{ id: ids[0], deletedAt: '2026-11-16T12:01:00.000Z', deletedBy: '123' }, {}, {}])
+    expect(seen).toContainEqual({ ...kept, deletedAt: '2026-11-16T12:00:00.000Z', deletedBy: '123' })
+    expect(new Set((seen as { id: string }[]).map(({ id }) => id))).toEqual(new Set(ids.slice(0, 3)))
+    expect((await bob.ask(`${group}/expenses?deleted=false`)).body.items.map(({ id }) => id)).toEqual(ids.slice(3))
+    await ann.say('POST', `${group}/expenses/${ids[0]}/restore`)
+    expect((await bob.ask(`${group}/expenses?deleted=true`)).body.items).toHaveLength(2)
+    expect((await bob.ask(`${group}/expenses/${ids[0]}`)).body).not.toHaveProperty('deletedAt')
+    expect((await bob.ask(`${group}/expenses?deleted=yes`)).status).toBe(400)
+    expect((await (await as(edge, '999')).ask(`${group}/expenses?deleted=true`)).status).toBe(404)
   })
 })
 
@@ -150,12 +223,12 @@ describe('a revision', () => {
   })
 
   test('come again is answered as it was, also when it gave the expense to another', async () => {
-    const { group, ann, bob } = await openCircle()
+    const { group, ann, bob, cyd } = await openCircle()
     const { body: { id } } = await ann.say('POST', `${group}/expenses`, DINNER)
     const body = { ...DINNER, payerId: '456', revision: 1 }
     const [once, again] = [await ann.say('PUT', `${group}/expenses/${id}`, body, { 'idempotency-key': 'k' }), await ann.say('PUT', `${group}/expenses/${id}`, body, { 'idempotency-key': 'k' })]
     expect([once.status, again.status, again.body]).toEqual([200, 200, once.body])
-    expect(await ann.say('PUT', `${group}/expenses/${id}`, { ...DINNER, revision: 2 })).toMatchObject({ status: 403, body: { code: 'payer-only' } })
+    expect(await cyd.say('PUT', `${group}/expenses/${id}`, { ...DINNER, revision: 2 })).toMatchObject({ status: 403, body: { code: 'editor-only' } })
     expect((await bob.say('PUT', `${group}/expenses/${id}`, { ...DINNER, revision: 2 })).status).toBe(200)
   })
 

@@ -17,9 +17,10 @@ let circle: Awaited<ReturnType<typeof openCircle>>
 beforeAll(async () => {
   circle = await openCircle()
   const { ann, bob, cyd, group } = circle
+  circle.edge.clock.at += 60_000
   for (let nth = 0; nth < 7; nth += 1) await ann.say('POST', `${group}/expenses`, { amount: 100, description: `Dinner ${nth}`, date: `2026-11-0${nth + 1}T12:00:00Z` })
   await bob.say('POST', `${group}/expenses`, { amount: '33.34', description: '=HYPERLINK("http://x.example","free")', splitType: 'percentage', splits: [{ userId: '123', percentage: 33.33 }, { userId: '456', percentage: 66.67 }] })
-  await cyd.say('POST', `${group}/expenses`, { amount: 7, currency: 'TON', description: 'Taxi, "late"\nat night', splitType: 'shares', splits: [{ userId: '123', shares: 2 }, { userId: '456', shares: 1 }] })
+  await cyd.say('POST', `${group}/expenses`, { amount: 7, payerId: '456', currency: 'TON', description: 'Taxi, "late"\nat night', splitType: 'shares', splits: [{ userId: '123', shares: 2 }, { userId: '456', shares: 1 }] })
   const gone = (await ann.say('POST', `${group}/expenses`, { amount: 50, description: 'Mistake' })).body.id
   await ann.say('DELETE', `${group}/expenses/${gone}`)
   const { body: { id } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 20, currency: 'EUR' })
@@ -57,7 +58,7 @@ describe('an export', () => {
     const rows = await exported()
     const lines = rows.map((row, index) => ({ line: index + 1, text: JSON.stringify(row) }))
     const events = (expensesImporter.arranged?.(lines, {}) ?? []).flatMap(({ text }): readonly Event[] => {
-      const read = expensesImporter.read(JSON.parse(text), { importId: 'i', rowHash: text, at: NOON })
+      const read = expensesImporter.read(JSON.parse(text), { importId: 'i', rowHash: text, at: NOON + 3_600_000 })
       if (read.kind === 'unreadable') throw new Error(read.reason)
       return read.kind !== 'events' ? [] : read.events.map(({ key, person, occurredAt, type, data, personal }) =>
         ({ type, data, personal, meta: metaOf({ key, occurredAt, actorId: person, subjectId: person, source: 'import' }) }))
@@ -72,6 +73,10 @@ describe('an export', () => {
     }
     const told = (all: readonly Row[]) => all.filter(({ kind }) => kind !== 'entry').map(({ changedAt, joinedAt, leftAt, updatedAt, createdBy, revision, createdAt, groupTitle, ...row }) => JSON.stringify(row, sorted)).sort()
     expect(told(again)).toEqual(told(rows))
+    const recordings = (all: readonly Row[]) => all.filter(({ kind }) => kind === 'expense').map(({ id, date, createdAt, createdBy }) => ({ id, date, createdAt, createdBy }))
+    expect(recordings(again)).toEqual(recordings(rows))
+    expect(recordings(rows)).toContainEqual({ id: expect.any(String) as string, date: '2026-11-01T12:00:00.000Z', createdAt: '2026-11-16T12:01:00.000Z', createdBy: '123' })
+    expect(recordings(rows).find(({ createdBy }) => createdBy === '789')).toBeDefined()
     expect(await expensesQueries(table.reader).balances(circle.id)).toHaveLength(2)
   })
 

@@ -147,6 +147,14 @@ describe('kegs', () => {
     expect(edge.events.filter(({ type }) => type === 'KegTapped').at(1)?.data).toMatchObject({ keg_id: first.body.id })
   })
 
+  test('S-l the same Idempotency-Key in two locations gives two kegs', async () => {
+    const { say } = await openRunningBar()
+    const tap = (loc: string) => say('POST', `${loc}/taps/07/keg`, { beer_id: 'guinness-draught', keg_type: 'half_barrel' }, { 'idempotency-key': 'k1' })
+    const [here, there] = [await tap(LOC), await tap('/v1/locations/loc-002')]
+    expect([here.status, there.status]).toEqual([201, 201])
+    expect(there.body.id).not.toBe(here.body.id)
+  })
+
   test('S48 a type that nobody weighed has the reference weights; one that nobody knows must be told', async () => {
     const { say } = await openRunningBar()
     expect((await say('POST', `${LOC}/taps/01/keg`, { beer_id: 'guinness-draught', keg_type: 'slim_quarter' })).body).toMatchObject({ full_lbs: 87, empty_lbs: 20 })

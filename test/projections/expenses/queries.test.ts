@@ -49,7 +49,9 @@ describe('a group', () => {
 
   test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
     const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
-    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } })
+    expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
+    expect((await ask.deletedExpenses(GROUP, all)).items).toMatchObject([{ deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } }])
+    expect((await ask.deletedExpenses('g2', all)).items).toEqual([])
     expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
@@ -95,6 +97,27 @@ describe('a user', () => {
     const expected = ['paid e3', 'sent s1', 'paid e2', 'owed e1', 'received s2']
     for (const limit of [1, 2, 3, 4, 5, 100]) expect(await told(limit)).toEqual(expected)
     await expect(ask.activityOf('bob', { limit: 1, cursor: 'x' })).rejects.toMatchObject({ code: 'bad-cursor' })
+  })
+
+  test('E22: entries with the same time and the same id in several groups are all in its pages, whatever their size', async () => {
+    const groups = ['g1', 'g2', 'g3', 'g4', 'g5']
+    const ask = after(...groups.flatMap((key) => {
+      const meta = { key }
+      return [created({ meta }), joined('bob', { meta }), recorded({ payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }), meta }), recorded({ expenseId: 'e2', splits: splits({ ann: 1000n, bob: 2000n }), meta }),
+        proposed({ meta: { key, actorId: 'bob' } })]
+    }), recorded({ expenseId: 'e0', spentAt: NOW - DAY, payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }) }))
+    const expected = [...groups.flatMap((group) => [`${group} paid e1`, `${group} owed e2`, `${group} sent s1`]), 'g1 paid e0'].sort()
+    for (const limit of [1, 2, 3, 4, 7, 100]) {
+      const seen: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
+        seen.push(...page.items.map(({ kind, item }) => `${item.groupId} ${kind} ${'expenseId' in item ? item.expenseId : item.id}`))
+        cursor = page.cursor
+      } while (cursor !== undefined)
+      expect(seen.at(-1)).toBe('g1 paid e0')
+      expect([...seen].sort(), `${limit} a page`).toEqual(expected)
+    }
   })
 
   test('E-m: their profile', async () => expect(await after(profileTold()).profile('4711')).toMatchObject({ name: 'Ann' }))

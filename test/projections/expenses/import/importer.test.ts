@@ -228,6 +228,16 @@ describe('a group that Spliit exported', () => {
     expect(items[`${HOLIDAY} / SETTLE#2026-07-06T00:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
   })
 
+  test('E45: a group without a currency code has two decimals, whatever currency it is imported as', () => {
+    const said = { id: 'x1', title: 'Ramen', expenseDate: '2026-05-01T00:00:00.000Z', amount: 100_000, paidById: 'a', paidFor: ['a', 'b', 'c'].map((participantId) => ({ participantId, shares: 100 })), splitMode: 'EVENLY' }
+    const yen = { id: 'yen', name: 'Kyoto', currency: '¥', participants: ['a', 'b', 'c'].map((id) => ({ id, name: id })), expenses: [said] }
+    const imported = (currencyCode: string | null) => folded([{ ...yen, currencyCode }], { currency: 'JPY' }).items
+    expect(imported(null)['GROUP#spliit:yen / TX#2026-05-01T00:00:00.000Z#spliit:x1']).toMatchObject({ amount: 1000, currency: 'JPY', exponent: 0 })
+    expect(new Set(Object.values(netsIn(imported('')['GROUP#spliit:yen / BALANCE#JPY'])))).toEqual(new Set([667n, -333n, -334n]))
+    expect(imported('JPY')['GROUP#spliit:yen / TX#2026-05-01T00:00:00.000Z#spliit:x1']).toMatchObject({ amount: 100_000 })
+    expect(unreadable([{ ...yen, currencyCode: null, expenses: [{ ...said, amount: 100_001 }] }], { currency: 'JPY' })).toEqual([{ line: 1, reason: expect.stringContaining('more decimals') }])
+  })
+
   test('E45: a group that shows only a sign needs to be told its currency', () => {
     const signed = { ...holiday, currencyCode: null }
     expect(unreadable([signed])).toEqual([{ line: 1, reason: expect.stringContaining('--currency') }])

@@ -1,0 +1,61 @@
+/**
+ * Divides balances that sum up to zero into as many groups as possible that each sum up to zero. The balances are in a fixed order, and none
+ * is zero. Returns the groups as indexes. Takes time and memory proportional to 2^n.
+ *
+ * The method is dynamic programming over all subsets. Among several best answers it takes, for the first balance that is left, the group
+ * that contains the earliest others, so the same balances always give the same groups.
+ */
+export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly number[])[] => {
+  const count = balances.length
+  // The first balance is the highest bit: of two sets, the larger number contains the earlier balance.
+  const bitOf = (index: number): number => 1 << (count - 1 - index)
+  const most = mostGroups([...balances].reverse())
+  const groups: (readonly number[])[] = []
+  let left = 2 ** count - 1
+  while (left > 0) {
+    const chosen = nextGroup(left, most)
+    groups.push(balances.map((_, index) => index).filter((index) => (chosen & bitOf(index)) !== 0))
+    left ^= chosen
+  }
+  return groups
+}
+
+/** For every set of balances. A set is a number, one bit per balance. */
+interface Most {
+  /** The largest number of disjoint zero-sum groups in it. */
+  readonly groups: Uint8Array
+  /** 1 if it sums up to zero. */
+  readonly isZero: Uint8Array
+}
+
+const mostGroups = (balances: readonly bigint[]): Most => {
+  const size = 2 ** balances.length
+  const sums = new Array<bigint>(size).fill(0n)
+  const [groups, isZero] = [new Uint8Array(size), new Uint8Array(size)]
+  for (let set = 1; set < size; set += 1) {
+    const lowest = 31 - Math.clz32(set & -set)
+    const sum = (sums[set & (set - 1)] ?? 0n) + (balances[lowest] ?? 0n)
+    sums[set] = sum
+    let most = 0
+    for (let rest = set; rest !== 0; rest &= rest - 1) {
+      const without = groups[set ^ (rest & -rest)] ?? 0
+      if (without > most) most = without
+    }
+    if (sum === 0n) isZero[set] = 1
+    groups[set] = most + (sum === 0n ? 1 : 0)
+  }
+  return { groups, isZero }
+}
+
+/** The largest set that contains the highest balance of `left`, sums up to zero, and leaves as many groups as possible. */
+const nextGroup = (left: number, { groups, isZero }: Most): number => {
+  const first = 1 << (31 - Math.clz32(left))
+  const others = left ^ first
+  const wanted = (groups[left] ?? 0) - 1
+  // Every subset of `others`, the largest first.
+  for (let subset = others; ; subset = (subset - 1) & others) {
+    const set = first | subset
+    if (isZero[set] === 1 && groups[left ^ set] === wanted) return set
+    if (subset === 0) return left
+  }
+}

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { expensesEdge } from '../../../producers/expenses.ts'
+import { BY_INDEX } from '../../../producers/http/domain.ts'
+import { tokenHash } from '../../../projections/access/keys.ts'
+import type { Query } from '../../../projections/table.ts'
+import { send, type Person, type Sent } from '../memory-edge.ts'
+import { DINNER, openCircle } from './circle.ts'
+
+/** A circle in which Ann paid for all, and Bob proposed to pay a part of it back. */
+const openEvening = async () => {
+  const circle = await openCircle()
+  const { group, ann, bob } = circle
+  const { body: { id: expenseId } } = await ann.say('POST', `${group}/expenses`, DINNER)
+  const { body: { id: settlementId } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
+  const pathOf = (url: string): string => url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
+  return { ...circle, pathOf }
+}
+
+type Evening = Awaited<ReturnType<typeof openEvening>>
+
+interface Written {
+  readonly by: 'ann' | 'bob'
+  readonly method: Sent['method'] & string
+  readonly url: string
+  readonly body: object
+  /** A derived event carries the change. */
+  readonly isDerived: boolean
+}
+
+const REVISION: Written = { by: 'ann', method: 'PUT', url: '/api/groups/:groupId/expenses/:expenseId', body: { ...DINNER, amount: 90, revision: 1 }, isDerived: false }
+const RENAMING: Written = { by: 'ann', method: 'PATCH', url: '/api/groups/:groupId', body: { title: 'Flatmates' }, isDerived: false }
+const PROFILE: Written = { by: 'bob', method: 'PUT', url: '/api/groups/:groupId/profile', body: { name: 'Robert' }, isDerived: true }
+const CLAIM: Written = { by: 'ann', method: 'PUT', url: '/api/groups/:groupId/settlements/:settlementId', body: { status: 'completed', txHash: 'a1b2c3d4'.repeat(8) }, isDerived: true }
+
+/** A write that changes the answer of each route, and the person who reads. */
+const ROUTES: Readonly<Record<string, { readonly write: Written; readonly read: 'ann' | 'bob' }>> = {
+  '/api/groups': { write: RENAMING, read: 'bob' },
+  '/api/groups/:groupId': { write: RENAMING, read: 'bob' },
+  '/api/groups/:groupId/invitations': { write: { by: 'ann', method: 'POST', url: '/api/groups/:groupId/invitations', body: {}, isDerived: false }, read: 'bob' },
+  '/api/groups/:groupId/expenses': { write: REVISION, read: 'bob' },
+  '/api/groups/:groupId/expenses/:expenseId': { write: REVISION, read: 'bob' },
+  '/api/groups/:groupId/expenses/:expenseId/history': { write: REVISION, read: 'bob' },
+  '/api/groups/:groupId/activity': { write: CLAIM, read: 'bob' },
+  '/api/groups/:groupId/balances': { write: CLAIM, read: 'bob' },
+  '/api/groups/:groupId/debts': { write: CLAIM, read: 'bob' },
+  '/api/groups/:groupId/export': { write: CLAIM, read: 'bob' },
+  '/api/groups/:groupId/settlements': { write: CLAIM, read: 'bob' },
+  '/api/groups/:groupId/settlements/:settlementId': { write: CLAIM, read: 'bob' },
+  '/api/users/me': { write: PROFILE, read: 'bob' },
+  '/api/users/me/expenses': { write: REVISION, read: 'ann' },
+  '/api/users/me/debts': { write: REVISION, read: 'bob' },
+  '/api/users/me/settlements': { write: CLAIM, read: 'bob' },
+  '/api/users/me/activity': { write: CLAIM, read: 'bob' },
+  '/api/users/me/summary': { write: CLAIM, read: 'bob' },
+}
+
+const questions = expensesEdge.routes.filter(({ method }) => method === 'GET')
+
+test('every GET route of expenses is in the table', () => expect(Object.keys(ROUTES).sort()).toEqual(questions.map(({ url }) => url).sort()))
+
+const personIn = (evening: Evening, name: 'ann' | 'bob'): Person => evening[name]
+
+test.each(Object.entries(ROUTES))('GET %s with Tributary-After never shows less than that event', async (url, { write: { by, method, url: written, body, isDerived }, read }) => {
+  const evening = await openEvening()
+  const { edge, pathOf } = evening
+  const reader = personIn(evening, read)
+  const before = await reader.ask(pathOf(url))
+  expect(before.status).toBe(200)
+  // The newest profile counts, by its time.
+  edge.clock.at += 1000
+  if (isDerived) edge.hold()
+  else edge.pause()
+  const { status, headers } = await personIn(evening, by).say(method, pathOf(written), body, { prefer: 'respond-async' })
+  expect(status).toBe(202)
+  const after = { 'tributary-after': String(headers['tributary-event']) }
+  expect(await reader.ask(pathOf(url), after)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
+  if (isDerived) edge.send()
+  else edge.resume()
+  const now = await reader.ask(pathOf(url), after)
+  expect(now.status).toBe(200)
+  expect(now.text).not.toBe(before.text)
+})
+
+test('OpenAPI names the routes that read an index, which DynamoDB can answer late', async () => {
+  const evening = await openEvening()
+  const { edge, pathOf, ann } = evening
+  const asked: Query[] = []
+  const { query } = edge.reader
+  Object.assign(edge.reader, { query: (each: Query) => (asked.push(each), query(each)) })
+  const { body: { paths } } = await send(edge.app, { url: '/openapi.json' })
+  for (const { url, byIndex } of questions) {
+    asked.splice(0)
+    expect((await ann.ask(pathOf(url))).status, url).toBe(200)
+    // Every request also looks up its token.
+    const indexes = asked.filter(({ index, pk }) => index !== undefined && !pk.startsWith(tokenHash('')))
+    expect({ url, byIndex: byIndex === true }).toEqual({ url, byIndex: indexes.length > 0 })
+    const described = (paths[url.replace(/:(\w+)/g, '{$1}')] as { get: { description?: string } }).get.description
+    expect({ url, described }).toEqual({ url, described: byIndex === true ? BY_INDEX : undefined })
+  }
+})
