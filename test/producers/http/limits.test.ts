@@ -126,15 +126,15 @@ describe('quotas', () => {
 
 test('the edge tells whoever counts everything it appended, and what it answered', async () => {
   const told: unknown[] = []
-  const edge = await openMemoryEdge({ limits: { usageSample: 1 }, report: { appended: (...what) => told.push(what), quarantined: (reason) => told.push(reason), heard: (...what) => told.push(what), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
+  const edge = await openMemoryEdge({ limits: { usageSample: 1 }, report: { appended: (event) => told.push(event), quarantined: (reason) => told.push(reason), heard: (...what) => told.push(what), answered: ({ seconds, ...answer }) => told.push([answer, seconds >= 0]) } })
   const ann = await edge.token('ann')
   await log(edge, ann)
   await send(edge.app, { url: '/nowhere' })
   expect(told).toHaveLength(5)
   expect(told).toEqual(expect.arrayContaining([
-    ['edge', 'PatUsed'],
-    ['edge', 'ApiUsageSampled'],
-    ['edge', 'MealLogged'],
+    { domain: 'meals', source: 'edge', type: 'PatUsed' },
+    { domain: 'meals', source: 'edge', type: 'ApiUsageSampled' },
+    { domain: 'meals', source: 'edge', type: 'MealLogged' },
     [{ method: 'POST', route: '/v1/meals', status: 201 }, true],
     [{ method: 'GET', route: 'none', status: 404 }, true],
   ]))

@@ -29,7 +29,7 @@ const open = async () => {
   const told: unknown[] = []
   const edge = await openMemoryEdge({
     edge: { ...mealsEdge, webhooks: [webhook] },
-    report: { appended: (...what) => told.push(what), heard: (...what) => told.push(what), quarantined: () => undefined, answered: () => undefined },
+    report: { appended: (event) => told.push(event), heard: (...what) => told.push(what), quarantined: () => undefined, answered: () => undefined },
   })
   return { ...edge, told, call: (sent: Partial<Sent>) => send(edge.app, { method: 'POST', url: '/webhooks/toy/right', ...sent }) }
 }
@@ -39,7 +39,8 @@ describe('a call of an outside service', () => {
     const { call, events, told } = await open()
     expect(await call({ body: { days: ['2026-11-15', '2026-11-16'] } })).toMatchObject({ status: 200, body: {} })
     expect(events.map(({ type, meta }) => [type, meta.source])).toEqual([['PatUsed', 'toy'], ['PatUsed', 'toy']])
-    expect(told).toEqual([['toy', 'PatUsed'], ['toy', 'PatUsed'], ['toy', 'taken']])
+    const appended = { domain: 'meals', source: 'toy', type: 'PatUsed' }
+    expect(told).toEqual([appended, appended, ['toy', 'taken']])
   })
 
   test('that comes twice is the same events', async () => {
