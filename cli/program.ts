@@ -6,15 +6,18 @@ import type { Exit } from './output.ts'
 
 export type Action<Options> = (context: Context, options: Options) => Promise<Exit>
 
-const wholeNumber = (least: number) => (text: string): number => {
+const wholeNumber = (least: number, most = Infinity) => (text: string): number => {
   const value = Number(text)
   if (!/^\d{1,12}$/.test(text) || value < least) throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`)
+  if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
   return value
 }
 const price = (text: string): number => {
   if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new InvalidArgumentError('It must be an amount such as 0.625.')
   return Number(text)
 }
+/** The server collects these before it sends them. */
+const MOST_LAST = 100_000
 const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */
@@ -79,7 +82,8 @@ const reading = (program: Command, run: Run): void => {
   program.command('events').description('read the log, decoded')
     .option('--domain <domain>', 'which domain', 'meals').option('--key <key>', 'one key only')
     .option('--from <time>', 'since (RFC 3339)').option('--to <time>', 'until (RFC 3339), exclusive')
-    .option('--follow', 'go on as events come').addOption(json())
+    .option('--last <n>', 'only the newest n events', wholeNumber(1, MOST_LAST))
+    .option('--follow', 'continue with new events, from the end of the log unless --last or --from is given').addOption(json())
     .action(run(async () => (await import('./commands/events.ts')).events))
   program.command('explain').argument('<domain>').argument('<pk>').argument('[sk]').description('the events behind an item, what each changed, and the item as it was')
     .option('--as-of <time>', 'at that time (RFC 3339), or after the event at that position (partition:offset)').addOption(json())
