@@ -1,4 +1,4 @@
-import type { LogRecord, Watermarks } from '../../processors/engine/log.ts'
+import type { Log, LogRecord, Watermarks } from '../../processors/engine/log.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { refuseTrimmed } from '../../processors/engine/trimmed.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
@@ -36,7 +36,7 @@ const FOLLOW_MS = 200
 export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => {
   const pipeline = runtime.pipeline(args.domain)
   const marks = await marksOf(pipeline, args)
-  if (args.last !== undefined) await tell(pipeline, await lastOf(pipeline, marks, { ...args, last: args.last }), { args, says })
+  if (args.last !== undefined) await tell(pipeline, await lastOf(pipeline.log, marks, { ...args, last: args.last }), { args, says })
   else if (args.follow !== true || args.from !== undefined) await readToEnd(pipeline, marks, { args, says })
   if (args.follow !== true) return
   const next = new Map(marks.map(({ partition, high }) => [partition, high]))
@@ -75,9 +75,12 @@ const before = (high: number, records: readonly LogRecord[]): readonly LogRecord
 const SEARCHED = 10_000
 const GROWTH = 8
 
+type Readable = Pick<Log, 'read' | 'readKey'>
+type Wanted = Omit<EventsArgs, 'domain'> & { readonly last: number }
+
 /** The newest events of all partitions, in the order in which the log took them. */
-const lastOf = async (pipeline: Pipeline, marks: readonly Watermarks[], args: EventsArgs & { readonly last: number }): Promise<readonly LogRecord[]> => {
-  const found = await Promise.all(marks.map((mark) => lastIn(pipeline, mark, args)))
+export const lastOf = async (log: Readable, marks: readonly Watermarks[], args: Wanted): Promise<readonly LogRecord[]> => {
+  const found = await Promise.all(marks.map((mark) => lastIn(log, mark, args)))
   return found.flatMap(inOrder).sort((a, b) => a.taken - b.taken).slice(-args.last).map(({ record }) => record)
 }
 
@@ -88,7 +91,7 @@ const inOrder = (records: readonly LogRecord[]): readonly { readonly record: Log
 }
 
 /** Reads from near the end. If that part has too few of the wanted events, reads a larger part, up to the whole partition. */
-const lastIn = async ({ log }: Pipeline, { partition, low, high }: Watermarks, args: EventsArgs & { readonly last: number }): Promise<readonly LogRecord[]> => {
+const lastIn = async (log: Readable, { partition, low, high }: Watermarks, args: Wanted): Promise<readonly LogRecord[]> => {
   const { key, last } = args
   const isSearch = key !== undefined || args.from !== undefined || args.to !== undefined
   for (let part = isSearch ? Math.max(last, SEARCHED) : last; ; part *= GROWTH) {
@@ -102,7 +105,7 @@ const lastIn = async ({ log }: Pipeline, { partition, low, high }: Watermarks, a
   }
 }
 
-const isWanted = ({ timestamp, key }: LogRecord, { from = -Infinity, to = Infinity, ...args }: EventsArgs): boolean =>
+const isWanted = ({ timestamp, key }: LogRecord, { from = -Infinity, to = Infinity, ...args }: Omit<EventsArgs, 'domain'>): boolean =>
   timestamp >= from && timestamp < to && (args.key === undefined || key === args.key)
 
 const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, says }: { args: EventsArgs; says: Says }): Promise<void> => {

@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { events as eventsCommand } from '../../cli/commands/events.ts'
 import { readConfig } from '../../cli/config.ts'
-import { readEvents, type EventRow, type EventsArgs } from '../../cli/operations/events.ts'
+import { lastOf } from '../../cli/operations/events.ts'
 import { createPerform } from '../../cli/operations.ts'
 import { createOutput } from '../../cli/output.ts'
-import { openRuntime, type Runtime } from '../../cli/runtime.ts'
+import { openRuntime } from '../../cli/runtime.ts'
 import { keyFileIn } from '../../cli/sealing.ts'
 import type { LogRecord } from '../../processors/engine/log.ts'
 import { envelope } from '../../producers/http/envelope.ts'
-import { openCodec } from '../../schemas/codec.ts'
 import { at, logged } from '../processors/meals/said.ts'
 
 const meal = (user: string, index: number, words: string) =>
@@ -19,46 +18,36 @@ const meal = (user: string, index: number, words: string) =>
 
 /** A log of several partitions that records where reads begin. */
 const partitioned = (partitions: readonly (readonly Pick<LogRecord, 'key' | 'timestamp'>[])[]) => {
-  const value = openCodec().encode(meal('ann', 0, 'soup'))
-  const records = partitions.map((rows, partition) => rows.map((row, offset): LogRecord => ({ ...row, partition, offset, value })))
+  const records = partitions.map((rows, partition) => rows.map((row, offset): LogRecord => ({ ...row, partition, offset, value: new Uint8Array() })))
   const began: number[] = []
   const read = async function* (partition: number, from: number, to = Infinity) {
     began.push(from)
     yield (records[partition] ?? []).slice(from, to)
   }
-  const log = {
-    topic: 'meals.events', read,
-    readKey: async function* (key: string, from = 0) {
-      for await (const batch of read(0, from)) yield batch.filter((record) => record.key === key)
-    },
-    partitionOf: () => 0,
-    watermarks: () => Promise.resolve(records.map((rows, partition) => ({ partition, low: 0, high: rows.length }))),
+  const readKey = async function* (key: string, from = 0) {
+    for await (const batch of read(0, from)) yield batch.filter((record) => record.key === key)
   }
-  return { began, runtime: { pipeline: () => ({ log, codec: openCodec() }) } as unknown as Runtime }
-}
-
-const rowsOf = async (runtime: Runtime, args: Omit<EventsArgs, 'domain'>): Promise<readonly string[]> => {
-  const rows: EventRow[] = []
-  await readEvents(runtime, { domain: 'meals', ...args }, { row: (row) => void rows.push(row as EventRow), progress: () => undefined, signal: new AbortController().signal })
-  return rows.map(({ position }) => position)
+  const marks = records.map((rows, partition) => ({ partition, low: 0, high: rows.length }))
+  const last = async (args: Parameters<typeof lastOf>[2]): Promise<readonly string[]> => (await lastOf({ read, readKey }, marks, args)).map(({ partition, offset }) => `${partition}:${offset}`)
+  return { began, last }
 }
 
 describe('events', () => {
   test('--last gives the newest events of all partitions in the order in which the log took them', async () => {
-    const { runtime } = partitioned([[{ key: 'a', timestamp: 1 }, { key: 'a', timestamp: 5 }, { key: 'a', timestamp: 3 }], [{ key: 'b', timestamp: 2 }, { key: 'b', timestamp: 4 }, { key: 'b', timestamp: 6 }]])
-    expect(await rowsOf(runtime, { last: 4 })).toEqual(['1:1', '0:1', '0:2', '1:2'])
-    expect(await rowsOf(runtime, { last: 100 })).toHaveLength(6)
+    const { last } = partitioned([[{ key: 'a', timestamp: 1 }, { key: 'a', timestamp: 5 }, { key: 'a', timestamp: 3 }], [{ key: 'b', timestamp: 2 }, { key: 'b', timestamp: 4 }, { key: 'b', timestamp: 6 }]])
+    expect(await last({ last: 4 })).toEqual(['1:1', '0:1', '0:2', '1:2'])
+    expect(await last({ last: 100 })).toHaveLength(6)
   })
 
   test('--last reads from near the end, and further back only while it has too few of a key', async () => {
-    const { runtime, began } = partitioned([Array.from({ length: 100_000 }, (_, index) => ({ key: index % 30_000 === 0 ? 'rare' : 'common', timestamp: index }))])
-    expect(await rowsOf(runtime, { last: 2 })).toEqual(['0:99998', '0:99999'])
+    const { last, began } = partitioned([Array.from({ length: 100_000 }, (_, index) => ({ key: index % 30_000 === 0 ? 'rare' : 'common', timestamp: index }))])
+    expect(await last({ last: 2 })).toEqual(['0:99998', '0:99999'])
     expect(began).toEqual([99_998])
-    expect(await rowsOf(runtime, { key: 'common', last: 1 })).toEqual(['0:99999'])
+    expect(await last({ key: 'common', last: 1 })).toEqual(['0:99999'])
     expect(began.slice(1)).toEqual([90_000])
-    expect(await rowsOf(runtime, { key: 'rare', last: 3 })).toEqual(['0:30000', '0:60000', '0:90000'])
+    expect(await last({ key: 'rare', last: 3 })).toEqual(['0:30000', '0:60000', '0:90000'])
     expect(began.slice(2)).toEqual([90_000, 20_000])
-    expect(await rowsOf(runtime, { last: 2, to: 50_000 })).toEqual(['0:49998', '0:49999'])
+    expect(await last({ last: 2, to: 50_000 })).toEqual(['0:49998', '0:49999'])
   })
 
   test('personal data is shown with its key, and marked once it is forgotten or its key is not there', async () => {

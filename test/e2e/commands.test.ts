@@ -112,7 +112,7 @@ describe('commands', { timeout: 120_000 }, () => {
     const told = JSON.parse(await tell(['cost', 'meals', '--json', '--events-per-month', '1000000'], env)) as { source: { events: number; domain: number }; trickle: { domain: number; bookkeeping: number }; eventsPerMonth: number }
     expect(told).toMatchObject({ source: { events: 2 }, eventsPerMonth: 1_000_000 })
     expect(told.trickle.domain).toBe(told.source.domain)
-    expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(/one transaction an event .* \$\d+\.\d\d/)
+    expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(/one transaction per event .* \$\d+\.\d\d/)
     expect(await run(['cost', 'meals', '--write-price', 'much'], env)).toMatchObject({ code: 2 })
   })
 
