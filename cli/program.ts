@@ -1,4 +1,7 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { SHELLS, type Shell } from './completion.ts'
+import { createRecorder, outcomeOf } from './command-record.ts'
+import type { Recorder } from './command-record.ts'
 import type { Context } from './context.ts'
 import { version } from './version.ts'
 import { EXIT } from './output.ts'
@@ -22,16 +25,25 @@ const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */
 export const createProgram = (context: Context, exit: (code: Exit) => void): Command => {
+  let recorder: Recorder | undefined
   const run = <Options>(load: () => Promise<Action<Options>>) => async (options: Options): Promise<void> => {
     const action = await load()
-    const code = await action(context, options)
-    exit(context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code)
+    try {
+      const code = await action({ ...context, ...(recorder && { recorder }) }, options)
+      const ended = context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code
+      await recorder?.end(`exit ${ended}`)
+      exit(ended)
+    } catch (error) {
+      await recorder?.end(context.signal.aborted ? `exit ${EXIT.interrupted}` : outcomeOf(error))
+      throw error
+    }
   }
   const program = new Command('tributary')
     .description('Events on a log, folded into items that can be rebuilt and proven equal to their events.')
     .version(version())
     .option('--no-color', 'no colours (also by NO_COLOR)')
     .exitOverride()
+    .hook('preAction', (_, command) => void (recorder = createRecorder(command)))
     .showHelpAfterError('(tributary --help, or tributary COMMAND --help, tells more)')
     .addHelpText('after', '\nExit codes: 0 fine, 1 failed, 2 usage, 3 differences found, 4 something is parked, 130 interrupted.')
   serving(program, run)
@@ -164,6 +176,8 @@ const proving = (program: Command, run: Run): void => {
     .option('--seeds <n>', 'how many seeds', wholeNumber(1)).option('--seed <n>', 'this one only', wholeNumber(0))
     .option('--minutes <n>', 'as many as fit', wholeNumber(1)).addOption(json())
     .action(run(async () => (await import('./commands/simulate.ts')).simulate))
+  program.command('completion').addArgument(new Argument('<shell>').choices(SHELLS)).description('print a script that completes commands, options and domains in your shell')
+    .action((shell: Shell) => run(async () => (await import('./commands/completion.ts')).completion)({ shell, program }))
   program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, flip, kafka, writes, scales, expenses, history, mqtt, live: ratios measured in one run')
     .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))

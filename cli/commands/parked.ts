@@ -1,5 +1,5 @@
-import { userInfo } from 'node:os'
 import { Fault } from '../../schemas/fault.ts'
+import { osUser } from '../command-record.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import type { DiscardedRow, ParkedRow, Retried } from '../operations/parked.ts'
@@ -77,9 +77,7 @@ const tell = ({ output }: Context, retried: Retried, json: boolean): Exit => {
 }
 
 const whoami = (): string => {
-  try {
-    return userInfo().username
-  } catch {
-    throw new Fault('bad-usage', 'A discard is on the record, and this system does not say who you are: say --by NAME.')
-  }
+  const user = osUser()
+  if (user === undefined) throw new Fault('bad-usage', 'A discard is on the record, and this system does not report who you are: name yourself with --by NAME.')
+  return user
 }
