@@ -22,6 +22,8 @@ const lacks = [
     'Mosquitto is not here: tests on a real MQTT broker need it. Debian: apt-get install mosquitto'],
   [answers('gcc', ['--version']),
     'gcc is not here: the tests that observe the disk compile their observer with it. Debian: apt-get install gcc libc6-dev'],
+  [['bash', 'zsh', 'fish'].every((shell) => answers(shell, ['--version'])),
+    'bash, zsh or fish is not here: the tests of shell completion run each of them. Debian: apt-get install bash zsh fish'],
   [answers('docker', ['info']),
     'No container engine answers: tests of docker-compose.yml and of the container providers need one. See https://docs.docker.com/engine/install'],
 ].filter(([there]) => !there).map(([, how]) => how)
