@@ -23,7 +23,7 @@ const shell = (name: string): Available => {
 
 const scriptOf = (name: string): Promise<string> => tell(['completion', name], {})
 
-const runShell = (name: string, args: readonly string[], input: string): readonly string[] => {
+const runShell = (name: string, args: readonly string[], input = ''): readonly string[] => {
   const { stdout, stderr, status } = spawnSync(name, args, { input, encoding: 'utf8', env: { ...process.env, TERM: 'dumb' } })
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`)
   return stdout.split('\n').map((line) => line.split('\t')[0] ?? '').filter((line) => line !== '')
@@ -41,7 +41,7 @@ const CANDIDATES: Readonly<Record<string, (script: string, line: string) => read
     const own = script.replace(/^compdef .*$/m, '')
     return runShell('zsh', ['-f'], `${own}\n__tributary_complete ${before.at(-1) ?? "''"} ${before.join(' ')}\n`).filter((word) => word.startsWith(words.at(-1) ?? ''))
   },
-  fish: (script, line) => runShell('fish', ['--no-config'], `${script}\ncomplete -C '${line}'\n`),
+  fish: (script, line) => runShell('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'\n`]),
 }
 
 for (const [name, candidates] of Object.entries(CANDIDATES)) {
