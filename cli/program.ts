@@ -80,7 +80,7 @@ const serving = (program: Command, run: Run): void => {
     .option('--seed <n>', 'the same seed gives the same traffic', wholeNumber(0), 1).addOption(json())
     .action(run(async () => (await import('./commands/demo.ts')).demo))
   program.command('append').argument('<domain>').argument('<type>').argument('<json>', 'the fields of the event, and "personal" with its personal fields; - reads stdin').description('append one event by hand, with the checks of the edge')
-    .option('--key <key>', 'the key whose event it is').option('--subject <id>', 'the person whom the personal fields are about (default: the actor)')
+    .option('--key <key>', 'the key whose event it is').option('--subject <id>', 'the person whom the personal fields are about (default: the actor, or the key if keys are people)')
     .option('--actor <id>', 'the user who does it (default: none, the operator)').option('--at <time>', 'when it happened (RFC 3339; default: now)')
     .option('--idempotency-key <key>', 'the same command with the same key has no further effect')
     .option('--yes', 'do not ask').addOption(json())

@@ -13,6 +13,8 @@ export interface ByHand {
   readonly internal: Readonly<Record<string, string>>
   /** The keys of its log. */
   readonly key: RegExp
+  /** True if a key is the person that the event is about. */
+  readonly isKeyAPerson?: true
   /** By the name of the field, in every event of the domain. They are the limits of the edge. */
   readonly fields: Readonly<Record<string, FieldRule>>
   /** What fields must be together. Returns the mistake. */

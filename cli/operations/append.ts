@@ -5,6 +5,7 @@ import { createCommands } from '../../producers/commands.ts'
 import { deadlineAfter } from '../../producers/deadline.ts'
 import { envelope } from '../../producers/http/envelope.ts'
 import { hashedKey } from '../../producers/http/headers.ts'
+import { isUser } from '../../projections/access/keys.ts'
 import type { Outcome } from '../../projections/projection.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -47,7 +48,9 @@ export const appendEvent: Operation<AppendArgs> = async (runtime, args): Promise
   if (!types.includes(type)) throw new Fault('bad-usage', `The domain ${domain} has no event "${type}". It has ${types.filter((each) => !Object.hasOwn(rules.internal, each)).join(', ')}.`)
   const { data, personal } = eventFromJson(type, args.fields)
   checkByHand(rules, { type, key, fields: { data, personal } })
-  const meta = metaOf(args, runtime.clock.now())
+  const meta = metaOf({ ...(rules.isKeyAPerson && { subject: key }), ...args }, runtime.clock.now())
+  const stranger = [meta.subjectId, meta.actorId].find((id) => id !== null && !isUser(id))
+  if (stranger !== undefined) throw new Fault('bad-usage', `"${stranger}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
   if (personal !== null && meta.subjectId === null) throw new Fault('bad-usage', `A ${type} has personal data: name the person it is about with --subject.`)
   const event: Event = { type, meta, data, personal }
   const { position, eventId, outcome } = await createCommands({ log, codec, outcomes: serving().outcomes }).execute(event, { wait: true, timeoutMs: ANSWER_MS, deadline: deadlineAfter(ANSWER_MS) })

@@ -15,6 +15,7 @@ export const mealsByHand: ByHand = {
     SummariesRebuilt: 'Nothing needs it: run tributary rebuild.',
   },
   key: /^[A-Za-z0-9_.:@-]{1,64}$/,
+  isKeyAPerson: true,
   fields: {
     mealId: { is: (id) => mealNameOf(id) !== undefined, what: 'the id of a meal, such as 20261116T083000000Z-abc' },
     tz: { is: isZone, what: 'an IANA time zone' },

@@ -42,7 +42,7 @@ const open = async () => {
 describe('append', { timeout: 60_000 }, () => {
   test('appends one event, sealed as the edge seals it, and reports its position and the outcome', async () => {
     const { folder, append, events } = await open()
-    const appended = await append({ type: 'MealLogged', key: 'ann', subject: 'ann', fields: MEAL })
+    const appended = await append({ type: 'MealLogged', key: 'ann', fields: MEAL })
     expect(appended).toMatchObject({ position: '0:0', outcome: { kind: 'applied' } })
     expect(await events()).toMatchObject([{ type: 'MealLogged', event: { meta: { eventId: appended.eventId, source: 'command-line', actorId: null, subjectId: 'ann' }, personal: { mealSummary: 'Secret soup' } } }])
     const holding = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.startsWith('log') && name.endsWith('.mdb') && readFileSync(join(folder, name)).includes('Secret soup'))
@@ -68,6 +68,7 @@ describe('append', { timeout: 60_000 }, () => {
     expect(await refused({ domain: 'scales-series' })).toMatch(/^bad-usage: .*append to scales/)
     expect(await refused({ type: 'MealEaten' })).toMatch(/^bad-usage: .*no event "MealEaten".*MealLogged/)
     expect(await refused({ type: 'PersonForgotten', fields: { items: [] } })).toMatch(/^bad-event: Only the program appends a PersonForgotten\. Run tributary forget/)
+    expect(await refused({ subject: 'a b' })).toMatch(/^bad-usage: "a b" is no user id/)
     expect(await refused({ key: 'a b' })).toMatch(/^bad-event: "a b" is no key/)
     expect(await refused({ fields: { ...MEAL, calories: -1 } })).toMatch(/^bad-event: .*calories must be between 0/)
     expect(await refused({ fields: { ...MEAL, tz: 'Mars/Base' } })).toMatch(/^bad-event: .*tz must be an IANA time zone/)
@@ -75,7 +76,7 @@ describe('append', { timeout: 60_000 }, () => {
     expect(await refused({ fields: { ...MEAL, colour: 'red' } })).toMatch(/^bad-event: .*no field colour/)
     expect(await refused({ fields: { ...MEAL, mealId: 'x' } })).toMatch(/^bad-event: .*mealId/)
     expect(await refused({ fields: { ...MEAL, personal: { ...MEAL.personal, mealSummary: 'x'.repeat(1_001) } } })).toMatch(/^bad-event: .*personal\.mealSummary/)
-    expect(await append({ type: 'MealLogged', key: 'ann', fields: MEAL }).catch((error: Error) => error.message)).toMatch(/--subject/)
+    expect(await append({ domain: 'expenses', type: 'ProfileTold', key: 'ann', fields: { at: 1, personal: { name: 'Ann', username: null, avatarUrl: null } } }).catch((error: Error) => error.message)).toMatch(/--subject/)
     expect(await events()).toEqual([])
   })
 
