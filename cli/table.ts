@@ -18,7 +18,7 @@ type Rows = readonly (readonly string[])[]
 
 const GAP = 2
 /** A column of text is not made narrower than this. */
-const LEAST = 20
+const LEAST = 16
 
 /**
  * Rows of text as a table; the first row contains the headings. If the table is wider than the space, headings and columns of text take several
