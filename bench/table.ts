@@ -1,14 +1,16 @@
-/** Columns as wide as their widest cell; numbers to the right. Benchmarks print, and never judge. */
-export const printTable = (title: string, rows: readonly (readonly (string | number)[])[]): void => {
-  const cells = rows.map((row) => row.map(String))
-  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
-  const line = (row: readonly string[]) => `| ${row.map((cell, column) => pad(cell, widths[column] ?? 0)).join(' | ')} |`
-  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
-  const [head = [], ...body] = cells
-  process.stdout.write([`\n${title}\n`, line(head), rule, ...body.map(line), ''].join('\n'))
-}
+import { columnsIn } from '../cli/output.ts'
+import { formatTable } from '../cli/table.ts'
 
-const pad = (cell: string, width: number): string => (/^[\d,.]+/.test(cell) ? cell.padStart(width) : cell.padEnd(width))
+const WIDTH = 80
+
+/** Prints a table that fits the terminal. Benchmarks print, and never judge. */
+export const printTable = (title: string, rows: readonly (readonly (string | number)[])[]): void => {
+  const [head = [], ...body] = rows.map((row) => row.map(String))
+  const right = head.filter((_, column) => body.every((row) => /^[\d,.]+/.test(row[column] ?? '')))
+  const width = columnsIn(process.env) ?? (process.stdout.columns || WIDTH)
+  const table = formatTable([head, ...body], { right, wrap: head.slice(0, 1) }, { width, breaks: false, heading: (text) => text })
+  process.stdout.write(`\n${title}\n${table}\n`)
+}
 
 export const perSecond = (count: number, seconds: number): string => Math.round(count / seconds).toLocaleString('en')
 

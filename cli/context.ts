@@ -1,4 +1,5 @@
 import { readConfig } from './config.ts'
+import type { Recorder } from './command-record.ts'
 import type { Config } from './config.ts'
 import type { Output } from './output.ts'
 
@@ -7,6 +8,8 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly output: Output
   readonly signal: AbortSignal
+  /** Reports the command to the log of a server. Default: nothing is reported. */
+  readonly recorder?: Recorder
 }
 
 export const configOf = ({ env }: Context): Config => readConfig(env)

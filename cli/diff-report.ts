@@ -5,7 +5,7 @@ import type { ItemChange } from '../processors/engine/differences.ts'
 import type { Value } from '../projections/item.ts'
 import { counted } from '../schemas/counted.ts'
 import { count } from './meter.ts'
-import { columns, type Output } from './output.ts'
+import type { Output } from './output.ts'
 import type { PointChange, PointsDiffed } from './diff-points.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -77,14 +77,14 @@ const typeOf = (codec: Workplace['codec'], value: Uint8Array): string | null => 
   }
 }
 
-export const reportText = (report: DiffReport, { bold, dim }: Pick<Output, 'bold' | 'dim'>): string => {
+export const reportText = (report: DiffReport, { bold, dim, table }: Pick<Output, 'bold' | 'dim' | 'table'>): string => {
   const { domain, generation, foldVersion, against, positions, kinds, decisions, bookkeeping, moving, own, points } = report
   const at = Object.entries(positions).map(([partition, offset]) => `${partition}:${offset}`).join(' ')
   const lines = [bold(`${domain}: generation ${generation} (folds v${foldVersion}) against generation ${against.generation} (folds v${against.foldVersion}), which serves, as of ${at || 'an empty log'}`)]
   if (!report.differs) lines.push(points ? 'no item, no point and no decision comes out differently' : 'no item and no decision comes out differently')
-  lines.push(columns([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(count), fieldsOf(kind.fields)]), ...(points ? [['points', ...[points.added, points.removed, points.changed, points.same].map(count), '-']] : [])]))
+  lines.push(table([['kind', 'added', 'removed', 'changed', 'same', 'fields changed'], ...kinds.map((kind) => [kind.kind, ...[kind.added, kind.removed, kind.changed, kind.same].map(count), fieldsOf(kind.fields)]), ...(points ? [['points', ...[points.added, points.removed, points.changed, points.same].map(count), '-']] : [])], { right: ['added', 'removed', 'changed', 'same'], wrap: ['fields changed'] }))
   if (own > 0) lines.push(dim(`and ${counted(own, 'item')} of our own (outcomes, requests, traces) that are no result of a rule`))
-  if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), columns(decisions.sample.map((each) => [`  ${each.position}`, each.type ?? '?', each.key ?? '-', each.appendedAt ?? '-', `${each.before} -> ${each.after}`])))
+  if (decisions.changed > 0) lines.push('', bold(`decisions that come out differently: ${decisions.changed}`), table([['position', 'event', 'key', 'appended', 'decision'], ...decisions.sample.map((each) => [each.position, each.type ?? '?', each.key ?? '-', each.appendedAt ?? '-', `${each.before} -> ${each.after}`])], { wrap: ['decision'] }))
   if (decisions.unknown > 0) lines.push(dim(`${counted(decisions.unknown, 'refusal')} of events older than a day: what generation ${against.generation} made of them is no longer kept`))
   if (report.sample.length > 0) lines.push('', bold(`a sample of ${report.sample.length}`), ...report.sample.flatMap(textOf))
   if (points !== undefined && points.sample.length > 0) lines.push('', bold(`a sample of ${counted(points.sample.length, 'point')}`), ...points.sample.map(textOfPoint))

@@ -5,6 +5,10 @@ import { scalesSeries } from '../processors/scales/series.ts'
 import { expensesEdgeWith } from '../producers/expenses.ts'
 import { expensesExporter } from '../producers/expenses/export.ts'
 import type { Exporter } from '../producers/exporting.ts'
+import type { ByHand } from '../producers/by-hand.ts'
+import { expensesByHand } from '../producers/expenses/by-hand.ts'
+import { mealsByHand } from '../producers/meals/by-hand.ts'
+import { scalesByHand } from '../producers/scales/by-hand.ts'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { mealsEdge } from '../producers/meals.ts'
 import { scalesEdge } from '../producers/scales.ts'
@@ -34,6 +38,8 @@ export interface Listed {
   readonly importer?: Importer
   /** How it gives out all it has of one key; absent where it does not. */
   readonly exporter?: Exporter
+  /** How an operator appends one of its events; absent where another domain has the same log. */
+  readonly byHand?: ByHand
   /** How some of its items are told to people. */
   readonly tellings?: readonly Telling[]
 }
@@ -60,10 +66,10 @@ const expensesOf = ({ config: { telegram, ton }, failed }: Outside): EdgeParts =
 
 /** Every domain of the program, in one place. */
 const LISTED: readonly Listed[] = [
-  { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter },
-  { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' } },
+  { domain: meals, edge: mealsEdge, partition: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' }, importer: mealsImporter, byHand: mealsByHand },
+  { domain: scales, edge: scalesEdge, series: scalesSeries.name, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001, KEG#keg-20261116-4f0k2m9x1z or DEVICE#SCALE-0042' }, byHand: scalesByHand },
   { domain: scalesSeries, partition: { keyIn: logKeyOf, example: 'LOCATION#loc-001 or KEG#keg-20261116-4f0k2m9x1z' } },
-  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter, exporter: expensesExporter, tellings: [balanceTelling] },
+  { domain: expenses, edge: expensesOf, partition: { keyIn: expensesLogKeyOf, example: 'GROUP#0b6f3c1e-5d0a-4a53-9d53-6f1f0f7a2c11 or USER#4711' }, importer: expensesImporter, exporter: expensesExporter, byHand: expensesByHand, tellings: [balanceTelling] },
 ]
 
 export const DOMAINS: readonly Domain[] = LISTED.map(({ domain }) => domain)
@@ -89,6 +95,13 @@ export const tellingOf = (name: string, sk: string | undefined): Telling | undef
 
 export const importerOf = (name: string): Importer => handOf(name, 'importer')
 export const exporterOf = (name: string): Exporter => handOf(name, 'exporter')
+
+export const byHandOf = (name: string): ByHand => {
+  const { domain, byHand } = listed(name)
+  if (byHand !== undefined) return byHand
+  const same = LISTED.find((each) => each.byHand !== undefined && each.domain.topic === domain.topic)
+  throw new Fault('bad-usage', `${name} has no log of its own${same === undefined ? '' : `: append to ${same.domain.name}, whose log it folds`}.`)
+}
 
 /** What some domains can do, or a Fault that names those. */
 const handOf = <Hand extends 'importer' | 'exporter'>(name: string, hand: Hand): NonNullable<Listed[Hand]> => {

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { isFault } from '../schemas/fault.ts'
-import { createOutput, EXIT, wantsColor } from './output.ts'
+import { columnsIn, createOutput, EXIT, wantsColor } from './output.ts'
 import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
 
@@ -8,6 +8,7 @@ const output = createOutput({
   out: process.stdout,
   err: process.stderr,
   color: wantsColor(process.env, process.argv, process.stdout.isTTY && process.stderr.isTTY),
+  columns: columnsIn(process.env),
   now: Date.now,
 })
 

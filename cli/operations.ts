@@ -1,4 +1,5 @@
 import { Fault } from '../schemas/fault.ts'
+import { appendEvent } from './operations/append.ts'
 import { backUp } from './operations/backup.ts'
 import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
@@ -20,6 +21,7 @@ const OPERATIONS = {
   'token-create': createToken as Operation<unknown>,
   'token-list': listTokens as Operation<unknown>,
   'token-revoke': revokeToken as Operation<unknown>,
+  'append': appendEvent as Operation<unknown>,
   'events': readEvents as Operation<unknown>,
   'export': exportKey as Operation<unknown>,
   'import': importLines as Operation<unknown>,

@@ -1,4 +1,6 @@
+import { styleText } from 'node:util'
 import type { Says } from './socket.ts'
+import { formatTable, widthOf, type TableOptions } from './table.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2, differs: 3, parked: 4, interrupted: 130 } as const
 export type Exit = (typeof EXIT)[keyof typeof EXIT]
@@ -16,21 +18,31 @@ export interface Output {
   progress(text: string, share?: number): void
   /** Ends a progress line, so that what follows begins on its own. */
   settle(): void
+  /** Shows a text in the place of the previous one on a terminal, without scrolling. Elsewhere: as lines, with an empty line after them. */
+  redraw(text: string): void
+  /** Rows as a table that fits the terminal; the first row contains the headings. */
+  table(rows: readonly (readonly string[])[], options?: TableOptions): string
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
   readonly red: (text: string) => string
+  readonly green: (text: string) => string
 }
 
 export interface Terminal {
-  readonly out: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly out: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly err: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly color: boolean
+  /** The width that the user demands (COLUMNS), whether stdout is a terminal or not. */
+  readonly columns?: number | undefined
   now(): number
 }
 
-export const createOutput = ({ out, err, color, now }: Terminal): Output => {
+const WIDTH = 80
+
+export const createOutput = ({ out, err, color, columns, now }: Terminal): Output => {
   let open = false
   let last = -Infinity
+  let drawn = 0
   const settle = (): void => {
     if (open) err.write('\r\u001b[K')
     open = false
@@ -40,7 +52,15 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
     settle()
     out.write(`${text}\n`)
   }
-  const paint = (code: number) => (text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const paint = (format: Format) => (text: string): string => (color ? styleText(format, text, { validateStream: false }) : text)
+  // A terminal of unknown size reports 0.
+  const width = (): number => columns ?? ((out.isTTY === true && out.columns) || WIDTH)
+  const redraw = (text: string): void => {
+    if (out.isTTY !== true) return write(`${shown(text)}\n`)
+    const lines = fitting(shown(text), { width: width(), height: (out.rows || Infinity) - 1 })
+    write(`${drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[J`}${lines.text}`)
+    drawn = lines.height
+  }
   return {
     line: (text) => write(shown(text)),
     exact: (text) => write(out.isTTY === true ? escapeControls(text) : text),
@@ -59,10 +79,29 @@ export const createOutput = ({ out, err, color, now }: Terminal): Output => {
       }
     },
     settle,
-    bold: paint(1),
-    dim: paint(2),
-    red: paint(31),
+    redraw,
+    // Escaped first, because an escaped character is wider.
+    table: (rows, options = {}) => formatTable(rows.map((row) => row.map(shown)), options, { width: width(), breaks: columns !== undefined || out.isTTY === true, heading: paint('bold') }),
+    bold: paint('bold'),
+    dim: paint('dim'),
+    red: paint('red'),
+    green: paint('green'),
   }
+}
+
+type Format = 'bold' | 'dim' | 'red' | 'green'
+
+/** The first lines of a text that fit the screen, and how many rows of it they take: a line that is too wide takes several. */
+const fitting = (text: string, { width, height }: { width: number; height: number }): { readonly text: string; readonly height: number } => {
+  const lines: string[] = []
+  let taken = 0
+  for (const line of text.split('\n')) {
+    const rows = Math.max(1, Math.ceil(widthOf(line) / width))
+    if (taken + rows > height) break
+    lines.push(line)
+    taken += rows
+  }
+  return { text: lines.join('\n'), height: taken }
 }
 
 /** All control characters but line feed and tab, and the marks that reverse the direction of text. */
@@ -73,21 +112,22 @@ const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) =
 
 /** The colours of `paint` stay. */
 const escapeButColors = (text: string): string => text.split(COLORS).map((part, index) => (index % 2 === 0 ? escapeControls(part) : part)).join('')
-const COLORS = /(\u001b\[(?:0|1|2|31)m)/
+const COLORS = /(\u001b\[(?:1|2|22|31|32|39)m)/
 
 const BAR = 20
 const bar = (share: number): string => `[${'#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '.')}]`
 
-/** `NO_COLOR` (any value) and `--no-color` win; otherwise colours only on a terminal. */
-export const wantsColor = (env: Readonly<Record<string, string | undefined>>, args: readonly string[], isTTY: boolean): boolean =>
-  isTTY && (env['NO_COLOR'] ?? '') === '' && !args.includes('--no-color') && env['TERM'] !== 'dumb'
-
-/** Rows of text as columns; those that the first row names in `right` end alike. */
-export const columns = (rows: readonly (readonly string[])[], right: readonly string[] = []): string => {
-  const head = rows[0] ?? []
-  const widths = head.map((_, index) => rows.reduce((widest, row) => Math.max(widest, (row[index] ?? '').length), 0))
-  const padded = (cell: string, index: number): string => (right.includes(head[index] ?? '') ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0))
-  return rows.map((row) => row.map((cell, index) => (index === row.length - 1 && right.length === 0 ? cell : padded(cell, index))).join('  ').trimEnd()).join('\n')
+/** `NO_COLOR` and `--no-color` switch colours off, `FORCE_COLOR` switches them on. Default: only on a terminal. */
+export const wantsColor = (env: Env, args: readonly string[], isTTY: boolean): boolean => {
+  if ((env['NO_COLOR'] ?? '') !== '' || args.includes('--no-color') || env['FORCE_COLOR'] === '0') return false
+  return (env['FORCE_COLOR'] ?? '') !== '' || (isTTY && env['TERM'] !== 'dumb')
 }
+
+const LEAST_COLUMNS = 40
+
+/** `COLUMNS`, if it is a usable number. Shells set it for themselves; a user exports it to demand a width. */
+export const columnsIn = ({ COLUMNS }: Env): number | undefined => (/^\d{2,5}$/.test(COLUMNS ?? '') ? Math.max(LEAST_COLUMNS, Number(COLUMNS)) : undefined)
+
+type Env = Readonly<Record<string, string | undefined>>
 
 export const saysTo = (output: Output, signal: AbortSignal, row: (row: unknown) => void): Says => ({ row, progress: output.progress, signal })

@@ -1,4 +1,7 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { SHELLS, type Shell } from './completion.ts'
+import { createRecorder, outcomeOf } from './command-record.ts'
+import type { Recorder } from './command-record.ts'
 import type { Context } from './context.ts'
 import { version } from './version.ts'
 import { EXIT } from './output.ts'
@@ -6,29 +9,41 @@ import type { Exit } from './output.ts'
 
 export type Action<Options> = (context: Context, options: Options) => Promise<Exit>
 
-const wholeNumber = (least: number) => (text: string): number => {
+const wholeNumber = (least: number, most = Infinity) => (text: string): number => {
   const value = Number(text)
   if (!/^\d{1,12}$/.test(text) || value < least) throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`)
+  if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
   return value
 }
 const price = (text: string): number => {
   if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new InvalidArgumentError('It must be an amount such as 0.625.')
   return Number(text)
 }
+/** The server collects these before it sends them. */
+const MOST_LAST = 100_000
 const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */
 export const createProgram = (context: Context, exit: (code: Exit) => void): Command => {
+  let recorder: Recorder | undefined
   const run = <Options>(load: () => Promise<Action<Options>>) => async (options: Options): Promise<void> => {
     const action = await load()
-    const code = await action(context, options)
-    exit(context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code)
+    try {
+      const code = await action({ ...context, ...(recorder && { recorder }) }, options)
+      const ended = context.signal.aborted && code !== EXIT.fine ? EXIT.interrupted : code
+      await recorder?.end(`exit ${ended}`)
+      exit(ended)
+    } catch (error) {
+      await recorder?.end(context.signal.aborted ? `exit ${EXIT.interrupted}` : outcomeOf(error))
+      throw error
+    }
   }
   const program = new Command('tributary')
     .description('Events on a log, folded into items that can be rebuilt and proven equal to their events.')
     .version(version())
     .option('--no-color', 'no colours (also by NO_COLOR)')
     .exitOverride()
+    .hook('preAction', (_, command) => void (recorder = createRecorder(command)))
     .showHelpAfterError('(tributary --help, or tributary COMMAND --help, tells more)')
     .addHelpText('after', '\nExit codes: 0 fine, 1 failed, 2 usage, 3 differences found, 4 something is parked, 130 interrupted.')
   serving(program, run)
@@ -64,6 +79,12 @@ const serving = (program: Command, run: Run): void => {
     .option('--rate <n>', 'requests a second', wholeNumber(1), 20)
     .option('--seed <n>', 'the same seed gives the same traffic', wholeNumber(0), 1).addOption(json())
     .action(run(async () => (await import('./commands/demo.ts')).demo))
+  program.command('append').argument('<domain>').argument('<type>').argument('<json>', 'the fields of the event, and "personal" with its personal fields; - reads stdin').description('append one event by hand, with the checks of the edge')
+    .option('--key <key>', 'the key of the event (default, if keys are people: the subject, else the actor)').option('--subject <id>', 'the person whom the personal fields are about (default: the actor, or the key if keys are people)')
+    .option('--actor <id>', 'the user who does it (default: none, the operator)').option('--at <time>', 'when it happened (RFC 3339; default: now)')
+    .option('--idempotency-key <key>', 'the same command with the same key has no further effect')
+    .option('--yes', 'do not ask').addOption(json())
+    .action((domain: string, type: string, fields: string, options: object) => run(async () => (await import('./commands/append.ts')).append)({ domain, type, fields, ...options }))
   program.command('import').argument('<domain>').argument('<file>').description('items of the source tables (NDJSON or a DynamoDB export) as events; of expenses also what Spliit or "export" wrote; repeatable without effect')
     .option('--currency <code>', 'of expenses whose group names none').addOption(json())
     .action((domain: string, file: string, options: { json?: true; currency?: string }) => run(async () => (await import('./commands/import.ts')).importFile)({ domain, file, ...options }))
@@ -79,7 +100,8 @@ const reading = (program: Command, run: Run): void => {
   program.command('events').description('read the log, decoded')
     .option('--domain <domain>', 'which domain', 'meals').option('--key <key>', 'one key only')
     .option('--from <time>', 'since (RFC 3339)').option('--to <time>', 'until (RFC 3339), exclusive')
-    .option('--follow', 'go on as events come').addOption(json())
+    .option('--last <n>', 'only the newest n events', wholeNumber(1, MOST_LAST))
+    .option('--follow', 'continue with new events, from the end of the log unless --last or --from is given').addOption(json())
     .action(run(async () => (await import('./commands/events.ts')).events))
   program.command('explain').argument('<domain>').argument('<pk>').argument('[sk]').description('the events behind an item, what each changed, and the item as it was')
     .option('--as-of <time>', 'at that time (RFC 3339), or after the event at that position (partition:offset)').addOption(json())
@@ -154,6 +176,8 @@ const proving = (program: Command, run: Run): void => {
     .option('--seeds <n>', 'how many seeds', wholeNumber(1)).option('--seed <n>', 'this one only', wholeNumber(0))
     .option('--minutes <n>', 'as many as fit', wholeNumber(1)).addOption(json())
     .action(run(async () => (await import('./commands/simulate.ts')).simulate))
+  program.command('completion').addArgument(new Argument('<shell>').choices(SHELLS)).description('print a script that completes commands, options and domains in your shell')
+    .action((shell: Shell) => run(async () => (await import('./commands/completion.ts')).completion)({ shell, program }))
   program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, flip, kafka, writes, scales, expenses, history, mqtt, live: ratios measured in one run')
     .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))

@@ -1,4 +1,5 @@
-import { Fault } from '../schemas/fault.ts'
+import { Fault, messageOf } from '../schemas/fault.ts'
+import { outcomeOf } from './command-record.ts'
 import type { Config } from './config.ts'
 import { configOf } from './context.ts'
 import type { Context } from './context.ts'
@@ -35,7 +36,10 @@ export const ask = (context: Context, { name, args = {}, row, opening = {} }: As
 export const asking = async <T>(context: Context, { processing = false, first = false }: Opening, use: (ask: Ask) => Promise<T>): Promise<T> => {
   const config = configOf(context)
   const says = (row: (row: unknown) => void = () => undefined) => saysTo(context.output, context.signal, row)
-  if (isEmbedded(config) && (await isHeld(config))) return use(async (name, args, row) => (await serverOf(config))(name, args, says(row)))
+  if (isEmbedded(config) && (await isHeld(config))) {
+    await context.recorder?.announce(config.data)
+    return use(async (name, args, row) => (await serverOf(config))(name, args, says(row)))
+  }
   if (isEmbedded(config) && !first) requireFolder(config.data)
   return withRuntime(context, { founds: first }, async (runtime) => {
     if (processing && isEmbedded(config)) for (const pipeline of runtime.pipelines.values()) await pipeline.start('processor')
@@ -63,8 +67,16 @@ export const withRuntime = async <T>(context: Context, { founds }: { readonly fo
     context.output.progress(error instanceof Fault ? `${error.code}: ${error.message}` : String(error))
   }
   const runtime = await openRuntime({ config, watching: { failed }, note: (line) => context.output.note(line), founds })
+  const leave = async (outcome: string): Promise<void> => {
+    await context.recorder?.leave(runtime.records, outcome).catch((error: unknown) => context.output.note(`No server will log this command: its record could not be written (${messageOf(error)}).`))
+  }
   try {
-    return await use(runtime)
+    const result = await use(runtime)
+    await leave('done')
+    return result
+  } catch (error) {
+    await leave(outcomeOf(error))
+    throw error
   } finally {
     await runtime.close()
   }

@@ -8,6 +8,7 @@ import { openCodec } from '../schemas/codec.ts'
 import { openAdapters } from './adapters.ts'
 import type { Adapters } from './adapters.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
+import { createCommandRecords, type CommandRecords } from './command-record.ts'
 import type { Config } from './config.ts'
 import { DOMAINS, unknownDomain } from './domains.ts'
 import { holdFolder } from './folder.ts'
@@ -27,6 +28,8 @@ export interface Runtime {
   readonly keys: Keys
   readonly pipelines: ReadonlyMap<string, Pipeline>
   readonly metrics: Metrics
+  /** Commands that ran in processes of their own, for a server to log. */
+  readonly records: CommandRecords
   /** The data folder's lock and socket, where something is embedded and this process holds it. */
   readonly held: Held | undefined
   /** Where this process listens, once it does. */
@@ -70,6 +73,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS, founds = true, ro
   const adapters = await openAdapters(config)
   const pipelines = new Map<string, Pipeline>()
   let keys: Keys | undefined
+  let records: CommandRecords
   const closeAll = async (): Promise<void> => {
     await Promise.all([...pipelines.values()].map((pipeline) => pipeline.stop()))
     await keys?.store.close()
@@ -78,6 +82,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS, founds = true, ro
   }
   try {
     const { control: kept, ledger } = await openKept(adapters.stores, { domains, founds })
+    records = createCommandRecords(kept)
     const [control, marks] = [createControl({ store: kept, now: clock.now }), createMarks(kept)]
     keys = await openKeys({ adapters, control: kept, domains, founds })
     const holder = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
@@ -95,7 +100,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS, founds = true, ro
   }
   let closing: Promise<void> | undefined
   return {
-    config, clock, adapters, keys, pipelines, metrics, held,
+    config, clock, adapters, keys, pipelines, metrics, records, held,
     where: {},
     pipeline: (domain) => known(pipelines, domains, domain),
     close: () => (closing ??= closeAll()),

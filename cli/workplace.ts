@@ -57,6 +57,7 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
       for (const domain of domains) await use(await workplaceIn(runtime, runtime.pipeline(domain.name)))
     })
   }
+  await context.recorder?.announce(config.data)
   giveWay()
   for (const domain of domains) {
     const workplace = await openBeside(config, domain)

@@ -1,7 +1,7 @@
 /** Events to bytes and back: Confluent's wire format (a zero, the schema's id in four bytes, Avro), ids from lock.json. */
 import { createDecode } from './decode.ts'
 import { createEncode } from './encode.ts'
-import { FORGOTTEN } from './event.ts'
+import { FORGOTTEN, SEALED_PERSONAL } from './event.ts'
 import type { Event } from './event.ts'
 import { isFault } from './fault.ts'
 import { createForms } from './forms.ts'
@@ -25,6 +25,8 @@ export interface Codec {
   readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
   /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
   readonly keysOf?: (values: Iterable<Uint8Array>) => Promise<void>
+  /** Decodes without keys: `personal` is `SEALED_PERSONAL` if the event has a sealed field. For people who look at the log, never for folds. */
+  readonly decodeSealed?: (value: Uint8Array) => Event
 }
 
 export interface Head extends Pick<Event, 'type' | 'meta'> {
@@ -43,7 +45,15 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   const forms = createForms(registry)
   const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing), head: headOf(registry, forms) }
   if (sealing === undefined) return codec
-  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing) }
+  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing), decodeSealed: decodeSealed({ registry, forms }) }
+}
+
+const decodeSealed = ({ registry, forms }: { registry: Registry; forms: Forms }): NonNullable<Codec['decodeSealed']> => {
+  const decode = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
+  return (value) => {
+    const event = decode(value)
+    return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
+  }
 }
 
 /** Does `work`, and once more after fetching the keys that it missed. It must leave nothing half done when it throws. */

@@ -26,6 +26,9 @@ export const DERIVED_SOURCE = 'derived'
 export const FORGOTTEN = 'forgotten'
 export type Forgotten = typeof FORGOTTEN
 
+/** Stands for personal data that is sealed with a key that the reader does not have. Folds never receive it. */
+export const SEALED_PERSONAL = 'sealed'
+
 export interface Event<T extends string = string, D = unknown, P = unknown> {
   readonly type: T
   readonly meta: EventMeta

@@ -1,18 +1,19 @@
-// The one test command. Builds what the end-to-end tests run, says what this machine lacks and how to get it,
-// runs every tier, and closes with one plain line: N passed, N failed, N skipped.
+// The one test command. Builds what the end-to-end tests run, reports what this machine lacks and how to get it,
+// runs every tier, and ends with one line: N passed, N failed, N skipped, N run twice.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
+import { countRunTwice, filesToRunAgain, lastLine, nameOf } from './again.mjs'
 
 const root = join(import.meta.dirname, '..')
 const bin = (name) => join(root, 'node_modules', ...name)
 const node = (args, env = {}) => spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1
 const answers = (command, args) => spawnSync(command, args, { stdio: 'ignore', timeout: 20_000 }).status === 0
 
-const close = ({ passed, failed, skipped }, code) => {
-  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`)
-  process.exit(code === 0 && failed > 0 ? 1 : code)
+const close = (counts, code) => {
+  console.log(`\n${lastLine({ twice: 0, ...counts })}`)
+  process.exit(code === 0 && counts.failed > 0 ? 1 : code)
 }
 
 const lacks = [
@@ -24,6 +25,8 @@ const lacks = [
     'Prometheus is not here: tests of the alert rules need it. Debian: apt-get install prometheus'],
   [answers('gcc', ['--version']),
     'gcc is not here: the tests that observe the disk compile their observer with it. Debian: apt-get install gcc libc6-dev'],
+  [['bash', 'zsh', 'fish'].every((shell) => answers(shell, ['--version'])),
+    'bash, zsh or fish is not here: the tests of shell completion run each of them. Debian: apt-get install bash zsh fish'],
   [answers('docker', ['info']),
     'No container engine answers: tests of docker-compose.yml and of the container providers need one. See https://docs.docker.com/engine/install'],
 ].filter(([there]) => !there).map(([, how]) => how)
@@ -47,10 +50,6 @@ const vitest = (args) => {
   }
 }
 
-/** What ran whole processes, brokers and databases beside other tests on a loaded machine is asked once more, alone and out loud; twice is a failure. */
-const AGAIN = ['e2e', 'docs', 'services', join('processors', 'adapters')].map((folder) => join(root, 'test', folder))
-const MOST_AGAIN = 2
-
 const first = vitest(process.argv.slice(2))
 if (first.files === undefined) {
   console.error('The test runner ended without a report.')
@@ -58,8 +57,9 @@ if (first.files === undefined) {
 }
 
 const failing = first.files.filter(({ status }) => status === 'failed')
-const again = failing.length <= MOST_AGAIN && failing.every(({ name }) => AGAIN.some((folder) => name.startsWith(folder))) ? failing.map(({ name }) => name) : []
-for (const name of again) console.log(`\nFAILED BESIDE OTHERS, RUN ONCE MORE ALONE: ${relative(root, name)}`)
+// A test of real services or whole processes that failed on a loaded machine runs once more, alone. If it fails again, it has failed.
+const again = filesToRunAgain(failing)
+for (const name of again) console.log(`\nFAILED BESIDE OTHERS, RUN ONCE MORE ALONE: ${nameOf(name)}`)
 const second = again.length > 0 ? vitest(again) : undefined
 const code = second?.code ?? first.code
 const files = [...first.files.filter(({ name }) => second?.files === undefined || !again.includes(name)), ...(second?.files ?? [])]
@@ -72,5 +72,5 @@ const broken = files.filter(({ status, assertionResults }) => status === 'failed
 for (const { name } of broken) console.log(`failed to run: ${name}`)
 if (skipped.length > 0 && !process.env['TRIBUTARY_LONG']) console.log('SKIPPED HERE: what takes many minutes runs with TRIBUTARY_LONG=1 npm test, and in .ci/run.')
 for (const how of skipped.length > 0 ? lacks : []) console.log(`SKIPPED HERE: ${how}`)
-for (const name of again) console.log(`run twice: ${relative(root, name)}`)
-close({ passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length, skipped: skipped.length }, code)
+for (const name of again) console.log(`run twice: ${nameOf(name)}`)
+close({ twice: countRunTwice(failing, again), passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length, skipped: skipped.length }, code)

@@ -2,7 +2,7 @@ import { costsOf, type Cost, type Costs } from '../../processors/adapters/dynamo
 import { onlyKeys } from '../../processors/engine/sample.ts'
 import type { Context } from '../context.ts'
 import { draw } from '../draw.ts'
-import { columns, EXIT } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import type { Scratch } from '../adapters.ts'
 import { inWorkplaces } from '../workplace.ts'
@@ -69,10 +69,10 @@ interface Measured {
 
 type Way = Exclude<keyof Costs, 'span'>
 const NAMES: { readonly [Name in Way]: string } = {
-  source: 'one transaction an event (source document)',
-  trickle: 'ours, every event alone',
-  arrived: 'ours, in the batches in which they came',
-  rebuild: 'a rebuild of all of it',
+  source: 'one transaction per event',
+  trickle: 'ours, one event at a time',
+  arrived: 'ours, batched as they came',
+  rebuild: 'a rebuild of everything',
 }
 
 const tell = ({ output }: Context, options: CostOptions, { domain, costs, keys, monthly }: Measured): void => {
@@ -86,7 +86,9 @@ const tell = ({ output }: Context, options: CostOptions, { domain, costs, keys, 
     const ratio = costs.source.domain === 0 ? '-' : (own / costs.source.domain).toFixed(2)
     return [NAMES[way], per(own), ratio, per(bookkeeping), per(readUnits), per(requests), way === 'rebuild' ? `$${priceOf(costs[way], prices).toFixed(4)} once` : `$${monthlyBill(costs[way], monthly, prices).toFixed(2)}`]
   })
-  output.line(columns([['', 'write units/event', 'ratio', 'bookkeeping/event', 'read units/event', 'requests/event', `a month of ${counted(monthly, 'event')}`], ...rows]))
+  const numbers = ['writes', 'ratio', 'upkeep', 'reads', 'requests', 'a month']
+  output.line(output.table([['per event', ...numbers], ...rows], { right: numbers }))
+  output.note(`Writes and reads are units of DynamoDB. Upkeep: write units of our own bookkeeping. A month has ${counted(monthly, 'event')}.`)
   output.note(`Prices a million: $${options.writePrice} written, $${options.readPrice} read (on demand; --write-price, --read-price). Storage, streams and backups are not in it.`)
 }
 

@@ -1,3 +1,4 @@
+import { FORGOTTEN, SEALED_PERSONAL, type Event } from '../../schemas/event.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import { instant } from '../instant.ts'
@@ -11,6 +12,7 @@ export interface EventsOptions {
   readonly key?: string
   readonly from?: string
   readonly to?: string
+  readonly last?: number
   readonly follow?: true
   readonly json?: true
 }
@@ -24,6 +26,12 @@ export const events = async (context: Context, { json, from, to, ...options }: E
 }
 
 const lineOf = ({ position, appendedAt, key, type, event, fault }: EventRow, { output }: Context): string => {
-  const said = fault === undefined ? JSON.stringify((event as { data?: unknown }).data) : output.red(`${fault.code}: ${fault.message}`)
-  return `${output.dim(`${position} ${appendedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${said}`
+  const content = fault === undefined ? contentOf(event as Pick<Event, 'data' | 'personal'>) : output.red(`${fault.code}: ${fault.message}`)
+  return `${output.dim(`${position} ${appendedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${content}`
+}
+
+/** The data, and the personal data or a mark that tells why it cannot be read. */
+const contentOf = ({ data, personal }: Pick<Event, 'data' | 'personal'>): string => {
+  if (personal === null) return JSON.stringify(data)
+  return `${JSON.stringify(data)} personal ${personal === FORGOTTEN || personal === SEALED_PERSONAL ? `(${personal})` : JSON.stringify(personal)}`
 }

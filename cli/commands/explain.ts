@@ -7,7 +7,7 @@ import { Fault } from '../../schemas/fault.ts'
 import { limitOf, NO_LIMIT, type Limit } from '../as-of.ts'
 import type { Context } from '../context.ts'
 import { domainNamed, placesOf, tellingOf } from '../domains.ts'
-import { columns, EXIT } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
 import { inWorkplaces } from '../workplace.ts'
 import type { Workplace } from '../workplace.ts'
@@ -100,8 +100,8 @@ const neverWas = async (workplace: Workplace, { key, options, limit }: { key: st
 
 const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked, told }: Explained): void => {
   output.line(output.bold(sk === undefined ? pk : `${pk} ${sk}`))
-  if (told === undefined) output.line(columns([['position', 'appended', 'event', ...(sk === undefined ? ['item'] : []), 'what it changed'], ...steps.flatMap((step) => rowsOf(step, sk === undefined))]))
-  else output.line(columns([['position', ...told.head], ...told.lines], told.numbers))
+  if (told === undefined) output.line(output.table([['position', 'appended', 'event', 'what it changed'], ...steps.flatMap((step) => rowsOf(step, sk === undefined))], { wrap: ['what it changed'] }))
+  else output.line(output.table([['position', ...told.head], ...told.lines], { right: told.numbers, wrap: told.head.filter((name) => !told.numbers.includes(name)) }))
   output.line('')
   for (const line of told?.end ?? [...items.values()].map((item) => JSON.stringify(item, bigints))) output.line(line)
   if (items.size === 0) output.line('(removed)')
@@ -112,14 +112,11 @@ const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** A line a changed attribute; what belongs to the event stands on its first. */
+/** One row per changed attribute, with the event on the first one. `named`: the item's sort key comes before its attributes. */
 const rowsOf = ({ partition, offset, appendedAt, heard, changes }: Told, named: boolean): readonly (readonly string[])[] => {
-  const event = [`${partition}:${offset}`, iso(appendedAt), heard?.event.type ?? '?']
-  const lines = changes.flatMap((change) => {
-    const told = attributesOf(change)
-    return told.map((line, index) => [...(named ? [index === 0 ? change.SK : ''] : []), line])
-  })
-  return lines.map((line, index) => [...(index === 0 ? event : ['', '', '']), ...line])
+  const event = [`${partition}:${offset}`, iso(appendedAt).replace(/\.\d+Z/, 'Z'), heard?.event.type ?? '?']
+  const lines = changes.flatMap((change) => (named ? [`${change.SK}:`, ...attributesOf(change)] : attributesOf(change)))
+  return lines.map((line, index) => [...(index === 0 ? event : ['', '', '']), line])
 }
 
 const attributesOf = ({ before, after }: Touched): readonly string[] => {

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts'
 import { DOMAINS, domainNamed } from '../domains.ts'
 import { count } from '../meter.ts'
 import type { GenerationRow } from '../operations/generations.ts'
-import { columns, EXIT } from '../output.ts'
-import type { Exit } from '../output.ts'
+import { EXIT } from '../output.ts'
+import type { Exit, Output } from '../output.ts'
 import { ask } from '../reach.ts'
 
 export interface GenerationsOptions {
@@ -25,7 +25,7 @@ const list = async (context: Context, { domain, json }: GenerationsOptions): Pro
   const rows: GenerationRow[] = []
   await ask(context, { name: 'generations', args: domain === undefined ? {} : { domain }, row: (row) => rows.push(row as GenerationRow) })
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
-  else context.output.line(table(rows))
+  else context.output.line(pages(context.output, rows))
   return EXIT.fine
 }
 
@@ -41,28 +41,38 @@ const drop = async (context: Context, { domain, drop: generation, yes, json }: G
   return EXIT.fine
 }
 
-const table = (rows: readonly GenerationRow[]): string =>
-  columns([
-    ['domain', 'generation', 'state', 'folds', 'table', 'positions', 'lag', 'items', 'size', 'serving since'],
+/** One table per domain, under a line about the generation that serves. */
+const pages = (output: Output, rows: readonly GenerationRow[]): string =>
+  [...new Set(rows.map(({ domain }) => domain))].map((domain) => page(output, domain, rows.filter((row) => row.domain === domain))).join('\n\n')
+
+const page = (output: Output, domain: string, rows: readonly GenerationRow[]): string => {
+  const serving = rows.find(({ servingSince }) => servingSince !== null)
+  const title = serving === undefined ? domain : `${domain}: generation ${serving.generation} serves since ${serving.servingSince}`
+  return [output.bold(title), table(output, rows), ...rows.flatMap(buildOf)].join('\n')
+}
+
+const table = (output: Output, rows: readonly GenerationRow[]): string =>
+  output.table([
+    ['gen', 'state', 'folds', 'table', 'lag', 'items', 'size', 'positions'],
     ...rows.map((row) => [
-      row.domain,
       `g${row.generation}`,
       stateOf(row),
       `v${row.foldVersion}`,
       row.table,
-      Object.entries(row.positions).map(([partition, offset]) => `${partition}:${offset}`).join(' ') || '-',
       count(row.lag),
       row.items === null ? '-' : count(row.items),
       row.bytes === null ? '-' : size(row.bytes),
-      row.servingSince ?? '-',
+      Object.entries(row.positions).map(([partition, offset]) => `${partition}:${offset}`).join(' ') || '-',
     ]),
-  ])
+  ], { right: ['lag', 'items', 'size'], wrap: ['positions'] })
 
 const stateOf = ({ state, build }: GenerationRow): string => {
   if (build === null) return state
   if (build.by === null && build.of > 0 && build.events >= build.of) return 'built, not followed'
-  const share = `${build.of === 0 ? 0 : Math.floor((build.events * 100) / build.of)} %`
-  return build.by === null ? `${state} (${share})` : `${state} (${share}, ${count(build.eventsPerSecond)}/s, by ${build.by} since ${build.since})`
+  return `${state} (${build.of === 0 ? 0 : Math.floor((build.events * 100) / build.of)} %)`
 }
+
+const buildOf = ({ generation, build }: GenerationRow): readonly string[] =>
+  build === null || build.by === null ? [] : [`g${generation} is built by ${build.by} since ${build.since}: ${count(build.eventsPerSecond)} events/s`]
 
 const size = (bytes: number): string => (bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`)

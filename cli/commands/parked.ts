@@ -1,9 +1,9 @@
-import { userInfo } from 'node:os'
 import { Fault } from '../../schemas/fault.ts'
+import { osUser } from '../command-record.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import type { DiscardedRow, ParkedRow, Retried } from '../operations/parked.ts'
-import { columns, EXIT } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 
@@ -23,7 +23,7 @@ export const list = async (context: Context, { domain, generation, discarded, js
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('Nothing is parked.')
   else {
-    context.output.line(columns([['id', 'event', 'position', 'since', 'waiting', 'why'], ...rows.map(({ id, type, position, since, waiting, code, reason }) => [id, type, position, since, String(waiting), `${code}: ${reason}`])]))
+    context.output.line(context.output.table([['id', 'event', 'position', 'since', 'waiting', 'why'], ...rows.map(({ id, type, position, since, waiting, code, reason }) => [id, type, position, since, String(waiting), `${code}: ${reason}`])], { wrap: ['why'] }))
     context.output.note('The event and the stack: tributary parked show ID. Then: tributary parked retry ID, or tributary parked discard ID --reason R')
   }
   return rows.length > 0 ? EXIT.parked : EXIT.fine
@@ -34,7 +34,7 @@ const listDiscarded = async (context: Context, args: object, json: boolean): Pro
   await ask(context, { name: 'parked-discarded', args, row: (row) => rows.push(row as DiscardedRow) })
   if (json) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('Nothing was discarded.')
-  else context.output.line(columns([['domain', 'position', 'projection', 'key', 'by', 'at', 'reason'], ...rows.map(({ domain, position, projection, key, by, at, reason }) => [domain, position, projection, key ?? '-', by, at, reason])]))
+  else context.output.line(context.output.table([['domain', 'position', 'projection', 'key', 'by', 'at', 'reason'], ...rows.map(({ domain, position, projection, key, by, at, reason }) => [domain, position, projection, key ?? '-', by, at, reason])], { wrap: ['reason'] }))
   return EXIT.fine
 }
 
@@ -77,9 +77,7 @@ const tell = ({ output }: Context, retried: Retried, json: boolean): Exit => {
 }
 
 const whoami = (): string => {
-  try {
-    return userInfo().username
-  } catch {
-    throw new Fault('bad-usage', 'A discard is on the record, and this system does not say who you are: say --by NAME.')
-  }
+  const user = osUser()
+  if (user === undefined) throw new Fault('bad-usage', 'A discard is on the record, and this system does not report who you are: name yourself with --by NAME.')
+  return user
 }

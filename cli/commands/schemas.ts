@@ -1,13 +1,16 @@
 import { counted } from '../../schemas/counted.ts'
 import { checkSchemas, listSchemas } from '../../schemas/compatibility.ts'
 import type { Context } from '../context.ts'
-import { columns, EXIT } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
+
+/** Enough to tell two schemas apart; `--json` has all digits. */
+const SHOWN_DIGITS = 10
 
 export const show = ({ output }: Context, { json }: { json?: true }): Promise<Exit> => {
   const schemas = listSchemas()
   if (json === true) for (const schema of schemas) output.line(JSON.stringify(schema))
-  else output.line(columns([['id', 'record', 'version', 'fingerprint', ''], ...schemas.map((each) => [String(each.id), each.name, String(each.version), each.fingerprint, each.current ? 'current' : ''])]))
+  else output.line(output.table([['id', 'record', 'v', 'fingerprint', ''], ...schemas.map((each) => [String(each.id), each.name, String(each.version), each.fingerprint.slice(0, SHOWN_DIGITS), each.current ? 'current' : ''])]))
   return Promise.resolve(EXIT.fine)
 }
 

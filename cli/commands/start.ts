@@ -7,9 +7,11 @@ import { demandTwoPorts, printConfig } from '../config.ts'
 import type { Config } from '../config.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
+import { withCommandLog, type EndedCommand } from '../command-record.ts'
 import { createPerform } from '../operations.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
+import { startPolling } from '../../processors/engine/polling.ts'
 import type { Pipeline, Watching } from '../../processors/engine/pipeline.ts'
 import { isEmbedded, openRuntime } from '../runtime.ts'
 import type { Runtime } from '../runtime.ts'
@@ -22,6 +24,8 @@ import { upgrade } from '../upgrade.ts'
 const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
 export type Role = (typeof ROLES)[number]
 const STOP_MS = 25_000
+/** How often a server looks for commands that other processes recorded. */
+const RECORDS_MS = 5_000
 /** Named by the interface, and nothing of this version needs them. */
 const IDLE: readonly Role[] = ['fetcher']
 const HANDS = ['processor', 'sender', 'timers'] as const satisfies readonly Role[]
@@ -86,8 +90,15 @@ const rolesOf = (text: string | undefined): ReadonlySet<Role> => {
 const run = async (runtime: Runtime, { roles, logger }: { roles: ReadonlySet<Role>; logger: Logger }): Promise<Serving> => {
   for (const pipeline of runtime.pipelines.values()) for (const hand of HANDS) if (roles.has(hand)) await pipeline.start(hand)
   const serving = await openEdge(runtime, { edge: roles.has('edge') || roles.has('live'), live: roles.has('live'), processor: roles.has('processor'), logger })
-  if (runtime.held !== undefined) serveSocket(runtime.held, createPerform(runtime))
-  return serving
+  const log = ({ id: _, outcome, command, ...rest }: EndedCommand): void => logger.info({ ...rest, command, outcome }, 'operator command')
+  if (runtime.held !== undefined) serveSocket(runtime.held, withCommandLog(createPerform(runtime), log))
+  const recording = startPolling({ clock: runtime.clock, pollMs: RECORDS_MS, failed: (error) => logger.warn({ err: error }, 'the records of operator commands could not be read') }, async () => {
+    for (const ended of await runtime.records.take()) log(ended)
+  })
+  return { ...serving, stop: async () => {
+    await recording.stop()
+    await serving.stop()
+  } }
 }
 
 const greeting = (config: Config, { http, admin, mqtt }: Serving, roles: ReadonlySet<Role>): readonly string[] => [

@@ -2,8 +2,8 @@ import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Unconfirmed } from '../../processors/engine/ledger.ts'
 import type { Context } from '../context.ts'
 import { count } from '../meter.ts'
-import { columns, EXIT } from '../output.ts'
-import type { Exit } from '../output.ts'
+import { EXIT } from '../output.ts'
+import type { Exit, Output } from '../output.ts'
 import { ask } from '../reach.ts'
 import { statusesIn, trimmedTexts, unfollowed } from '../standing.ts'
 import type { Status } from '../standing.ts'
@@ -14,9 +14,10 @@ export const status = async (context: Context, options: { watch?: true; json?: t
   let last: readonly Status[] = []
   do {
     last = statusesIn(await ask(context, { name: 'status' }))
-    // Who hangs up hears no answer.
+    // An interrupted request has no answer.
     if (context.signal.aborted) return EXIT.interrupted
-    context.output.line(options.json === true ? last.map((each) => JSON.stringify(each)).join('\n') : table(last))
+    if (options.json === true) context.output.line(last.map((each) => JSON.stringify(each)).join('\n'))
+    else context.output[options.watch === true ? 'redraw' : 'line'](table(context.output, last))
     if (options.watch === true) await systemClock.sleep(WATCH_MS, context.signal)
   } while (options.watch === true && !context.signal.aborted)
   if (context.signal.aborted) return EXIT.interrupted
@@ -24,25 +25,26 @@ export const status = async (context: Context, options: { watch?: true; json?: t
   return last.some(({ parked }) => parked > 0) ? EXIT.parked : EXIT.fine
 }
 
-const table = (statuses: readonly Status[]): string =>
-  [columnsOf(statuses), ...trimmedTexts(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
+const table = (output: Output, statuses: readonly Status[]): string =>
+  [columnsOf(output, statuses), ...trimmedTexts(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
 
 const unconfirmedLine = ({ domain, kind, key, state, reason, at, id }: Unconfirmed): string =>
   `${domain}: ${kind} of ${key} ${state === 'refused' ? 'was refused' : 'may or may not have arrived'} (${new Date(at).toISOString()}, ${id}): ${reason}`
 
-const columnsOf = (statuses: readonly Status[]): string =>
-  columns([
-    ['domain', 'serving', 'table', 'events', 'lag', 'lag s', 'parked', 'waiting', 'events/s', 'write units/event'],
+const NUMBERS = ['events', 'lag', 'lag s', 'parked', 'waiting', 'events/s', 'WU/event']
+
+const columnsOf = (output: Output, statuses: readonly Status[]): string =>
+  output.table([
+    ['domain', 'gen', ...NUMBERS],
     ...statuses.map((each) => [
       each.domain,
       `g${each.generation}`,
-      each.table,
       count(each.events),
       count(each.lagEvents),
       each.lagSeconds.toFixed(1),
-      count(each.parked),
+      each.parked === 0 ? '0' : output.red(count(each.parked)),
       count(each.waiting),
       each.eventsPerSecond === null ? '-' : each.eventsPerSecond.toFixed(1),
       each.writeUnitsPerEvent === null ? '-' : each.writeUnitsPerEvent.toFixed(2),
     ]),
-  ])
+  ], { right: NUMBERS })

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import type { NewToken, TokenRow } from '../operations/token.ts'
-import { columns, EXIT } from '../output.ts'
+import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
 
@@ -33,7 +33,7 @@ export const list = async (context: Context, { user, json }: { user?: string; js
   await ask(context, { name: 'token-list', args: user === undefined ? {} : { user }, row: (row) => rows.push(row as TokenRow) })
   if (json === true) for (const row of rows) context.output.line(JSON.stringify(row))
   else if (rows.length === 0) context.output.note('There are no tokens. Make one: tributary token create --user ID')
-  else context.output.line(columns([['id', 'user', 'name', 'scopes', 'last used'], ...rows.map((row) => [row.id, row.user, row.name, row.scopes.join(','), String(row.lastUsedAt ?? 'never')])]))
+  else context.output.line(context.output.table([['id', 'user', 'name', 'scopes', 'last used'], ...rows.map((row) => [row.id, row.user, row.name, row.scopes.join(','), String(row.lastUsedAt ?? 'never')])]))
   return EXIT.fine
 }
 

@@ -123,8 +123,11 @@ const tell = ({ output }: Context, { domain, verified, keys, json }: { domain: s
   for (const difference of differences.slice(0, SHOWN)) output.line(describe(difference))
   if (differences.length > SHOWN) output.line(`and ${counted(differences.length - SHOWN, 'item')} more; --json tells all of them`)
   for (const difference of points?.differences.slice(0, SHOWN) ?? []) output.line(describePoint(difference))
-  if (points !== undefined) output.note(`${domain}: ${counted(points.points, 'point')} compared, ${count(points.differences.length)} differ`)
-  output.note(`${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ${moving === 0 ? '' : `; ${count(moving)} changed every time they were looked at`}${still === 0 ? '' : `; ${counted(still, 'key')} stood still and ${still === 1 ? 'was' : 'were'} compared as of there, see: tributary parked`}`)
+  if (points !== undefined) output.line(`${domain}: ${counted(points.points, 'point')} compared, ${count(points.differences.length)} differ`)
+  const verdict = `${domain}: ${counted(events, 'event')} folded${keys === undefined ? '' : ` of ${counted(keys.length, 'key')}`}, ${counted(items, 'item')} compared, ${count(differences.length)} differ`
+  const changing = moving === 0 ? '' : `; ${count(moving)} changed at every comparison`
+  const parked = still === 0 ? '' : `; ${counted(still, 'key')} ${still === 1 ? 'is' : 'are'} parked and compared up to the parked event, see: tributary parked`
+  output.line(`${differences.length === 0 ? verdict : output.red(verdict)}${changing}${parked}`)
 }
 
 const describePoint = ({ kind, measure, dims, at, stored, folded }: PointDifference): string =>

@@ -1,9 +1,10 @@
-import type { LogRecord } from '../../processors/engine/log.ts'
+import type { Log, LogRecord, Watermarks } from '../../processors/engine/log.ts'
+import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { refuseTrimmed } from '../../processors/engine/trimmed.ts'
 import { withKeys, type Codec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
 import { isFault, messageOf } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
-import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import type { Says } from '../socket.ts'
 
 export interface EventsArgs {
@@ -12,6 +13,9 @@ export interface EventsArgs {
   /** Epoch milliseconds, by when the log took them. */
   readonly from?: number
   readonly to?: number
+  /** Only the newest events, at most this many. */
+  readonly last?: number
+  /** Continues with new events. Without `last` and `from` it begins at the end of the log. */
   readonly follow?: boolean
 }
 
@@ -28,11 +32,16 @@ export interface EventRow {
 
 const FOLLOW_MS = 200
 
-/** The log, decoded. What cannot be decoded is shown as what it is. */
+/** Reads the log, decoded. An event that cannot be decoded is reported with the reason. */
 export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => {
   const pipeline = runtime.pipeline(args.domain)
-  const next = await readToEnd(pipeline, args, says)
-  while (args.follow === true && !says.signal.aborted) {
+  const marks = await marksOf(pipeline, args)
+  if (args.last !== undefined) await tell(pipeline, await lastOf(pipeline.log, marks, { ...args, last: args.last }), { args, says })
+  else if (args.follow !== true || args.from !== undefined) await readToEnd(pipeline, marks, { args, says })
+  if (args.follow !== true) return
+  const next = new Map(marks.map(({ partition, high }) => [partition, high]))
+  says.progress('waiting for new events')
+  while (!says.signal.aborted) {
     await runtime.clock.sleep(FOLLOW_MS, says.signal)
     for (const { partition, high } of await marksOf(pipeline, args)) {
       const from = next.get(partition) ?? 0
@@ -43,39 +52,88 @@ export const readEvents: Operation<EventsArgs> = async (runtime, args, says) => 
   }
 }
 
-/** With a key, only its partition is read, and the read itself fails if that one was trimmed. */
-const marksOf = ({ log }: Pipeline, { key }: EventsArgs) => (key === undefined ? refuseTrimmed(log.topic, log) : log.watermarks())
-
-/** Tells everything there is now; the answer is where each partition goes on. */
-const readToEnd = async (pipeline: Pipeline, args: EventsArgs, says: Says): Promise<Map<number, number>> => {
-  const { log } = pipeline
-  const marks = await marksOf(pipeline, args)
-  const sources = args.key === undefined ? marks.map(({ partition, high }) => log.read(partition, 0, high)) : [log.readKey(args.key)]
-  for (const source of sources) {
-    for await (const records of source) {
-      await tell(pipeline, records, { args, says })
-      if (says.signal.aborted) break
-    }
-  }
-  return new Map(marks.map(({ partition, high }) => [partition, high]))
+/** The partitions to read: with a key only its own. Only a read from the beginning fails if the log lost its first events. */
+const marksOf = async ({ log }: Pipeline, { key, last, follow, from }: EventsArgs): Promise<readonly Watermarks[]> => {
+  if (key !== undefined) return (await log.watermarks()).filter(({ partition }) => partition === log.partitionOf(key))
+  return last !== undefined || (follow === true && from === undefined) ? log.watermarks() : refuseTrimmed(log.topic, log)
 }
 
-const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, says }: { args: EventsArgs; says: Says }): Promise<void> => {
-  const { key, from = -Infinity, to = Infinity } = args
-  for (const record of records) {
-    if (record.timestamp < from || record.timestamp >= to || (key !== undefined && record.key !== key)) continue
-    await says.row(await rowOf(codec, record))
+const readToEnd = async (pipeline: Pipeline, marks: readonly Watermarks[], { args, says }: { args: EventsArgs; says: Says }): Promise<void> => {
+  const { log } = pipeline
+  for (const { partition, high } of marks) {
+    for await (const records of args.key === undefined ? log.read(partition, 0, high) : log.readKey(args.key)) {
+      if (says.signal.aborted) return
+      await tell(pipeline, before(high, records), { args, says })
+    }
   }
+}
+
+/** A key is read to the end as of the read, which may be later than the watermark from which `follow` continues. */
+const before = (high: number, records: readonly LogRecord[]): readonly LogRecord[] => records.filter(({ offset }) => offset < high)
+
+/** The first part of a partition that a search for some of its events reads. */
+const SEARCHED = 10_000
+const GROWTH = 8
+
+type Readable = Pick<Log, 'read' | 'readKey'>
+type Wanted = Omit<EventsArgs, 'domain'> & { readonly last: number }
+
+/** The newest events of all partitions, in the order in which the log took them. */
+export const lastOf = async (log: Readable, marks: readonly Watermarks[], args: Wanted): Promise<readonly LogRecord[]> => {
+  const found = await Promise.all(marks.map((mark) => lastIn(log, mark, args)))
+  return found.flatMap(inOrder).sort((a, b) => a.taken - b.taken).slice(-args.last).map(({ record }) => record)
+}
+
+/** Two processes' clocks may differ: within a partition the offsets decide. */
+const inOrder = (records: readonly LogRecord[]): readonly { readonly record: LogRecord; readonly taken: number }[] => {
+  let taken = -Infinity
+  return records.map((record) => ({ record, taken: (taken = Math.max(taken, record.timestamp)) }))
+}
+
+/** Reads from near the end. If that part has too few of the wanted events, reads a larger part, up to the whole partition. */
+const lastIn = async (log: Readable, { partition, low, high }: Watermarks, args: Wanted): Promise<readonly LogRecord[]> => {
+  const { key, last } = args
+  const isSearch = key !== undefined || args.from !== undefined || args.to !== undefined
+  for (let part = isSearch ? Math.max(last, SEARCHED) : last; ; part *= GROWTH) {
+    const from = Math.max(low, high - part)
+    const found: LogRecord[] = []
+    for await (const records of key === undefined ? log.read(partition, from, high) : log.readKey(key, from)) {
+      for (const record of before(high, records)) if (isWanted(record, args)) found.push(record)
+      if (found.length > 2 * last) found.splice(0, found.length - last)
+    }
+    if (found.length >= last || from === low) return found.slice(-last)
+  }
+}
+
+const isWanted = ({ timestamp, key }: LogRecord, { from = -Infinity, to = Infinity, ...args }: Omit<EventsArgs, 'domain'>): boolean =>
+  timestamp >= from && timestamp < to && (args.key === undefined || key === args.key)
+
+const tell = async ({ codec }: Pipeline, records: readonly LogRecord[], { args, says }: { args: EventsArgs; says: Says }): Promise<void> => {
+  for (const record of records) if (isWanted(record, args)) await says.row(await rowOf(codec, record))
 }
 
 export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> => {
-  const { partition, offset, timestamp, key, value } = record
+  const { partition, offset, timestamp, key } = record
   const head = { position: `${partition}:${offset}`, appendedAt: new Date(timestamp).toISOString(), key }
   try {
-    const event = await withKeys(codec, () => [value], () => codec.decode(value, record))
+    const event = await decoded(codec, record)
     return { ...head, type: event.type, event: plain(event) }
   } catch (error) {
     return { ...head, type: '?', fault: { code: isFault(error) ? error.code : 'internal', message: messageOf(error) } }
+  }
+}
+
+/** The faults of a key store that does not give the key. */
+const KEY_FAULTS: readonly string[] = ['key-missing', 'key-unreadable', 'key-encryption-key-wrong', 'personal-without-keys']
+
+/** If the key of the personal data is not available, the event is shown with a mark in its place. */
+const decoded = async (codec: Codec, record: LogRecord): Promise<Event> => {
+  const { value } = record
+  try {
+    return await withKeys(codec, () => [value], () => codec.decode(value, record))
+  } catch (error) {
+    if (codec.decodeSealed === undefined || !isFault(error) || !KEY_FAULTS.includes(error.code)) throw error
+    return codec.decodeSealed(value)
   }
 }
 

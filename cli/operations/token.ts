@@ -32,7 +32,8 @@ export interface TokenRow {
 }
 
 const VISIBLE_MS = 10_000
-const SOURCE = 'command-line'
+/** `meta.source` of an event that a command appended. */
+export const COMMAND_SOURCE = 'command-line'
 
 export const createToken: Operation<{ user: string; domain: string; scopes: string; name: string }> = async (runtime, { user, domain, scopes: asked, name }): Promise<NewToken> => {
   const pipeline = runtime.pipeline(domain)
@@ -54,13 +55,13 @@ const parseScopes = (text: string): readonly Scope[] => {
   return scopes
 }
 
-const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => envelope({ eventId: v7(), user, now: clock.now(), source: SOURCE, correlationId: null })
+const metaOf = ({ clock }: Runtime, user: string): PatIssued['meta'] => envelope({ eventId: v7(), user, now: clock.now(), source: COMMAND_SOURCE, correlationId: null })
 
 /** Appended for certain when it resolves; true when the items show it already. */
 const execute = async ({ metrics }: Runtime, { domain, log, codec, serving }: Pipeline, event: PatIssued | PatRevoked): Promise<boolean> => {
   const { outcomes } = serving()
   const { outcome } = await createCommands({ log, codec, outcomes }).execute(event, { wait: true, timeoutMs: VISIBLE_MS })
-  metrics.report.appended({ domain: domain.name, source: SOURCE, type: event.type })
+  metrics.report.appended({ domain: domain.name, source: COMMAND_SOURCE, type: event.type })
   if (outcome === 'pending') return false
   if (outcome.kind === 'refused') throw new Fault(outcome.refusal.code, outcome.refusal.detail)
   if (outcome.kind === 'parked') throw new Fault('key-parked', `The event is in the log, but this user's events stand still: ${outcome.reason} See: tributary parked.`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { columns, createOutput, wantsColor } from '../../cli/output.ts'
+import { columnsIn, createOutput, wantsColor } from '../../cli/output.ts'
 
 const terminal = ({ isTTY = false, color = false } = {}) => {
   const texts = { out: '', err: '' }
@@ -42,7 +42,10 @@ describe('what commands say', () => {
     expect(wantsColor({ NO_COLOR: '1' }, [], true)).toBe(false)
     expect(wantsColor({}, ['status', '--no-color'], true)).toBe(false)
     expect(wantsColor({ TERM: 'dumb' }, [], true)).toBe(false)
-    expect(terminal({ color: true }).output.red('x')).toBe('\u001b[31mx\u001b[0m')
+    expect(wantsColor({ FORCE_COLOR: '1' }, [], false)).toBe(true)
+    expect(wantsColor({ FORCE_COLOR: '0' }, [], true)).toBe(false)
+    expect(wantsColor({ FORCE_COLOR: '1', NO_COLOR: '1' }, [], true)).toBe(false)
+    expect(terminal({ color: true }).output.red('x')).toBe('\u001b[31mx\u001b[39m')
     expect(terminal().output.red('x')).toBe('x')
   })
 
@@ -61,7 +64,7 @@ describe('what commands say', () => {
   test('our own colours stay where there are colours, and only they', () => {
     const { texts, output } = terminal({ color: true })
     output.line(`${output.red('red')}\u001b[5mblink`)
-    expect(texts.out).toBe('\u001b[31mred\u001b[0m\\u001b[5mblink\n')
+    expect(texts.out).toBe('\u001b[31mred\u001b[39m\\u001b[5mblink\n')
   })
 
   test('a file format is written as it was stored, and escaped on a terminal only', () => {
@@ -72,5 +75,25 @@ describe('what commands say', () => {
     expect(texts).toEqual({ file: 'a\u001b[2Jb\n', screen: 'a\\u001b[2Jb\n' })
   })
 
-  test('columns are as wide as their widest cell', () => expect(columns([['a', 'bb', 'c'], ['aaa', 'b', '']])).toBe('a    bb  c\naaa  b'))
+  test('a text is redrawn in its place on a terminal, and written as blocks elsewhere', () => {
+    const texts = { screen: '', file: '' }
+    const to = (name: 'screen' | 'file') => createOutput({ out: { write: (text) => (texts[name] += text), isTTY: name === 'screen', columns: 10, rows: 5 }, err: { write: () => undefined }, color: false, now: () => 0 })
+    const [screen, file] = [to('screen'), to('file')]
+    for (const text of ['one\ntwo and three', 'four', '1\n2\n3\n4\n5\n6', 'end']) for (const output of [screen, file]) output.redraw(text)
+    // The second line takes two rows of the screen. A text that is higher than the screen is cut: it would scroll.
+    expect(texts.screen).toBe('one\ntwo and three\n\u001b[3A\r\u001b[Jfour\n\u001b[1A\r\u001b[J1\n2\n3\n4\n\u001b[4A\r\u001b[Jend\n')
+    expect(texts.file).toBe('one\ntwo and three\n\nfour\n\n1\n2\n3\n4\n5\n6\n\nend\n\n')
+  })
+
+  test('COLUMNS sets the width of tables', () => {
+    expect(columnsIn({ COLUMNS: '100' })).toBe(100)
+    expect(columnsIn({ COLUMNS: '10' })).toBe(40)
+    expect(columnsIn({ COLUMNS: 'wide' })).toBeUndefined()
+    expect(columnsIn({})).toBeUndefined()
+  })
+
+  test('the headings of a table are bold where there are colours, and cells are escaped before they are measured', () => {
+    expect(terminal({ color: true }).output.table([['a', 'b'], ['x', 'y']])).toBe('\u001b[1ma  b\u001b[22m\nx  y')
+    expect(terminal().output.table([['a', 'b'], ['\u001b', 'y']])).toBe('a       b\n\\u001b  y')
+  })
 })

@@ -59,7 +59,7 @@ test('the domain of the tutorial becomes one of the program by what the tutorial
     return { status, said: `${stdout}${stderr}`.trim() }
   }
   expect(tributary('token', 'create', '--user', 'ann')).toMatchObject({ status: 0 })
-  expect(tributary('status').said).toMatch(/^plants +g1 +plants +0 /m)
+  expect(tributary('status').said).toMatch(/^plants +g1 +0 /m)
   expect(tributary('schemas', 'check')).toMatchObject({ status: 0 })
   expect(tributary('rebuild', 'plants', '--yes').said).toContain('generation 2 of plants: 0 events folded')
   const shown = session.split(/^\$ /m).filter((part) => part.startsWith('npx tributary ')).map((part) => part.trimEnd().split('\n'))

@@ -17,23 +17,30 @@ const plant = async (folder: string, key: string, value: Uint8Array): Promise<vo
 }
 
 describe('commands', { timeout: 120_000 }, () => {
-  test('events follows the log until it is interrupted, and ends with 130', async () => {
+  test('events --follow begins at the end of the log or with the last events, and ends with 130 when it is interrupted', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const ann = client(server.url, await newToken(env, 'ann'))
-    const following = spawn(process.execPath, [program, 'events', '--follow', '--json'], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'inherit'] })
-    const types: string[] = []
-    const posted = (async () => {
+    /** The meals of the events that it shows, up to one that is posted meanwhile; PatIssued as such. */
+    const follow = async (args: readonly string[], posted: number): Promise<readonly string[]> => {
+      const following = spawn(process.execPath, [program, 'events', '--follow', '--json', ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] })
+      await once(createInterface({ input: following.stderr }), 'line')
+      await ann.post('/v1/meals', meal(posted))
+      const shown: string[] = []
       for await (const line of createInterface({ input: following.stdout })) {
-        types.push((JSON.parse(line) as { type: string }).type)
-        if (types.length === 1) await ann.post('/v1/meals', meal(1))
-        if (types.includes('MealLogged')) return
+        const { type, event } = JSON.parse(line) as { type: string; event: { personal: { mealSummary?: string } | null } }
+        if (type === 'PatIssued' || type === 'MealLogged') shown.push(event.personal?.mealSummary ?? type)
+        if (shown.includes(`Meal ${posted}`)) break
       }
-    })()
-    await posted
-    following.kill('SIGINT')
-    expect(await once(following, 'exit')).toEqual([130, null])
-    expect(types.slice(0, 2)).toEqual(['PatIssued', 'MealLogged'])
+      following.kill('SIGINT')
+      expect(await once(following, 'exit')).toEqual([130, null])
+      return shown
+    }
+    expect(await follow([], 1)).toEqual(['Meal 1'])
+    expect(await follow(['--last', '100'], 2)).toEqual(['PatIssued', 'Meal 1', 'Meal 2'])
+    expect((await tell(['events', '--last', '2', '--json'], env)).split('\n')).toHaveLength(2)
+    expect(await tell(['events'], env)).toMatch(/ MealLogged .* personal \{"mealSummary":"Meal 2"/)
+    expect(await run(['events', '--last', '0'], env)).toMatchObject({ code: 2 })
   })
 
   test('status --watch tells again and again until it is interrupted, and ends with 130', async () => {
@@ -74,7 +81,7 @@ describe('commands', { timeout: 120_000 }, () => {
     expect(await run(['status'], env)).toMatchObject({ code: 4 })
     expect(await (await fetch(`${server.admin}/metrics`)).text()).toContain('tributary_parked_keys{domain="meals"} 1')
     expect(await run(['doctor'], env)).toMatchObject({ code: 1, stdout: expect.stringContaining('parked') })
-    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+    expect(await run(['verify', 'meals'], env)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^meals: \d+ events folded, \d+ items compared, 0 differ; 1 key is parked/) })
   })
 
   test('schemas, simulate and doctor find nothing wrong with what is right', async () => {
@@ -105,7 +112,7 @@ describe('commands', { timeout: 120_000 }, () => {
     const told = JSON.parse(await tell(['cost', 'meals', '--json', '--events-per-month', '1000000'], env)) as { source: { events: number; domain: number }; trickle: { domain: number; bookkeeping: number }; eventsPerMonth: number }
     expect(told).toMatchObject({ source: { events: 2 }, eventsPerMonth: 1_000_000 })
     expect(told.trickle.domain).toBe(told.source.domain)
-    expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(/one transaction an event .* \$\d+\.\d\d/)
+    expect(await tell(['cost', 'meals', '--events-per-month', '1000000', '--write-price', '1'], env)).toMatch(/one transaction per event .* \$\d+\.\d\d/)
     expect(await run(['cost', 'meals', '--write-price', 'much'], env)).toMatchObject({ code: 2 })
   })
 

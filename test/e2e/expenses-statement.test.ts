@@ -16,7 +16,11 @@ test('explain of a balance reads like a bank statement', { timeout: 120_000 }, a
   const paid = `${group}/settlements/${String((await bob.post(`${group}/settlements`, { toUserId: 'ann', amount: '7.50', currency: 'EUR' })).body['id'])}`
   expect((await ann.send('PUT', paid, { status: 'completed' })).status).toBe(200)
 
-  const text = await tell(['explain', 'expenses', `GROUP#${group.split('/').at(-1)}`, 'BALANCE#EUR'], env)
+  const statement = (columns: string): Promise<string> => tell(['explain', 'expenses', `GROUP#${group.split('/').at(-1)}`, 'BALANCE#EUR'], { ...env, COLUMNS: columns })
+  const narrow = (await statement('80')).split('\n').slice(1, -2)
+  expect(narrow[0]).toMatch(/^position +date +what +amount +member +change +balance$/)
+  expect(narrow.filter((line) => line.length > 80)).toEqual([])
+  const text = await statement('200')
   const lines = text.split('\n').slice(1).map((line) => line.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'DATE').replace(/^\d+:\d+ +/, '').replace(/ {2,}/g, ' | ').trim())
   expect(lines).toEqual([
     'position | date | what | amount | member | change | balance',

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { isLong } from '../services/available.ts'
+import { KILL_CYCLES } from './kill-count.ts'
 import { killCycles } from './kill-cycles.ts'
 import { freshFolder } from './program.ts'
 
 /** `KILL_CYCLES=300 KILL_SEED=7 npm run kill-cycles` for longer, and for other moments. */
 const isAsked = process.env['KILL_CYCLES'] !== undefined
-const CYCLES = Number(process.env['KILL_CYCLES'] ?? (isLong ? 30 : 4))
+const CYCLES = Number(process.env['KILL_CYCLES'] ?? (isLong ? KILL_CYCLES.long : KILL_CYCLES.short))
 const SEED = Number(process.env['KILL_SEED'] ?? 1)
 const A_CYCLE_MS = 30_000
 
@@ -23,5 +24,5 @@ test(`kill -9 of the program ${CYCLES} times, in load, rebuilds, resumes, flips 
   ].join('\n'))
   expect(problems, `seed ${SEED}, ${last}`).toEqual([])
   // A few cycles meet only some of it.
-  for (const doing of CYCLES < 30 ? ['load'] : ['load', 'rebuild', 'flip']) expect([...moments.keys()].some((moment) => moment.startsWith(doing)), doing).toBe(true)
+  for (const doing of CYCLES < KILL_CYCLES.long ? ['load'] : ['load', 'rebuild', 'flip']) expect([...moments.keys()].some((moment) => moment.startsWith(doing)), doing).toBe(true)
 }, CYCLES * A_CYCLE_MS + 120_000)

@@ -43,7 +43,7 @@ describe('a poison event', { timeout: 180_000 }, () => {
     expect(await run(['parked', 'retry', 'ann', '--json'], env)).toMatchObject({ code: 4, stdout: '{"asked":1,"healed":0,"still":1,"pending":0}\n' })
     await server.stop()
     const mended = await startServer(env)
-    expect(await run(['verify'], env)).toMatchObject({ code: 0, stderr: expect.stringContaining('1 key stood still') })
+    expect(await run(['verify'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 key is parked and compared up to the parked event') })
     expect(await run(['parked', 'retry', String(row?.['position'])], env)).toMatchObject({ code: 0, stdout: '1 of 1 healed\n' })
     expect(await day(client(mended.url, annsToken))).toMatchObject({ mealCount: 4, totalCalories: 1016 })
     expect(await run(['parked'], env)).toMatchObject({ code: 0, stdout: '' })

@@ -65,6 +65,6 @@ test('pours are detected anew over old readings by another rule: shown item by i
   expect(await poured(again)).toEqual([0.95])
   expect(await byHour(again)).toBe(1)
   expect(await run(['verify', 'scales'], later)).toMatchObject({ code: 0 })
-  expect(await run(['verify', 'scales-series'], later)).toMatchObject({ code: 0, stderr: expect.stringMatching(/[0-9]+ points compared, 0 differ/) })
+  expect(await run(['verify', 'scales-series'], later)).toMatchObject({ code: 0, stdout: expect.stringMatching(/[0-9]+ points compared, 0 differ/) })
   expect(await next.stop()).toBe(0)
 }, 240_000)

@@ -54,6 +54,8 @@ export interface Ran {
 
 export interface Started {
   readonly ended: Promise<Ran>
+  /** So far. */
+  stderr(): string
   kill(signal: NodeJS.Signals): void
 }
 
@@ -63,7 +65,7 @@ export const startCommand = (args: readonly string[], env: Env): Started => {
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (texts.stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (texts.stderr += text))
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...texts }))
-  return { ended, kill: (signal) => void child.kill(signal) }
+  return { ended, stderr: () => texts.stderr, kill: (signal) => void child.kill(signal) }
 }
 
 /** Runs a command to its end. */

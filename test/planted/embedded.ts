@@ -2,7 +2,7 @@ import type { Mistakes } from './mistake.ts'
 
 const ADAPTER_TESTS = 'test/processors/adapters'
 
-const LMDB_LOG: Mistakes = {
+export const LMDB_LOG: Mistakes = {
   'appends that are flushed together get the same offsets': {
     file: 'processors/adapters/lmdb/flusher.ts', find: 'next.set(topic, offset + 1)', replace: 'next.set(topic, offset)',
     by: `${ADAPTER_TESTS}/lmdb/log.test.ts`, test: 'appends that overlap are each acknowledged where they are',
@@ -21,7 +21,7 @@ const LMDB_LOG: Mistakes = {
   },
 }
 
-const LMDB_TABLES: Mistakes = {
+export const LMDB_TABLES: Mistakes = {
   'only the first condition of a chunk is checked': {
     file: 'processors/adapters/lmdb/generation.ts', find: 'chunk.every((write, index) => write.expect', replace: 'chunk.slice(0, 1).every((write, index) => write.expect',
     by: `${ADAPTER_TESTS}/lmdb/store.test.ts`, test: 'a chunk is written all or nothing',
@@ -52,7 +52,7 @@ const LMDB_TABLES: Mistakes = {
   },
 }
 
-const KEY_FILE: Mistakes = {
+export const KEY_FILE: Mistakes = {
   'the digits of a destroyed key stay in the file': {
     file: 'processors/adapters/key-file/store.ts', find: "if (step === 'destroyed') for (const kept of entry.destroyed) file.erase(kept)", replace: '',
     by: `${ADAPTER_TESTS}/key-file/store.test.ts`, test: 'holds no digit of a destroyed key',
@@ -75,7 +75,7 @@ const KEY_FILE: Mistakes = {
   },
 }
 
-const TIMESTREAM: Mistakes = {
+export const TIMESTREAM: Mistakes = {
   'every point has the same version': {
     file: 'processors/adapters/timestream/records.ts', find: 'Version: point.version,', replace: 'Version: 1,',
     by: `${ADAPTER_TESTS}/timestream/series.test.ts`, test: 'of two points at one instant the one of the higher version stays',

@@ -72,7 +72,7 @@ export const told = ({ report, smallest, repro }: Failure): string => [
   `  again: ${repro}`,
 ].join('\n')
 
-const SINGLE: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-within', 'crash-late', 'pause-before', 'pause-after', 'lose', 'late', 'partial', 'refuse', 'rebalance', 'rewind', 'forget', 'outage']
+export const SINGLE: readonly FaultKind[] = ['crash-before', 'crash-after', 'crash-within', 'crash-late', 'pause-before', 'pause-after', 'lose', 'late', 'partial', 'refuse', 'rebalance', 'rewind', 'forget', 'outage']
 
 /** A clean run of the seed, and then the same with one fault of each kind that can strike there at every single port call of every node. */
 export const exhaust = async (seed: number, options: RunOptions = {}, kinds: readonly FaultKind[] = SINGLE): Promise<{ readonly runs: number; readonly failed: readonly Report[] }> => {

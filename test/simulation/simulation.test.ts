@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { runSeed } from './run.ts'
 import { isLong } from '../services/available.ts'
+import { SEEDS } from './seeds.ts'
 import { simulate, told } from './simulate.ts'
 
-const SEEDS = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? (isLong ? 2_000 : 300))
+const COUNT = Number(process.env['TRIBUTARY_SIM_SEEDS'] ?? (isLong ? SEEDS.long : SEEDS.short))
 const MINUTES = 60_000
 
 describe('random seeds', () => {
   const PARTS = 4
   for (let part = 0; part < PARTS; part++) {
     test(`seeds with crashes, redelivery, zombies, throttling and lost answers keep every promise (part ${part + 1} of ${PARTS})`, async () => {
-      const each = Math.ceil(SEEDS / PARTS)
+      const each = Math.ceil(COUNT / PARTS)
       const { seeds, failures } = await simulate({ seeds: each, first: 1 + part * each })
       expect(failures.map(told).join('\n')).toBe('')
       expect(seeds).toBe(each)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { binsOf } from '../../../projections/bins.ts'
 import { build } from '../../../processors/engine/build.ts'
 import { startProcessor } from '../../../processors/engine/processor.ts'
+import { PARTS } from '../../../projections/series.ts'
 import { newestOf, telling, type Series, type Versioned } from '../../../processors/engine/series.ts'
 import { keyOf, type Stored } from '../../../projections/item.ts'
 import type { Domain, Projection, Result } from '../../../projections/projection.ts'
@@ -132,7 +133,7 @@ test('bins made in memory are in the order of time and dimension', () => {
   const at = (ms: number, device: string, level: number | null) => ({ measure: 'm', dims: { device }, at: ms, values: { level } })
   expect(binsOf([at(15, 'b', 1), at(11, 'a', 4), at(3, 'b', null), at(19, 'b', 3)], { ms: 10, by: 'device', of: ['level'] })).toEqual([
     { at: 0, by: 'b', values: {} },
-    { at: 10, by: 'a', values: { level: { count: 1, sum: 4, min: 4 } } },
-    { at: 10, by: 'b', values: { level: { count: 2, sum: 4, min: 1 } } },
+    { at: 10, by: 'a', values: { level: { count: 1, sum: 4 * PARTS, min: 4 } } },
+    { at: 10, by: 'b', values: { level: { count: 2, sum: 4 * PARTS, min: 1 } } },
   ])
 })

@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import { v7 } from 'uuid'
+import { checkByHand } from '../../producers/by-hand.ts'
+import { createCommands } from '../../producers/commands.ts'
+import { deadlineAfter } from '../../producers/deadline.ts'
+import { envelope } from '../../producers/http/envelope.ts'
+import { hashedKey } from '../../producers/http/headers.ts'
+import { isUser } from '../../projections/access/keys.ts'
+import type { Outcome } from '../../projections/projection.ts'
+import type { Event, EventMeta } from '../../schemas/event.ts'
+import { Fault } from '../../schemas/fault.ts'
+import { eventFromJson } from '../../schemas/from-json.ts'
+import { byHandOf } from '../domains.ts'
+import type { Operation } from '../operations.ts'
+import { COMMAND_SOURCE } from './token.ts'
+
+export interface AppendArgs {
+  readonly domain: string
+  readonly type: string
+  /** The fields of the event, as `eventFromJson` reads them. */
+  readonly fields: unknown
+  readonly key: string
+  readonly subject?: string
+  readonly actor?: string
+  /** Epoch milliseconds. Default: now. */
+  readonly at?: number
+  readonly idempotencyKey?: string
+}
+
+export interface Appended {
+  readonly domain: string
+  readonly type: string
+  readonly key: string
+  readonly position: string
+  readonly eventId: string
+  /** `pending`: the log has the event, and no processor has folded it yet. */
+  readonly outcome: Outcome | { readonly kind: 'pending' }
+}
+
+const ANSWER_MS = 10_000
+
+/** Appends one event for an operator, with the checks of the edge, and waits for the decision of the fold. */
+export const appendEvent: Operation<AppendArgs> = async (runtime, args): Promise<Appended> => {
+  const { domain, type, key } = args
+  const { log, codec, serving, domain: known } = runtime.pipeline(domain)
+  const rules = byHandOf(domain)
+  const types = [...new Set(known.projections.flatMap(({ folds }) => Object.keys(folds)))]
+  if (!types.includes(type)) throw new Fault('bad-usage', `The domain ${domain} has no event "${type}". It has ${types.filter((each) => !Object.hasOwn(rules.internal, each)).join(', ')}.`)
+  const { data, personal } = eventFromJson(type, args.fields)
+  checkByHand(rules, { type, key, fields: { data, personal } })
+  const meta = metaOf({ ...(rules.isKeyAPerson && { subject: key }), ...args }, runtime.clock.now())
+  const stranger = [meta.subjectId, meta.actorId].find((id) => id !== null && !isUser(id))
+  if (stranger !== undefined) throw new Fault('bad-usage', `"${stranger}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
+  if (personal !== null && meta.subjectId === null) throw new Fault('bad-usage', `A ${type} has personal data: name the person it is about with --subject.`)
+  const event: Event = { type, meta, data, personal }
+  const { position, eventId, outcome } = await createCommands({ log, codec, outcomes: serving().outcomes }).execute(event, { wait: true, timeoutMs: ANSWER_MS, deadline: deadlineAfter(ANSWER_MS) })
+  runtime.metrics.report.appended({ domain, source: COMMAND_SOURCE, type })
+  return { domain, type, key, eventId, position: `${position.partition}:${position.offset}`, outcome: outcome === 'pending' ? { kind: 'pending' } : outcome }
+}
+
+/** Without an actor the event is the operator's: rules about who may do something do not refuse it. */
+const metaOf = ({ type, key, fields, subject, actor = null, at, idempotencyKey, domain }: { readonly actor?: string | null } & Omit<AppendArgs, 'actor'>, now: number): EventMeta => {
+  const request = idempotencyKey === undefined ? null : { key: hashedKey(actor ?? '', idempotencyKey), hash: hash('sha256', JSON.stringify([domain, type, key, at ?? null, fields]), 'hex') }
+  return { ...envelope({ eventId: v7(), user: key, key, now, source: COMMAND_SOURCE, correlationId: null, request }), occurredAt: at ?? now, actorId: actor, subjectId: subject ?? actor }
+}

@@ -1,0 +1,64 @@
+import { Fault } from '../schemas/fault.ts'
+import type { FieldsOfEvent } from '../schemas/from-json.ts'
+
+/** What a value of one field may be, beyond its type: text that matches, or a number between two. */
+export type FieldRule =
+  | { readonly like: RegExp }
+  | { readonly is: (text: string) => boolean; readonly what: string }
+  | { readonly from: number; readonly to: number }
+
+/** How a domain's events are appended by an operator. */
+export interface ByHand {
+  /** The event types that only the program appends, each with what to do instead. */
+  readonly internal: Readonly<Record<string, string>>
+  /** The keys of its log. */
+  readonly key: RegExp
+  /** True if a key is the person that the event is about. */
+  readonly isKeyAPerson?: true
+  /** By the name of the field, in every event of the domain. They are the limits of the edge. */
+  readonly fields: Readonly<Record<string, FieldRule>>
+  /** What fields must be together. Returns the mistake. */
+  readonly check?: (data: FieldsOfEvent['data']) => string | undefined
+}
+
+/** Of every domain. */
+export const COMMON_INTERNAL: ByHand['internal'] = {
+  PersonForgotten: 'Run tributary forget.',
+  PatIssued: 'Run tributary token create.',
+  PatRevoked: 'Run tributary token revoke.',
+  PatUsed: 'The edge appends it when a token is used.',
+  ApiUsageSampled: 'The edge appends it when it counts requests.',
+}
+
+/** Text of at most this many characters, with at least one that is not a space. */
+export const words = (most: number): FieldRule => ({ is: (text) => text.length <= most && /\S/.test(text), what: `text of 1 to ${most} characters` })
+export const DAY: FieldRule = { is: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)), what: 'a day such as 2026-11-16' }
+export const HASH: FieldRule = { like: /^[0-9a-f]{64}$/ }
+
+/** Fault: `bad-event` if the event is the program's own, has a key of another form or a value outside its range. */
+export const checkByHand = (rules: ByHand, { type, key, fields }: { readonly type: string; readonly key: string; readonly fields: FieldsOfEvent }): void => {
+  const instead = Object.hasOwn(rules.internal, type) ? rules.internal[type] : undefined
+  if (instead !== undefined) throw new Fault('bad-event', `Only the program appends a ${type}. ${instead}`)
+  if (!rules.key.test(key)) throw new Fault('bad-event', `"${key}" is no key of this log: it must match ${String(rules.key)}.`)
+  const mistake = mistakeIn(rules, fields.data, '') ?? (fields.personal === null ? undefined : mistakeIn(rules, fields.personal, 'personal.')) ?? rules.check?.(fields.data)
+  if (mistake !== undefined) throw new Fault('bad-event', `This ${type} is not what the edge accepts: ${mistake}.`)
+}
+
+const mistakeIn = (rules: ByHand, value: Readonly<Record<string, unknown>>, path: string): string | undefined => {
+  for (const [name, member] of Object.entries(value)) {
+    for (const [index, each] of (Array.isArray(member) ? (member as readonly unknown[]) : [member]).entries()) {
+      const place = Array.isArray(member) ? `${path}${name}.${index}` : `${path}${name}`
+      const mistake = typeof each === 'object' && each !== null ? mistakeIn(rules, each as Readonly<Record<string, unknown>>, `${place}.`) : breach(rules.fields[name], each)
+      if (mistake !== undefined) return typeof each === 'object' ? mistake : `${place} must be ${mistake}`
+    }
+  }
+  return undefined
+}
+
+/** What the value must be, if it is not. */
+const breach = (rule: FieldRule | undefined, value: unknown): string | undefined => {
+  if (rule === undefined || value === null || typeof value === 'boolean') return undefined
+  if ('from' in rule) return Number(value) >= rule.from && Number(value) <= rule.to ? undefined : `between ${rule.from} and ${rule.to}`
+  if ('like' in rule) return rule.like.test(String(value)) ? undefined : `like ${String(rule.like)}`
+  return rule.is(String(value)) ? undefined : rule.what
+}

@@ -1,0 +1,38 @@
+import { decimalsOf } from '../../projections/expenses/currencies.ts'
+import { MOST_MINOR } from '../../projections/expenses/money.ts'
+import { isHttpsUrl } from '../../projections/https-url.ts'
+import type { FieldsOfEvent } from '../../schemas/from-json.ts'
+import { COMMON_INTERNAL, HASH, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { idSchema } from './params.ts'
+
+const id: FieldRule = { is: (text) => text.length <= idSchema.maxLength && new RegExp(idSchema.pattern).test(text), what: 'an id of 1 to 64 letters, digits, and _ . : @ -' }
+const txHash: FieldRule = { like: /^[A-Za-z0-9_+/=-]{16,128}$/ }
+
+/** The parts of an expense sum up to it, and an amount has the decimals of its currency. */
+const check = (data: FieldsOfEvent['data']): string | undefined => {
+  const { amountMinor, splits, currency, exponent } = data
+  if (typeof amountMinor === 'bigint' && amountMinor === 0n) return 'amountMinor must be more than zero'
+  if (typeof exponent === 'number' && exponent !== decimalsOf(String(currency))) return `exponent must be ${decimalsOf(String(currency))}, the decimals of ${String(currency)}`
+  if (typeof amountMinor !== 'bigint' || !Array.isArray(splits)) return undefined
+  const sum = (splits as readonly { readonly minor: bigint }[]).reduce((total, { minor }) => total + minor, 0n)
+  return sum === amountMinor ? undefined : `the splits sum up to ${sum}, and amountMinor is ${amountMinor}`
+}
+
+export const expensesByHand: ByHand = {
+  internal: COMMON_INTERNAL,
+  key: /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,139}$/,
+  fields: {
+    expenseId: id, settlementId: id, groupId: id, invitationId: id, payerId: id, userId: id, fromUserId: id, toUserId: id,
+    txHash, chatId: { like: /^-?\d{1,20}$/ },
+    revision: { from: 1, to: 1e9 },
+    amountMinor: { from: 0, to: Number(MOST_MINOR) }, minor: { from: 0, to: Number(MOST_MINOR) },
+    currency: { is: (code) => decimalsOf(code) !== undefined, what: 'a currency of ISO 4217 such as EUR, or TON' },
+    exponent: { from: 0, to: 9 }, bp: { from: 0, to: 10_000 }, shares: { from: 1, to: 1_000_000 },
+    category: words(64), name: words(200), title: words(200), description: words(1_000), reason: words(1_000),
+    username: { like: /^[A-Za-z0-9_]{1,64}$/ },
+    avatarUrl: { is: (text) => text.length <= 1_000 && isHttpsUrl(text), what: 'an https URL' },
+    wallet: { like: /^[A-Za-z0-9_:+/=-]{1,128}$/ },
+    invitation: words(128), secretHash: HASH, rowHash: HASH,
+  },
+  check,
+}

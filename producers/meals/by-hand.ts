@@ -1,0 +1,33 @@
+import { mealNameOf } from '../../projections/meals/keys.ts'
+import { isZone } from '../../projections/zone.ts'
+import { COMMON_INTERNAL, DAY, HASH, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { amountSchema, nutrientName } from './nutrients.ts'
+
+/** Events contain amounts in thousandths. */
+const amount: FieldRule = { from: amountSchema.minimum, to: amountSchema.maximum * 1_000 }
+const version: FieldRule = { from: 0, to: 1e15 }
+
+export const mealsByHand: ByHand = {
+  internal: {
+    ...COMMON_INTERNAL,
+    LegacyMealAdopted: 'Run tributary import.',
+    MealsImported: 'Run tributary import.',
+    SummariesRebuilt: 'Nothing needs it: run tributary rebuild.',
+  },
+  key: /^[A-Za-z0-9_.:@-]{1,64}$/,
+  isKeyAPerson: true,
+  fields: {
+    mealId: { is: (id) => mealNameOf(id) !== undefined, what: 'the id of a meal, such as 20261116T083000000Z-abc' },
+    tz: { is: isZone, what: 'an IANA time zone' },
+    utcOffsetMinutes: { from: -24 * 60, to: 24 * 60 },
+    userDate: DAY, to: DAY, effectiveFromDate: DAY,
+    dayRuleVersion: { from: 1, to: 1_000 },
+    calories: amount, protein: amount, carbs: amount, fat: amount, amount, goal: amount,
+    name: { like: new RegExp(nutrientName) },
+    unit: words(20),
+    expectedRevision: { from: 1, to: 1e15 },
+    expectedVersion: version, registryVersion: version,
+    mealSummary: words(1_000), emoji: words(64), notes: words(8_000), reason: words(1_000),
+    importId: { like: /^[0-9a-f]{32}$/ }, rowHash: HASH,
+  },
+}

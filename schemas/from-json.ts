@@ -1,0 +1,110 @@
+/** An event's fields from JSON as a person types it, checked against the newest schema of the event. */
+import { definitionsOf, isUnion, shortName } from './avro.ts'
+import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
+import { Fault } from './fault.ts'
+import { readLock } from './lock.ts'
+import { createRegistry } from './registry.ts'
+
+export interface FieldsOfEvent {
+  readonly data: Readonly<Record<string, unknown>>
+  readonly personal: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * JSON has the fields of the event's schema and, under `personal`, those of its personal record. A field with a default can be left out.
+ * An instant is epoch milliseconds or RFC 3339 text; a number of 64 bits can be text of its digits. Fault: `bad-event`, with the path of the field.
+ */
+export const eventFromJson = (type: string, json: unknown): FieldsOfEvent => {
+  const registry = createRegistry(readLock())
+  const event = registry.event(type)
+  if (event === undefined) throw badEvent(`No schema is named ${type}. See: tributary schemas show.`)
+  if (!isObject(json)) throw badEvent(`The JSON of a ${type} must be an object with the fields of its schema.`)
+  const { personal = null, ...data } = json
+  const record = event.schema as RecordSchema
+  const own: RecordSchema = { ...record, fields: record.fields.filter(({ name }) => name !== 'meta' && name !== 'personal') }
+  const about = registry.personal(event)
+  if (personal !== null && about === undefined) throw badEvent(`A ${type} has no personal fields: leave out "personal".`)
+  const read = (schema: RecordSchema, value: unknown, path: string) => recordOf({ type, types: definitionsOf(schema) }, schema, { value, path })
+  return { data: read(own, data, ''), personal: personal === null || about === undefined ? null : read(about.schema as RecordSchema, personal, 'personal.') }
+}
+
+interface Reading {
+  readonly type: string
+  readonly types: ReadonlyMap<string, NamedSchema>
+}
+
+interface Place {
+  readonly value: unknown
+  readonly path: string
+}
+
+const recordOf = (reading: Reading, schema: RecordSchema, { value, path }: Place): Readonly<Record<string, unknown>> => {
+  if (!isObject(value)) throw wrong(reading, path, `an object with ${namesOf(schema)}`)
+  const unknown = Object.keys(value).find((name) => !schema.fields.some((field) => field.name === name))
+  if (unknown !== undefined) throw badEvent(`A ${reading.type} has no field ${path}${unknown}. It has ${namesOf(schema)}.`)
+  return Object.fromEntries(schema.fields.map((field) => {
+    if (Object.hasOwn(value, field.name)) return [field.name, valueOf(reading, field.type, { value: value[field.name], path: `${path}${field.name}` })]
+    if (field.default === undefined) throw badEvent(`A ${reading.type} needs the field ${path}${field.name}. It has ${namesOf(schema)}.`)
+    return [field.name, field.default]
+  }))
+}
+
+const valueOf = (reading: Reading, schema: Schema, place: Place): unknown => {
+  const { value, path } = place
+  if (isUnion(schema)) return value === null && schema.includes('null') ? null : valueOf(reading, schema.find((branch) => branch !== 'null') ?? 'null', place)
+  if (typeof schema === 'string') {
+    const named = reading.types.get(schema)
+    return named === undefined ? primitiveOf(reading, schema, place) : valueOf(reading, named, place)
+  }
+  if ('logicalType' in schema && schema.logicalType === 'timestamp-millis') return instantOf(reading, place)
+  if ('logicalType' in schema && schema.logicalType === 'bigint') return digitsOf(reading, place)
+  if (schema.type === 'record') return recordOf(reading, schema, { value, path: `${path}.` })
+  if (schema.type === 'enum') {
+    if (typeof value === 'string' && schema.symbols.includes(value)) return value
+    throw wrong(reading, path, `one of ${schema.symbols.join(', ')}`)
+  }
+  if (schema.type === 'array') {
+    if (!Array.isArray(value)) throw wrong(reading, path, 'a list')
+    return value.map((member: unknown, index) => valueOf(reading, schema.items, { value: member, path: `${path}.${index}` }))
+  }
+  return primitiveOf(reading, schema.type, place)
+}
+
+/** By name: the check, and what the value must be. */
+const PRIMITIVE: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
+  null: [(value) => value === null, 'null'],
+  boolean: [(value) => typeof value === 'boolean', 'true or false'],
+  string: [(value) => typeof value === 'string' && value.isWellFormed(), 'text'],
+  int: [(value) => typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31, 'a whole number of 32 bits'],
+  long: [(value) => Number.isSafeInteger(value), 'a whole number'],
+  double: [(value) => typeof value === 'number', 'a number'],
+}
+
+const primitiveOf = (reading: Reading, name: string, { value, path }: Place): unknown => {
+  const [isRight, what] = PRIMITIVE[name] ?? [() => false, `of the type ${shortName(name)}, which cannot be typed by hand`]
+  if (isRight(value)) return value
+  throw wrong(reading, path, what)
+}
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+
+const LAST_INSTANT = Date.UTC(9999, 0, 1)
+
+const instantOf = (reading: Reading, { value, path }: Place): number => {
+  const ms = typeof value === 'string' && RFC_3339.test(value) ? Date.parse(value) : value
+  if (typeof ms === 'number' && Number.isInteger(ms) && ms >= 0 && ms < LAST_INSTANT) return ms
+  throw wrong(reading, path, 'epoch milliseconds, or an instant such as 2026-11-16T08:30:00Z, from 1970 to 9998')
+}
+
+const digitsOf = (reading: Reading, { value, path }: Place): bigint => {
+  if (Number.isSafeInteger(value) || (typeof value === 'string' && /^-?\d{1,19}$/.test(value))) return BigInt(value as number | string)
+  throw wrong(reading, path, 'a whole number, or text of its digits')
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const namesOf = ({ fields }: RecordSchema): string => fields.map(({ name }) => name).join(', ') || 'no fields'
+
+const wrong = ({ type }: Reading, path: string, what: string): Fault => badEvent(`The field ${path} of a ${type} must be ${what}.`)
+
+const badEvent = (message: string): Fault => new Fault('bad-event', message)

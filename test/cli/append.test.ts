@@ -1,0 +1,121 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../cli/config.ts'
+import { byHandOf, domainNamed } from '../../cli/domains.ts'
+import { createPerform } from '../../cli/operations.ts'
+import type { AppendArgs, Appended } from '../../cli/operations/append.ts'
+import type { EventRow } from '../../cli/operations/events.ts'
+import { openRuntime } from '../../cli/runtime.ts'
+import { checkByHand } from '../../producers/by-hand.ts'
+import { isUnion, type Schema } from '../../schemas/avro.ts'
+import { isFault } from '../../schemas/fault.ts'
+import { readLock } from '../../schemas/lock.ts'
+import { createRegistry } from '../../schemas/registry.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+const MEAL = {
+  mealId: '20261116T083000000Z-abc', eatenAt: '2026-11-16T08:30:00Z', tz: 'UTC', utcOffsetMinutes: 0, userDate: '2026-11-16', dayOverridden: false, dayRuleVersion: 1,
+  calories: 250_000, protein: 0, carbs: 0, fat: 0, extended: [], dropped: [], personal: { mealSummary: 'Secret soup', emoji: null, notes: null },
+}
+
+const open = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
+  const runtime = await openRuntime({ config: readConfig({ TRIBUTARY_DATA: folder }) })
+  onTestFinished(async () => {
+    await runtime.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  for (const name of ['meals', 'expenses']) await runtime.pipeline(name).start('processor')
+  const says = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
+  const append = async (args: Omit<AppendArgs, 'domain'> & { domain?: string }): Promise<Appended> => (await createPerform(runtime)('append', { domain: 'meals', ...args }, says)) as Appended
+  const events = async (): Promise<readonly EventRow[]> => {
+    const rows: EventRow[] = []
+    await createPerform(runtime)('events', { domain: 'meals' }, { ...says, row: (row) => void rows.push(row as EventRow) })
+    return rows
+  }
+  return { folder, append, events }
+}
+
+describe('append', { timeout: 60_000 }, () => {
+  test('appends one event, sealed as the edge seals it, and reports its position and the outcome', async () => {
+    const { folder, append, events } = await open()
+    const appended = await append({ type: 'MealLogged', key: 'ann', fields: MEAL })
+    expect(appended).toMatchObject({ position: '0:0', outcome: { kind: 'applied' } })
+    expect(await events()).toMatchObject([{ type: 'MealLogged', event: { meta: { eventId: appended.eventId, source: 'command-line', actorId: null, subjectId: 'ann' }, personal: { mealSummary: 'Secret soup' } } }])
+    const holding = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.startsWith('log') && name.endsWith('.mdb') && readFileSync(join(folder, name)).includes('Secret soup'))
+    expect(holding).toEqual([])
+  })
+
+  test('reports what the fold refuses, with its code', async () => {
+    const { append } = await open()
+    expect(await append({ domain: 'expenses', type: 'GroupRenamed', key: 'no-such-group', fields: { title: 'Holiday' } })).toMatchObject({ outcome: { kind: 'refused', refusal: { code: 'group-not-found' } } })
+  })
+
+  test('has no further effect with the same idempotency key, and refuses another event under it', async () => {
+    const { append } = await open()
+    const first = await append({ type: 'MealLogged', key: 'ann', subject: 'ann', fields: MEAL, idempotencyKey: 'once' })
+    expect(await append({ type: 'MealLogged', key: 'ann', subject: 'ann', fields: MEAL, idempotencyKey: 'once' })).toMatchObject({ outcome: { kind: 'duplicate', of: first.eventId } })
+    expect(await append({ type: 'MealLogged', key: 'ann', subject: 'ann', fields: { ...MEAL, calories: 1 }, idempotencyKey: 'once' })).toMatchObject({ outcome: { kind: 'refused', refusal: { code: 'idempotency-key-reused' } } })
+  })
+
+  test('refuses whatever the edge would not accept, and appends nothing', async () => {
+    const { append, events } = await open()
+    const refused = (args: Partial<AppendArgs>): Promise<string> =>
+      append({ type: 'MealLogged', key: 'ann', subject: 'ann', fields: MEAL, ...args }).then(() => 'appended', (error: unknown) => (isFault(error) ? `${error.code}: ${error.message}` : String(error)))
+    expect(await refused({ domain: 'scales-series' })).toMatch(/^bad-usage: .*append to scales/)
+    expect(await refused({ type: 'MealEaten' })).toMatch(/^bad-usage: .*no event "MealEaten".*MealLogged/)
+    expect(await refused({ type: 'PersonForgotten', fields: { items: [] } })).toMatch(/^bad-event: Only the program appends a PersonForgotten\. Run tributary forget/)
+    expect(await refused({ subject: 'a b' })).toMatch(/^bad-usage: "a b" is no user id/)
+    expect(await refused({ key: 'a b' })).toMatch(/^bad-event: "a b" is no key/)
+    expect(await refused({ fields: { ...MEAL, calories: -1 } })).toMatch(/^bad-event: .*calories must be between 0/)
+    expect(await refused({ fields: { ...MEAL, tz: 'Mars/Base' } })).toMatch(/^bad-event: .*tz must be an IANA time zone/)
+    expect(await refused({ fields: { ...MEAL, calories: 1.5 } })).toMatch(/^bad-event: .*calories of a MealLogged must be a whole number/)
+    expect(await refused({ fields: { ...MEAL, colour: 'red' } })).toMatch(/^bad-event: .*no field colour/)
+    expect(await refused({ fields: { ...MEAL, mealId: 'x' } })).toMatch(/^bad-event: .*mealId/)
+    expect(await refused({ fields: { ...MEAL, personal: { ...MEAL.personal, mealSummary: 'x'.repeat(1_001) } } })).toMatch(/^bad-event: .*personal\.mealSummary/)
+    expect(await append({ domain: 'expenses', type: 'ProfileTold', key: 'ann', fields: { at: 1, personal: { name: 'Ann', username: null, avatarUrl: null } } }).catch((error: Error) => error.message)).toMatch(/--subject/)
+    expect(await events()).toEqual([])
+  })
+
+  test('checks that the parts of an expense sum up to it', () => {
+    const expense = { amountMinor: 100n, currency: 'EUR', exponent: 2, splits: [{ userId: 'ann', minor: 60n }, { userId: 'bob', minor: 30n }] }
+    const check = (data: object) => () => checkByHand(byHandOf('expenses'), { type: 'ExpenseRecorded', key: 'group', fields: { data: { ...expense, ...data }, personal: null } })
+    expect(check({})).toThrow('the splits sum up to 90')
+    expect(check({ amountMinor: 90n })).not.toThrow()
+    expect(check({ amountMinor: 90n, exponent: 3 })).toThrow('exponent must be 2')
+  })
+})
+
+const NAMES = ['meals', 'scales', 'expenses'] as const
+
+/** The names of all fields with text or numbers in an event, without instants. */
+const leavesOf = (schema: Schema, name: string): readonly string[] => {
+  if (isUnion(schema)) return schema.flatMap((branch) => leavesOf(branch, name))
+  if (typeof schema === 'string') return ['string', 'int', 'long', 'double'].includes(schema) ? [name] : []
+  if (schema.type === 'record') return schema.fields.filter((field) => field.name !== 'meta' && field.name !== 'personal').flatMap((field) => leavesOf(field.type, field.name))
+  if (schema.type === 'array') return leavesOf(schema.items, name)
+  if ('logicalType' in schema) return schema.logicalType === 'timestamp-millis' ? [] : [name]
+  return []
+}
+
+test.each(NAMES)('every field of an event of %s that can be appended by hand has a limit', (name) => {
+  const registry = createRegistry(readLock())
+  const { internal, fields } = byHandOf(name)
+  const types = domainNamed(name).projections.flatMap(({ folds }) => Object.keys(folds)).filter((type) => !Object.hasOwn(internal, type))
+  const schemas = types.flatMap((type) => {
+    const event = registry.event(type)
+    return event === undefined ? [] : [event.schema, ...(registry.personal(event) ? [registry.personal(event)?.schema as Schema] : [])]
+  })
+  expect([...new Set(schemas.flatMap((schema) => leavesOf(schema, '')))].filter((field) => fields[field] === undefined)).toEqual([])
+})
+
+test.each(NAMES)('no event that a timer of %s or the engine appends can be appended by hand', (name) => {
+  const folder = join(root, 'processors', name)
+  const source = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8')).join('\n')
+  const armed = [...source.matchAll(/arm\(\{[^\n]*type: '(\w+)'/g)].map(([, type]) => type ?? '')
+  if (name === 'scales') expect(armed.length).toBeGreaterThan(0)
+  for (const type of [...armed, 'PersonForgotten', 'PatIssued']) expect(() => checkByHand(byHandOf(name), { type, key: 'ann', fields: { data: {}, personal: null } })).toThrow('Only the program appends')
+})
