@@ -41,7 +41,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
     following.kill('SIGKILL')
     expect(await logged(server, 6)).toEqual([
       'token create --user ann --scopes read,write: exit 0',
-      'append meals MealLogged … --key ann --subject ann: exit 0',
+      'append meals MealLogged … --subject ann: exit 0',
       'parked discard no-such-id --reason …: parked-unknown',
       'verify meals: exit 0',
       'status: exit 0',
@@ -58,7 +58,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
     await tell(['status'], env)
     expect(await run(append('--idempotency-key', 'a secret key', '--json'), env)).toMatchObject({ code: 0, stdout: expect.stringContaining('"kind":"applied"') })
     const server = await startServer(env)
-    expect(await logged(server, 2)).toEqual(['token create --user ann --scopes read,write: done', 'append meals MealLogged … --key ann --subject ann --idempotency-key … --json: done'])
+    expect(await logged(server, 2)).toEqual(['token create --user ann --scopes read,write: done', 'append meals MealLogged … --subject ann --idempotency-key … --json: done'])
     await server.stop()
     const again = await startServer(env)
     await tell(['status'], env)
@@ -84,7 +84,7 @@ describeOnServices('an operator command on Kafka and DynamoDB', (services) => {
     const server = await startServer(env)
     await newToken(env, 'ann')
     expect(await tell(append(), env)).toMatch(/^\d:\d+ MealLogged of ann .*: accepted$/)
-    expect(await logged(server, 2)).toEqual(['token create --user ann --scopes read,write: done', 'append meals MealLogged … --key ann --subject ann: done'])
+    expect(await logged(server, 2)).toEqual(['token create --user ann --scopes read,write: done', 'append meals MealLogged … --subject ann: done'])
     const last = (await tell(['events', '--last', '2', '--json'], env)).split('\n').map((line) => (JSON.parse(line) as { type: string }).type)
     expect(last).toEqual(['PatIssued', 'MealLogged'])
     expect(await tell(['events', '--last', '1', '--key', 'ann'], env)).toContain('MealLogged')
