@@ -1,7 +1,5 @@
-import { columnsIn } from '../cli/output.ts'
+import { columnsIn, WIDTH } from '../cli/output.ts'
 import { formatTable } from '../cli/table.ts'
-
-const WIDTH = 80
 
 /** Prints a table that fits the terminal. Benchmarks print, and never judge. */
 export const printTable = (title: string, rows: readonly (readonly (string | number)[])[]): void => {

@@ -26,12 +26,12 @@ export interface EndedCommand extends CommandRecord {
   readonly outcome: string
 }
 
-/** Reports a command to whoever can log it: the server that holds the folder, or a later one through the control table. */
+/** Reports a command to the server that logs it: directly to the server that holds the folder, or through the control table. */
 export interface Recorder {
-  /** Announces the command to the server that holds the folder, once. A server of an earlier release is not told. */
+  /** Announces the command to the server that holds the folder, once. Servers of earlier releases ignore it. */
   announce(folder: string): Promise<void>
-  /** Leaves a record in the control table, for a server to log. Only for commands that change something. */
-  leave(records: CommandRecords, outcome: string): Promise<void>
+  /** Leaves a record in the control table, for a server to log. `onlyChanges` leaves none for a command that only reads. */
+  leave(records: CommandRecords, outcome: string, onlyChanges: boolean): Promise<void>
   end(outcome: string): Promise<void>
 }
 
@@ -43,8 +43,8 @@ export const createRecorder = (command: Command): Recorder => {
       announced ??= announceTo(folder, record).catch(() => undefined)
       await announced
     },
-    leave: async (records, outcome) => {
-      if (isChange(command)) await records.put({ ...record, outcome })
+    leave: async (records, outcome, onlyChanges) => {
+      if (!onlyChanges || isChange(command)) await records.put({ ...record, outcome })
     },
     end: async (outcome) => {
       const folder = await announced

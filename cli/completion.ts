@@ -3,7 +3,7 @@ import type { Argument, Command, Option } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What can be typed after a command: its subcommands, its options, and the values of its first arguments. */
+/** The words that can follow a command: its subcommands, its options, and the values of its first arguments. */
 interface Node {
   /** The words that lead to it, without the program's own name. */
   readonly path: string

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { version } from './version.ts'
 
-/** What runs in this process: the labels of `tributary_build_info`. */
+/** Describes this process: the labels of `tributary_build_info`. */
 export interface Build {
   readonly log: 'embedded' | 'kafka'
   readonly items: 'embedded' | 'dynamodb'

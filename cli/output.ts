@@ -25,7 +25,6 @@ export interface Output {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
   readonly red: (text: string) => string
-  readonly green: (text: string) => string
 }
 
 export interface Terminal {
@@ -37,7 +36,8 @@ export interface Terminal {
   now(): number
 }
 
-const WIDTH = 80
+/** The width of a table if the terminal does not have one. */
+export const WIDTH = 80
 
 export const createOutput = ({ out, err, color, columns, now }: Terminal): Output => {
   let open = false
@@ -85,11 +85,10 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     bold: paint('bold'),
     dim: paint('dim'),
     red: paint('red'),
-    green: paint('green'),
   }
 }
 
-type Format = 'bold' | 'dim' | 'red' | 'green'
+type Format = 'bold' | 'dim' | 'red'
 
 /** The first lines of a text that fit the screen, and how many rows of it they take: a line that is too wide takes several. */
 const fitting = (text: string, { width, height }: { width: number; height: number }): { readonly text: string; readonly height: number } => {
@@ -112,7 +111,7 @@ const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) =
 
 /** The colours of `paint` stay. */
 const escapeButColors = (text: string): string => text.split(COLORS).map((part, index) => (index % 2 === 0 ? escapeControls(part) : part)).join('')
-const COLORS = /(\u001b\[(?:1|2|22|31|32|39)m)/
+const COLORS = /(\u001b\[(?:1|2|22|31|39)m)/
 
 const BAR = 20
 const bar = (share: number): string => `[${'#'.repeat(Math.floor(share * BAR)).padEnd(BAR, '.')}]`

@@ -20,7 +20,7 @@ const price = (text: string): number => {
   return Number(text)
 }
 /** The server collects these before it sends them. */
-const MOST_LAST = 100_000
+const MOST_LAST = 10_000
 const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */

@@ -68,7 +68,7 @@ export const withRuntime = async <T>(context: Context, { founds }: { readonly fo
   }
   const runtime = await openRuntime({ config, watching: { failed }, note: (line) => context.output.note(line), founds })
   const leave = async (outcome: string): Promise<void> => {
-    await context.recorder?.leave(runtime.records, outcome).catch((error: unknown) => context.output.note(`No server will log this command: its record could not be written (${messageOf(error)}).`))
+    await context.recorder?.leave(runtime.records, outcome, isEmbedded(config)).catch((error: unknown) => context.output.note(`No server will log this command: its record could not be written (${messageOf(error)}).`))
   }
   try {
     const result = await use(runtime)

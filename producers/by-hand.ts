@@ -1,7 +1,8 @@
 import { Fault } from '../schemas/fault.ts'
+import { isCalendarDate } from '../schemas/rfc3339.ts'
 import type { FieldsOfEvent } from '../schemas/from-json.ts'
 
-/** What a value of one field may be, beyond its type: text that matches, or a number between two. */
+/** The values that a field accepts beyond its type: text that matches, or a number between two. */
 export type FieldRule =
   | { readonly like: RegExp }
   | { readonly is: (text: string) => boolean; readonly what: string }
@@ -17,11 +18,11 @@ export interface ByHand {
   readonly isKeyAPerson?: true
   /** By the name of the field, in every event of the domain. They are the limits of the edge. */
   readonly fields: Readonly<Record<string, FieldRule>>
-  /** What fields must be together. Returns the mistake. */
+  /** Checks fields together and returns the mistake. */
   readonly check?: (data: FieldsOfEvent['data']) => string | undefined
 }
 
-/** Of every domain. */
+/** The internal events that all domains share. */
 export const COMMON_INTERNAL: ByHand['internal'] = {
   PersonForgotten: 'Run tributary forget.',
   PatIssued: 'Run tributary token create.',
@@ -32,7 +33,7 @@ export const COMMON_INTERNAL: ByHand['internal'] = {
 
 /** Text of at most this many characters, with at least one that is not a space. */
 export const words = (most: number): FieldRule => ({ is: (text) => text.length <= most && /\S/.test(text), what: `text of 1 to ${most} characters` })
-export const DAY: FieldRule = { is: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)), what: 'a day such as 2026-11-16' }
+export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
 export const HASH: FieldRule = { like: /^[0-9a-f]{64}$/ }
 
 /** Fault: `bad-event` if the event is the program's own, has a key of another form or a value outside its range. */
@@ -55,7 +56,7 @@ const mistakeIn = (rules: ByHand, value: Readonly<Record<string, unknown>>, path
   return undefined
 }
 
-/** What the value must be, if it is not. */
+/** Returns the required form if the value breaks the rule. */
 const breach = (rule: FieldRule | undefined, value: unknown): string | undefined => {
   if (rule === undefined || value === null || typeof value === 'boolean') return undefined
   if ('from' in rule) return Number(value) >= rule.from && Number(value) <= rule.to ? undefined : `between ${rule.from} and ${rule.to}`

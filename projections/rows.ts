@@ -1,3 +1,4 @@
+import { isObject } from '../schemas/object.ts'
 import type { Value } from './item.ts'
 
 /** A row of an export as plain values, whichever way it was written down. */
@@ -44,8 +45,7 @@ export const instantOf = (text: string | undefined): number | undefined => {
 
 const own = (row: Row, name: string): Value | undefined => (Object.hasOwn(row, name) ? row[name] : undefined)
 
-export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isObject }
 
 const isTyped = (value: unknown): boolean => isObject(value) && typeof value['S'] === 'string'
 

@@ -3,7 +3,9 @@ import { definitionsOf, isUnion, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { Fault } from './fault.ts'
 import { readLock } from './lock.ts'
+import { isObject } from './object.ts'
 import { createRegistry } from './registry.ts'
+import { EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, rfc3339 } from './rfc3339.ts'
 
 export interface FieldsOfEvent {
   readonly data: Readonly<Record<string, unknown>>
@@ -86,22 +88,16 @@ const primitiveOf = (reading: Reading, name: string, { value, path }: Place): un
   throw wrong(reading, path, what)
 }
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
-
-const LAST_INSTANT = Date.UTC(9999, 0, 1)
-
 const instantOf = (reading: Reading, { value, path }: Place): number => {
-  const ms = typeof value === 'string' && RFC_3339.test(value) ? Date.parse(value) : value
-  if (typeof ms === 'number' && Number.isInteger(ms) && ms >= 0 && ms < LAST_INSTANT) return ms
-  throw wrong(reading, path, 'epoch milliseconds, or an instant such as 2026-11-16T08:30:00Z, from 1970 to 9998')
+  const ms = typeof value === 'string' ? rfc3339(value) : value
+  if (typeof ms === 'number' && Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST) return ms
+  throw wrong(reading, path, `epoch milliseconds, or an instant such as 2026-11-16T08:30:00Z, in the years ${FIRST_YEAR} to ${LAST_YEAR}`)
 }
 
 const digitsOf = (reading: Reading, { value, path }: Place): bigint => {
   if (Number.isSafeInteger(value) || (typeof value === 'string' && /^-?\d{1,19}$/.test(value))) return BigInt(value as number | string)
   throw wrong(reading, path, 'a whole number, or text of its digits')
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const namesOf = ({ fields }: RecordSchema): string => fields.map(({ name }) => name).join(', ') || 'no fields'
 

@@ -30,7 +30,7 @@ const lineOf = ({ position, appendedAt, key, type, event, fault }: EventRow, { o
   return `${output.dim(`${position} ${appendedAt}`)} ${key ?? '(no key)'} ${output.bold(type)} ${content}`
 }
 
-/** The data, and the personal data or a mark that tells why it cannot be read. */
+/** The data, and the personal data or a mark with the reason why it is not readable. */
 const contentOf = ({ data, personal }: Pick<Event, 'data' | 'personal'>): string => {
   if (personal === null) return JSON.stringify(data)
   return `${JSON.stringify(data)} personal ${personal === FORGOTTEN || personal === SEALED_PERSONAL ? `(${personal})` : JSON.stringify(personal)}`

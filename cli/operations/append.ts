@@ -10,6 +10,7 @@ import type { Outcome } from '../../projections/projection.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { eventFromJson } from '../../schemas/from-json.ts'
+import { EARLIEST, FIRST_YEAR } from '../../schemas/rfc3339.ts'
 import { byHandOf } from '../domains.ts'
 import type { Operation } from '../operations.ts'
 import { COMMAND_SOURCE } from './token.ts'
@@ -46,9 +47,11 @@ export const appendEvent: Operation<AppendArgs> = async (runtime, args): Promise
   const rules = byHandOf(domain)
   const types = [...new Set(known.projections.flatMap(({ folds }) => Object.keys(folds)))]
   if (!types.includes(type)) throw new Fault('bad-usage', `The domain ${domain} has no event "${type}". It has ${types.filter((each) => !Object.hasOwn(rules.internal, each)).join(', ')}.`)
+  const now = runtime.clock.now()
+  if (args.at !== undefined && (args.at < EARLIEST || args.at > now)) throw new Fault('bad-usage', `--at must be an instant from ${FIRST_YEAR} to now.`)
   const { data, personal } = eventFromJson(type, args.fields)
   checkByHand(rules, { type, key, fields: { data, personal } })
-  const meta = metaOf({ ...(rules.isKeyAPerson && { subject: key }), ...args }, runtime.clock.now())
+  const meta = metaOf({ ...(rules.isKeyAPerson && { subject: key }), ...args }, now)
   const stranger = [meta.subjectId, meta.actorId].find((id) => id !== null && !isUser(id))
   if (stranger !== undefined) throw new Fault('bad-usage', `"${stranger}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
   if (personal !== null && meta.subjectId === null) throw new Fault('bad-usage', `A ${type} has personal data: name the person it is about with --subject.`)

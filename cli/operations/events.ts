@@ -124,7 +124,7 @@ export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> 
 }
 
 /** The faults of a key store that does not give the key. */
-const KEY_FAULTS: readonly string[] = ['key-missing', 'key-unreadable', 'key-encryption-key-wrong', 'personal-without-keys']
+const KEY_FAULTS: readonly string[] = ['key-missing', 'key-unreadable', 'key-encryption-key-wrong']
 
 /** If the key of the personal data is not available, the event is shown with a mark in its place. */
 const decoded = async (codec: Codec, record: LogRecord): Promise<Event> => {

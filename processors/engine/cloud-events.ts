@@ -11,8 +11,8 @@ interface About {
 }
 
 /**
- * Every record that is appended gets the headers of the CloudEvents Kafka binding (binary mode), whoever appends it. They are read from
- * the record itself. A log that stores no headers is returned as it is.
+ * Adds the headers of the CloudEvents Kafka binding (binary mode) to every appended record. They are read from the record itself. A log
+ * that stores no headers is returned as it is.
  */
 export const withCloudEvents = (log: Log, about: About): Log => {
   const { head } = about.codec
@@ -49,5 +49,5 @@ const isPerson = ({ keyedByPeople }: About['domain'], { type, key, meta }: { rea
 /** RFC 3339 has years of four digits. */
 const [EARLIEST, LATEST] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
-/** When the event happened, or was recorded if that is no time that can be written, or 1970. */
+/** `occurredAt`; if RFC 3339 cannot express it, `recordedAt`; else 1970. */
 const timeOf = ({ occurredAt, recordedAt }: EventMeta): string => new Date([occurredAt, recordedAt].find((ms) => ms >= EARLIEST && ms <= LATEST) ?? 0).toISOString()

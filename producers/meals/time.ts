@@ -1,6 +1,6 @@
 import { decideDay, type DayDecision, type DayRefusal } from '../../projections/meals/zone.ts'
 import { zoneName } from '../../projections/zone.ts'
-import { isOfCalendar } from '../http/instants.ts'
+import { isCalendarDate } from '../../schemas/rfc3339.ts'
 import { mistake } from '../http/problem.ts'
 
 /** Where a meal lies in time: what the events say about it. */
@@ -13,7 +13,7 @@ export interface Placed extends DayDecision {
 export const place = (meal: { eatenAt: number; tz: string; userDate?: string | undefined }): Placed => {
   const decision = decideDay(meal)
   if ('refused' in decision) {
-    const far = decision.refused === 'user-date-invalid' && meal.userDate !== undefined && isOfCalendar(meal.userDate)
+    const far = decision.refused === 'user-date-invalid' && meal.userDate !== undefined && isCalendarDate(meal.userDate)
     throw mistake(400, WRONG[far ? 'user-date-out-of-range' : decision.refused])
   }
   const { eatenAt, tz } = meal

@@ -1,6 +1,7 @@
 import type { PourVoidedData } from '../../schemas/generated/scales.ts'
 import { scalesQueries, type Span } from '../../projections/scales/queries.ts'
-import { instantOf, LATEST } from '../http/instants.ts'
+import { LATEST } from '../../schemas/rfc3339.ts'
+import { instantOf } from '../http/instants.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'

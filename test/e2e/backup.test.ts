@@ -56,7 +56,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     expect(load.acknowledged.length).toBeGreaterThan(before.length)
     await server.stop()
 
-    expect(await restore(restored, folder, keys)).toMatchObject({ code: 0, stderr: expect.stringContaining('0 differ') })
+    expect(await restore(restored, folder, keys)).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') })
     const again = await startServer(restored)
     const ids = new Set(await idsOf(client(again.url, token)))
     expect(before.filter((id) => !ids.has(id))).toEqual([])

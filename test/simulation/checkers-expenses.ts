@@ -39,7 +39,7 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
 
 interface Known { payer: string; readonly recorder: string | null; revision: number; deleted: boolean }
 
-/** What may be accepted: an expense once; its next revision, by the payer, the recorder or the owner; its deletion and restore, by the payer; one outcome of a settlement. */
+/** The events that the checker accepts: an expense once; its next revision, by the payer, the recorder or the owner; its deletion and restore, by the payer; one outcome of a settlement. */
 const createJudge = (wrong: Wrong, ownerOf: (group: string) => string | null) => {
   const expensesKnown = new Map<string, Known>()
   const settlements = new Map<string, 'pending' | 'completed' | 'failed'>()

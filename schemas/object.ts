@@ -1,0 +1,2 @@
+/** True for a JSON object: not null, and not an array. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
