@@ -126,7 +126,7 @@ const isChange = (command: Command): boolean => {
 }
 
 /** Arguments and options that may contain personal data, or whatever a person typed. */
-const HIDDEN: readonly string[] = ['json', 'reason', 'name', 'idempotencyKey']
+const HIDDEN: readonly string[] = ['json', 'reason', 'name', 'by', 'idempotencyKey']
 
 /** As it was typed, without hidden values. */
 export const commandText = (command: Command): string => {

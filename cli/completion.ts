@@ -29,7 +29,8 @@ export const completionScript = (shell: Shell, parts: CompletionParts): string =
 const nodesOf = (parts: CompletionParts, command: Command, path: string): readonly Node[] => {
   const under = command.commands.flatMap((each) => nodesOf(parts, each, `${path} ${each.name()}`.trim()))
   // `tributary parked DOMAIN` is `tributary parked list DOMAIN`.
-  const byDefault = under.find((node) => node.path === `${path} list`.trim() && command.commands.length > 0)
+  const { _defaultCommandName: defaultName } = command as { readonly _defaultCommandName?: string | null }
+  const byDefault = under.find((node) => node.path === `${path} ${defaultName ?? ''}`)
   const options = [...command.options, ...(path === '' ? [] : parts.program.options)].filter(({ long, hidden }) => long !== undefined && long !== null && !hidden)
   const own: Node = {
     path,
@@ -37,7 +38,7 @@ const nodesOf = (parts: CompletionParts, command: Command, path: string): readon
       ...command.commands.map((each) => ({ word: each.name(), about: each.description() })),
       ...(command.commands.length > 0 ? [{ word: 'help', about: 'display help for command' }] : []),
       ...options.map((option) => ({ word: option.long as string, about: option.description })),
-      ...(byDefault?.words.filter(({ word }) => !options.some(({ long }) => long === word)) ?? []),
+      ...(byDefault?.words.filter(({ word }) => word !== '--help' && !options.some(({ long }) => long === word)) ?? []),
       { word: '--help', about: 'display help for command' },
     ],
     args: command.registeredArguments.length > 0 ? command.registeredArguments.map((argument) => wordsOf(parts, argument)) : (byDefault?.args ?? []),

@@ -27,7 +27,7 @@ export const createInstruments = (build: Build) => {
   return {
     registry,
     standings: standingGauges(gauge),
-    appended: counter('events_appended_total', 'Events that this process appended to the log, from requests, devices, webhooks, tokens and imports.', 'domain', 'source', 'type'),
+    appended: counter('events_appended_total', 'Events that this process appended to the log, from requests, devices, webhooks, commands and imports.', 'domain', 'source', 'type'),
     folded: counter('events_folded_total', 'Events that this process folded, by generation.', 'domain', 'generation'),
     conflicts: counter('fold_conflicts_total', 'Commits that failed because another writer had changed the items, and that this process folded again.', 'domain'),
     faults: counter('faults_total', 'Faults of the log and the stores while this process folded, sent or appended events, by error code. docs/errors.md lists the codes.', 'domain', 'code'),

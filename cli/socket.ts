@@ -42,7 +42,7 @@ const readRequest = (socket: Socket, heard: (request: string) => void): void => 
     const end = text.indexOf('\n')
     if (end < 0 && text.length <= MAX_REQUEST_BYTES) return
     socket.off('data', listen)
-    if (end < 0) socket.destroy()
+    if (end < 0) socket.end(`${toText({ fault: { code: 'bad-usage', message: `A command and its arguments must be at most ${MAX_REQUEST_BYTES} characters.` } })}\n`)
     else heard(text.slice(0, end))
   }
   socket.on('data', listen)
@@ -76,8 +76,8 @@ const toText = (value: unknown): string =>
 const fromText = (text: string): unknown =>
   JSON.parse(text, (_, member: unknown) => {
     if (typeof member !== 'object' || member === null) return member
-    if ('$bigint' in member) return BigInt(String(member.$bigint))
-    return '$map' in member ? new Map(member.$map as [unknown, unknown][]) : member
+    if ('$bigint' in member && /^-?\d+$/.test(String(member.$bigint))) return BigInt(String(member.$bigint))
+    return '$map' in member && Array.isArray(member.$map) ? new Map(member.$map as [unknown, unknown][]) : member
   })
 
 const parseRequest = (text: string): { name: string; args: unknown } => {

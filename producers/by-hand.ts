@@ -18,6 +18,8 @@ export interface ByHand {
   readonly isKeyAPerson?: true
   /** By the name of the field, in every event of the domain. They are the limits of the edge. */
   readonly fields: Readonly<Record<string, FieldRule>>
+  /** The instants that say when something happened: they are not later than now. */
+  readonly past?: readonly string[]
   /** Checks fields together and returns the mistake. */
   readonly check?: (data: FieldsOfEvent['data']) => string | undefined
 }
@@ -37,10 +39,12 @@ export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11
 export const HASH: FieldRule = { like: /^[0-9a-f]{64}$/ }
 
 /** Fault: `bad-event` if the event is the program's own, has a key of another form or a value outside its range. */
-export const checkByHand = (rules: ByHand, { type, key, fields }: { readonly type: string; readonly key: string; readonly fields: FieldsOfEvent }): void => {
+export const checkByHand = (rules: ByHand, { type, key, fields, now }: { readonly type: string; readonly key: string; readonly fields: FieldsOfEvent; readonly now: number }): void => {
   const instead = Object.hasOwn(rules.internal, type) ? rules.internal[type] : undefined
   if (instead !== undefined) throw new Fault('bad-event', `Only the program appends a ${type}. ${instead}`)
   if (!rules.key.test(key)) throw new Fault('bad-event', `"${key}" is no key of this log: it must match ${String(rules.key)}.`)
+  const later = rules.past?.find((name) => Number(fields.data[name] ?? 0) > now)
+  if (later !== undefined) throw new Fault('bad-event', `The field ${later} of this ${type} lies in the future.`)
   const mistake = mistakeIn(rules, fields.data, '') ?? (fields.personal === null ? undefined : mistakeIn(rules, fields.personal, 'personal.')) ?? rules.check?.(fields.data)
   if (mistake !== undefined) throw new Fault('bad-event', `This ${type} is not what the edge accepts: ${mistake}.`)
 }

@@ -45,6 +45,16 @@ const MOST_FILES = 2
 export const filesToRunAgain = (failed) =>
   failed.length <= MOST_FILES && failed.every(({ name }) => reasonToRunAgain(name) !== undefined) ? failed.map(({ name }) => name) : []
 
+/** The files of both runs. A test that failed in the first run and did not pass in the second has failed, also if the second skipped it. */
+export const afterSecondRun = (first, second) => {
+  const judged = second.map((file) => {
+    const before = first.find(({ name }) => name === file.name)
+    const failed = new Set((before?.assertionResults ?? []).filter(({ status }) => status === 'failed').map(({ fullName }) => fullName))
+    return { ...file, assertionResults: file.assertionResults.map((test) => (failed.has(test.fullName) && test.status !== 'passed' ? { ...test, status: 'failed' } : test)) }
+  })
+  return [...first.filter(({ name }) => !second.some((file) => file.name === name)), ...judged]
+}
+
 /** How many tests of these files failed in the first run; a file that could not be loaded counts once. */
 export const countRunTwice = (failed, again) =>
   failed.filter(({ name }) => again.includes(name)).reduce((sum, { assertionResults }) => sum + Math.max(1, assertionResults.filter(({ status }) => status === 'failed').length), 0)

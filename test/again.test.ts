@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { countRunTwice, filesToRunAgain, lastLine, reasonToRunAgain } from './again.mjs'
+import { afterSecondRun, countRunTwice, filesToRunAgain, lastLine, reasonToRunAgain } from './again.mjs'
 
 const root = join(import.meta.dirname, '..')
 const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name))
@@ -37,6 +37,13 @@ describe('a test file is run a second time', () => {
     expect(filesToRunAgain([program, services, more])).toEqual([])
     expect(countRunTwice([program, services], [program.name, services.name])).toBe(3)
     expect(countRunTwice([fold], [])).toBe(0)
+  })
+
+  test('and a test that failed before must pass then, not be skipped', () => {
+    const run = (...statuses: readonly string[]) => ({ name: 'a', assertionResults: statuses.map((status, index) => ({ fullName: `test ${index}`, status })) })
+    const statuses = (...second: readonly string[]) => afterSecondRun([run('failed', 'passed'), { ...run('passed'), name: 'b' }], [run(...second)]).map(({ assertionResults }) => assertionResults.map(({ status }) => status))
+    expect(statuses('passed', 'passed')).toEqual([['passed'], ['passed', 'passed']])
+    expect(statuses('skipped', 'skipped')).toEqual([['passed'], ['failed', 'skipped']])
   })
 
   test('and the last line counts the tests that were', () => expect(lastLine({ passed: 3, failed: 0, skipped: 1, twice: 2 })).toBe('3 passed, 0 failed, 1 skipped, 2 run twice'))

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { countRunTwice, filesToRunAgain, lastLine, nameOf } from './again.mjs'
+import { afterSecondRun, countRunTwice, filesToRunAgain, lastLine, nameOf } from './again.mjs'
 
 const root = join(import.meta.dirname, '..')
 const bin = (name) => join(root, 'node_modules', ...name)
@@ -40,9 +40,10 @@ if (node([bin(['typescript', 'bin', 'tsc']), '-p', 'tsconfig.build.json']) !== 0
 const vitest = (args) => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
   const report = join(folder, 'report.json')
-  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args])
+  const unhandled = join(folder, 'unhandled')
+  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--reporter=./test/unhandled.mjs', ...args], { TRIBUTARY_UNHANDLED: unhandled })
   try {
-    return { code, files: JSON.parse(readFileSync(report, 'utf8')).testResults }
+    return { code, files: JSON.parse(readFileSync(report, 'utf8')).testResults, unhandled: Number(readFileSync(unhandled, 'utf8')) }
   } catch {
     return { code: code || 1 }
   } finally {
@@ -50,7 +51,9 @@ const vitest = (args) => {
   }
 }
 
-const first = vitest(process.argv.slice(2))
+const args = process.argv.slice(2)
+const options = args.slice(args.findIndex((arg) => arg.startsWith('-')) >>> 0)
+const first = vitest(args)
 if (first.files === undefined) {
   console.error('The test runner ended without a report.')
   close({ passed: 0, failed: 1, skipped: 0 }, first.code)
@@ -58,11 +61,13 @@ if (first.files === undefined) {
 
 const failing = first.files.filter(({ status }) => status === 'failed')
 // A test of real services or whole processes that failed on a loaded machine runs once more, alone. If it fails again, it has failed.
-const again = filesToRunAgain(failing)
+const again = first.unhandled > 0 ? [] : filesToRunAgain(failing)
 for (const name of again) console.log(`\nFAILED BESIDE OTHERS, RUN ONCE MORE ALONE: ${nameOf(name)}`)
-const second = again.length > 0 ? vitest(again) : undefined
+const second = again.length > 0 ? vitest([...again, ...options]) : undefined
 const code = second?.code ?? first.code
-const files = [...first.files.filter(({ name }) => second?.files === undefined || !again.includes(name)), ...(second?.files ?? [])]
+const files = second?.files === undefined ? first.files : afterSecondRun(first.files, second.files)
+const unhandled = second === undefined ? first.unhandled : (second.unhandled ?? 1)
+if (unhandled > 0) console.log(`errors outside of any test: ${unhandled}`)
 
 const tests = files.flatMap(({ assertionResults }) => assertionResults)
 const skipped = tests.filter(({ status }) => status === 'pending' || status === 'skipped' || status === 'todo')
@@ -73,4 +78,4 @@ for (const { name } of broken) console.log(`failed to run: ${name}`)
 if (skipped.length > 0 && !process.env['TRIBUTARY_LONG']) console.log('SKIPPED HERE: what takes many minutes runs with TRIBUTARY_LONG=1 npm test, and in .ci/run.')
 for (const how of skipped.length > 0 ? lacks : []) console.log(`SKIPPED HERE: ${how}`)
 for (const name of again) console.log(`run twice: ${nameOf(name)}`)
-close({ twice: countRunTwice(failing, again), passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length, skipped: skipped.length }, code)
+close({ twice: countRunTwice(failing, again), passed: tests.filter(({ status }) => status === 'passed').length, failed: tests.filter(({ status }) => status === 'failed').length + broken.length + unhandled, skipped: skipped.length }, code)

@@ -50,11 +50,12 @@ const parse = (text: string): unknown => {
   }
 }
 
-const textOf = ({ type, key, position, eventId, outcome }: Appended): string => `${position} ${type} of ${key} (event ${eventId}): ${outcomeText(outcome)}`
+const textOf = ({ type, key, position, eventId, outcome, changes }: Appended): string =>
+  position === null ? `The ${type} of ${key} was not appended: ${outcomeText(outcome)}` : `${position} ${type} of ${key} (event ${eventId}): ${outcomeText(outcome)}${changes ? '' : '; it changes no item'}`
 
 const outcomeText = (outcome: Appended['outcome']): string => {
   if (outcome.kind === 'refused') return `refused by the fold: ${outcome.refusal.code}: ${outcome.refusal.detail}`
   if (outcome.kind === 'duplicate') return `a duplicate of event ${outcome.of}; nothing changed`
-  if (outcome.kind === 'parked') return outcome.behind === true ? 'waits behind an event of its key that is parked; see: tributary parked' : `parked: ${outcome.reason}`
+  if (outcome.kind === 'parked') return outcome.behind === true ? 'behind a parked event of its key; see: tributary parked' : `parked: ${outcome.reason}`
   return outcome.kind === 'pending' ? 'in the log, not folded yet' : 'accepted'
 }

@@ -1,4 +1,5 @@
 import { FORGOTTEN, SEALED_PERSONAL, type Event } from '../../schemas/event.ts'
+import { Fault } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { domainNamed } from '../domains.ts'
 import { instant } from '../instant.ts'
@@ -19,6 +20,7 @@ export interface EventsOptions {
 
 export const events = async (context: Context, { json, from, to, ...options }: EventsOptions): Promise<Exit> => {
   domainNamed(options.domain)
+  if (options.follow === true && to !== undefined) throw new Fault('bad-usage', '--follow shows new events, so --to cannot end it: leave out one of them.')
   const args = { ...options, ...(from === undefined ? {} : { from: instant('--from', from) }), ...(to === undefined ? {} : { to: instant('--to', to) }) }
   const row = (told: unknown): void => context.output.line(json === true ? JSON.stringify(told) : lineOf(told as EventRow, context))
   await ask(context, { name: 'events', args, row })

@@ -6,6 +6,7 @@ import { deadlineAfter } from '../../producers/deadline.ts'
 import { envelope } from '../../producers/http/envelope.ts'
 import { hashedKey } from '../../producers/http/headers.ts'
 import { isUser } from '../../projections/access/keys.ts'
+import { tryEvents } from '../../processors/engine/trial.ts'
 import type { Outcome } from '../../projections/projection.ts'
 import type { Event, EventMeta } from '../../schemas/event.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -32,8 +33,11 @@ export interface Appended {
   readonly domain: string
   readonly type: string
   readonly key: string
-  readonly position: string
+  /** Null if the event was not appended, because the fold would not accept it. */
+  readonly position: string | null
   readonly eventId: string
+  /** False if the event changes no item. */
+  readonly changes: boolean
   /** `pending`: the log has the event, and no processor has folded it yet. */
   readonly outcome: Outcome | { readonly kind: 'pending' }
 }
@@ -50,15 +54,23 @@ export const appendEvent: Operation<AppendArgs> = async (runtime, args): Promise
   const now = runtime.clock.now()
   if (args.at !== undefined && (args.at < EARLIEST || args.at > now)) throw new Fault('bad-usage', `--at must be an instant from ${FIRST_YEAR} to now.`)
   const { data, personal } = eventFromJson(type, args.fields)
-  checkByHand(rules, { type, key, fields: { data, personal } })
-  const meta = metaOf({ ...(rules.isKeyAPerson && { subject: key }), ...args }, now)
+  checkByHand(rules, { type, key, fields: { data, personal }, now })
+  const isPerson = rules.isKeyAPerson === true || known.keyedByPeople?.includes(type) === true
+  if (isPerson && (args.subject ?? key) !== key) throw new Fault('bad-usage', `The key of a ${type} is the person it is about: --subject must be the same as --key.`)
+  const meta = metaOf({ ...args, ...(isPerson && { subject: key }) }, now)
   const stranger = [meta.subjectId, meta.actorId].find((id) => id !== null && !isUser(id))
   if (stranger !== undefined) throw new Fault('bad-usage', `"${stranger}" is no user id: 1 to 64 letters, digits, and _ . : @ -`)
   if (personal !== null && meta.subjectId === null) throw new Fault('bad-usage', `A ${type} has personal data: name the person it is about with --subject.`)
   const event: Event = { type, meta, data, personal }
-  const { position, eventId, outcome } = await createCommands({ log, codec, outcomes: serving().outcomes }).execute(event, { wait: true, timeoutMs: ANSWER_MS, deadline: deadlineAfter(ANSWER_MS) })
+  const { store, outcomes } = serving()
+  const [trial = { kind: 'pending' as const }] = await tryEvents({ domain: known, codec, log, store }, [event])
+  const changes = trial.kind === 'applied'
+  // A late reading changes no item, and is a point of the series: it is appended.
+  const isUnchanged = trial.kind === 'duplicate' && trial.of === meta.eventId
+  if (!changes && !isUnchanged) return { domain, type, key, eventId: meta.eventId, position: null, outcome: trial, changes }
+  const { position, eventId, outcome } = await createCommands({ log, codec, outcomes }).execute(event, { wait: true, timeoutMs: ANSWER_MS, deadline: deadlineAfter(ANSWER_MS) })
   runtime.metrics.report.appended({ domain, source: COMMAND_SOURCE, type })
-  return { domain, type, key, eventId, position: `${position.partition}:${position.offset}`, outcome: outcome === 'pending' ? { kind: 'pending' } : outcome }
+  return { domain, type, key, eventId, changes, position: `${position.partition}:${position.offset}`, outcome: outcome === 'pending' ? { kind: 'pending' } : outcome }
 }
 
 /** Without an actor the event is the operator's: rules about who may do something do not refuse it. */

@@ -19,7 +19,14 @@ const check = (data: FieldsOfEvent['data']): string | undefined => {
 }
 
 export const expensesByHand: ByHand = {
-  internal: COMMON_INTERNAL,
+  internal: {
+    ...COMMON_INTERNAL,
+    ChatLinked: 'It is derived from the events of a group.',
+    ChatUnlinked: 'It is derived from the events of a group.',
+    ProfileTold: 'It is derived from the events of a group.',
+    TransactionClaimed: 'The edge appends it for a confirmed transaction.',
+  },
+  past: ['at', 'proposedAt', 'verifiedAt'],
   key: /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,139}$/,
   fields: {
     expenseId: id, settlementId: id, groupId: id, invitationId: id, payerId: id, userId: id, fromUserId: id, toUserId: id,

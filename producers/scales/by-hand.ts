@@ -16,9 +16,12 @@ export const scalesByHand: ByHand = {
     ...COMMON_INTERNAL,
     GraceElapsed: 'A timer appends it.',
     SilenceDue: 'A timer appends it.',
+    BeerKegWeightMeasured: 'Append TareRecorded: it causes this event.',
+    DeviceClaimReleased: 'Append DeviceReleased: it causes this event.',
     DeviceRegistered: 'Append DeviceClaimed: it causes this event.',
     ReadingQuarantined: 'The edge appends it for a reading that it does not accept.',
   },
+  past: ['at', 'device_ts', 'tapped_at', 'from'],
   key: /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/,
   fields: {
     device_id: id, beer_id: id, loc_id: id, user_id: id, keg_id: id, new_keg_id: id,

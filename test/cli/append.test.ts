@@ -14,6 +14,7 @@ import { isFault } from '../../schemas/fault.ts'
 import { readLock } from '../../schemas/lock.ts'
 import { createRegistry } from '../../schemas/registry.ts'
 
+const NAMES = ['meals', 'scales', 'expenses'] as const
 const root = join(import.meta.dirname, '..', '..')
 
 const MEAL = {
@@ -28,7 +29,7 @@ const open = async () => {
     await runtime.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  for (const name of ['meals', 'expenses']) await runtime.pipeline(name).start('processor')
+  for (const name of NAMES) await runtime.pipeline(name).start('processor')
   const says = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
   const append = async (args: Omit<AppendArgs, 'domain'> & { domain?: string }): Promise<Appended> => (await createPerform(runtime)('append', { domain: 'meals', ...args }, says)) as Appended
   const events = async (): Promise<readonly EventRow[]> => {
@@ -51,7 +52,15 @@ describe('append', { timeout: 60_000 }, () => {
 
   test('reports what the fold refuses, with its code', async () => {
     const { append } = await open()
-    expect(await append({ domain: 'expenses', type: 'GroupRenamed', key: 'no-such-group', fields: { title: 'Holiday' } })).toMatchObject({ outcome: { kind: 'refused', refusal: { code: 'group-not-found' } } })
+    expect(await append({ domain: 'expenses', type: 'GroupRenamed', key: 'no-such-group', fields: { title: 'Holiday' } })).toMatchObject({ position: null, outcome: { kind: 'refused', refusal: { code: 'group-not-found' } } })
+  })
+
+  test('tells an event that changes no item from one that does, and refuses instants in the future', async () => {
+    const { append } = await open()
+    const keg = { tap: '14', keg_id: 'keg-a9', beer_id: 'stout', keg_type: 'half_barrel', full_lbs: 30, empty_lbs: 160, sg: 1.01 }
+    const tapped = (tapped_at: string) => append({ domain: 'scales', type: 'KegTapped', key: 'loc-1', fields: { ...keg, tapped_at } })
+    expect(await tapped('2026-11-18T06:00:00Z')).toMatchObject({ changes: false, outcome: { kind: 'applied' } })
+    await expect(tapped('2199-01-01T00:00:00Z')).rejects.toThrow('tapped_at of this KegTapped lies in the future')
   })
 
   test('has no further effect with the same idempotency key, and refuses another event under it', async () => {
@@ -68,7 +77,7 @@ describe('append', { timeout: 60_000 }, () => {
     expect(await refused({ domain: 'scales-series' })).toMatch(/^bad-usage: .*append to scales/)
     expect(await refused({ type: 'MealEaten' })).toMatch(/^bad-usage: .*no event "MealEaten".*MealLogged/)
     expect(await refused({ type: 'PersonForgotten', fields: { items: [] } })).toMatch(/^bad-event: Only the program appends a PersonForgotten\. Run tributary forget/)
-    expect(await refused({ subject: 'a b' })).toMatch(/^bad-usage: "a b" is no user id/)
+    expect(await refused({ actor: 'a b' })).toMatch(/^bad-usage: "a b" is no user id/)
     expect(await refused({ fields: { ...MEAL, eatenAt: '2026-02-30T08:30:00Z' } })).toMatch(/^bad-event: The field eatenAt/)
     expect(await refused({ fields: { ...MEAL, userDate: '2026-02-30' } })).toMatch(/^bad-event: .*userDate must be a day/)
     expect(await refused({ at: Date.UTC(2200, 0, 1) })).toBe('bad-usage: --at must be an instant from 1900 to now.')
@@ -79,20 +88,19 @@ describe('append', { timeout: 60_000 }, () => {
     expect(await refused({ fields: { ...MEAL, colour: 'red' } })).toMatch(/^bad-event: .*no field colour/)
     expect(await refused({ fields: { ...MEAL, mealId: 'x' } })).toMatch(/^bad-event: .*mealId/)
     expect(await refused({ fields: { ...MEAL, personal: { ...MEAL.personal, mealSummary: 'x'.repeat(1_001) } } })).toMatch(/^bad-event: .*personal\.mealSummary/)
-    expect(await append({ domain: 'expenses', type: 'ProfileTold', key: 'ann', fields: { at: 1, personal: { name: 'Ann', username: null, avatarUrl: null } } }).catch((error: Error) => error.message)).toMatch(/--subject/)
+    expect(await refused({ domain: 'expenses', type: 'ProfileTold', fields: { at: 1, personal: { name: 'Ann', username: null, avatarUrl: null } } })).toMatch(/^bad-event: Only the program appends a ProfileTold/)
+    expect(await refused({ subject: 'bob' })).toMatch(/^bad-usage: .*--subject must be the same as --key/)
     expect(await events()).toEqual([])
   })
 
   test('checks that the parts of an expense sum up to it', () => {
     const expense = { amountMinor: 100n, currency: 'EUR', exponent: 2, splits: [{ userId: 'ann', minor: 60n }, { userId: 'bob', minor: 30n }] }
-    const check = (data: object) => () => checkByHand(byHandOf('expenses'), { type: 'ExpenseRecorded', key: 'group', fields: { data: { ...expense, ...data }, personal: null } })
+    const check = (data: object) => () => checkByHand(byHandOf('expenses'), { type: 'ExpenseRecorded', key: 'group', fields: { data: { ...expense, ...data }, personal: null }, now: 0 })
     expect(check({})).toThrow('the splits sum up to 90')
     expect(check({ amountMinor: 90n })).not.toThrow()
     expect(check({ amountMinor: 90n, exponent: 3 })).toThrow('exponent must be 2')
   })
 })
-
-const NAMES = ['meals', 'scales', 'expenses'] as const
 
 /** The names of all fields with text or numbers in an event, without instants. */
 const leavesOf = (schema: Schema, name: string): readonly string[] => {
@@ -120,5 +128,5 @@ test.each(NAMES)('no event that a timer of %s or the engine appends can be appen
   const source = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8')).join('\n')
   const armed = [...source.matchAll(/arm\(\{[^\n]*type: '(\w+)'/g)].map(([, type]) => type ?? '')
   if (name === 'scales') expect(armed.length).toBeGreaterThan(0)
-  for (const type of [...armed, 'PersonForgotten', 'PatIssued']) expect(() => checkByHand(byHandOf(name), { type, key: 'ann', fields: { data: {}, personal: null } })).toThrow('Only the program appends')
+  for (const type of [...armed, 'PersonForgotten', 'PatIssued']) expect(() => checkByHand(byHandOf(name), { type, key: 'ann', fields: { data: {}, personal: null }, now: 0 })).toThrow('Only the program appends')
 })

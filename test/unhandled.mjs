@@ -1,0 +1,8 @@
+// A reporter that writes the number of errors outside of any test: the JSON report does not contain them.
+import { writeFileSync } from 'node:fs'
+
+export default class {
+  onTestRunEnd(_modules, unhandled) {
+    writeFileSync(process.env['TRIBUTARY_UNHANDLED'], String(unhandled.length))
+  }
+}
