@@ -178,6 +178,8 @@ export type AlertItem = Key & {
   readonly resolved_at?: string
   /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
   readonly _fire_at?: number
+  /** When the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is from before the timer was armed again. */
+  readonly _due_at?: number
 }
 
 export type GraceItem = Key & {

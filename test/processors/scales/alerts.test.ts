@@ -94,11 +94,29 @@ describe('low keg', () => {
     given(...breached, low(3, 15)).when(low(6)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
   })
 
-  test('a timer does not fire if the location lowered the threshold below the value meanwhile; the next value decides', () => {
+  test('a timer ends an alert if the location lowered the threshold below the value meanwhile; the next breach has a grace of its own', () => {
     const lowered = [...breached, settings({ low_keg_pct: 5 }), grace({ meta: { occurredAt: at(6) } })]
-    given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending' } })
+    const { items, timers } = given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } }))
+    expect(Object.keys(items).filter((name) => /ALERT|FIRING/.test(name))).toEqual([])
+    expect(items[STATE]).not.toHaveProperty('_low')
+    expect(timers).toEqual([{ name: 'grace:low_keg:TAP#07', at: null }])
     given(...lowered).when(low(7)).then({ [ACTIVE]: null, [FIRING]: null })
-    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:07:00.000Z' } })
+    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:07:00.000Z' } })
+  })
+
+  test('a timer decides by the newest value', () => {
+    given(...breached).when(low(2, 13)).then({ [ACTIVE]: { state: 'pending', value: 13, started_at: '2026-11-16T12:01:00.000Z' } })
+    given(...breached, low(2, 13)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', value: 13 } })
+    given(...breached, low(2, 13), settings({ low_keg_pct: 12 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null, [FIRING]: null })
+  })
+
+  test('S-c: a timer event from before a late reading armed the timer again fires nothing and leaves the timer armed', () => {
+    const late = (minutes: number, receivedAt: number) => reading({ at: at(minutes), level_pct: 10, weight_lbs: null, meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) } })
+    const buffer = [...bar, late(1, 61), late(2, 65)]
+    const when = given(...buffer).when(grace({ meta: { occurredAt: at(66) } }))
+    when.then({ [ACTIVE]: { state: 'pending' }, [FIRING]: {} })
+    expect(when.timers).toEqual([])
+    given(...buffer).when(grace({ meta: { occurredAt: at(70) } })).then({ [ACTIVE]: { state: 'active' } })
   })
 
   test('S-n: it resolves five points above the threshold, not before', () => {
@@ -151,6 +169,14 @@ describe('low battery', () => {
     given(...bar).when(battery(1, 12)).then({ [BATTERY]: { state: 'pending', threshold: 20, value: 12 }, [`FIRING#${LOC}#DEVICE#${SCALE} / low_battery`]: {}, [DEVICE]: { _low_battery: true } })
     given(...bar, battery(1, 12)).when(battery(6, 12)).then({ [BATTERY]: { state: 'active' } })
     given(...bar, battery(1, 12), battery(6, 12)).when(battery(7, 25)).then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
+  })
+
+  test('a timer ends it if the location lowered the threshold below the charge meanwhile', () => {
+    const timer = grace({ type: 'low_battery', entity: `DEVICE#${SCALE}`, meta: { occurredAt: at(6) } })
+    const { items } = given(...bar, battery(1, 12), settings({ low_battery_pct: 10 })).when(timer)
+    expect(items[BATTERY]).toBeUndefined()
+    expect(items[DEVICE]).not.toHaveProperty('_low_battery')
+    given(...bar, battery(1, 12), settings({ low_battery_pct: 10 }), timer).when(battery(7, 9)).then({ [BATTERY]: { state: 'pending' }, [DEVICE]: { _low_battery: true } })
   })
 
   test('what it says apart from its readings counts, in the order of time', () => {
