@@ -10,7 +10,7 @@ import { startWork, type Work } from '../access/work.ts'
 import { watch } from './alerts.ts'
 import { attributed } from './attributed.ts'
 import { isTime, numberOf } from './fit.ts'
-import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
+import { gallonsOf, isLevelMeasured, levelOf } from '../../projections/scales/gallons.ts'
 import { deviceSeen } from './held.ts'
 import { ended, step, type Poured } from './pours.ts'
 import { quarantine } from './quarantine.ts'
@@ -84,6 +84,7 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   const told = numberOf(data.level_pct)
   const { detector, pouring } = pour(work, { loc, tap, at, keg, state, settings, gallons, timeline })
   const level_pct = told ?? levelOf(weight_lbs, keg)
+  const keg_id = keg?.keg_id ?? null
   const after: Draft<TapStateItem> = {
     PK,
     SK,
@@ -92,8 +93,8 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     weight_lbs,
     updated_at: isoOf(at),
     tare_status: data.tare_status ?? state?.tare_status ?? null,
-    keg_id: keg?.keg_id ?? null,
-    level_measured: read.isNow && level_pct !== null,
+    keg_id,
+    level_measured: isLevelMeasured({ level_pct, keg_id }, kegNow(timeline)?.keg_id ?? null),
     // What was poured then is told late: by now another stands there.
     pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,
