@@ -44,8 +44,10 @@ export type TapStateItem = Key & {
   readonly _seen?: readonly Seen[]
   /** What the pour detector knows. */
   readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number; readonly high?: number; readonly high_at?: number; readonly highs?: number }
-  /** When the battery was last told apart from a reading. */
+  /** Time of the newest telemetry message with a battery, if no reading is as new. */
   readonly _battery_at?: number
+  /** The telemetry messages of that time. */
+  readonly _battery_seen?: readonly Seen[]
   /** There is a low-keg alert; a discrepancy. */
   readonly _low?: true
   readonly _off?: true

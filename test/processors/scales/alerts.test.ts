@@ -186,6 +186,14 @@ describe('low battery', () => {
     given(...bar, battery(3, 90)).when(said).then({ [BATTERY]: null })
   })
 
+  test('of two telemetry messages with the same time the later one in the log counts, and a repeated one does not', () => {
+    const [charged, empty] = [telemetry({ at: at(2), seq: 1, battery_pct: 90 }), telemetry({ at: at(2), seq: 2, battery_pct: 12 })]
+    given(...bar, charged).when(empty).then({ [BATTERY]: { state: 'pending', value: 12 } })
+    given(...bar, empty).when(charged).then({ [BATTERY]: null })
+    given(...bar, charged, empty).when(charged).thenUnchanged()
+    given(...bar, charged, empty, battery(1, 90)).when(charged).thenUnchanged()
+  })
+
   test('it ends when the device is given up', () => given(...bar, battery(1, 12), battery(6, 12)).when(released({ meta: { occurredAt: at(7) } })).then({ [BATTERY]: null }))
 })
 
