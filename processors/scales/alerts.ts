@@ -3,7 +3,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { Key } from '../../projections/item.ts'
 import type { AlertItem, DeviceItem, GraceItem, Settings, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
-import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, settingsKey, tapStateKey, type AlertType } from '../../projections/scales/keys.ts'
+import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, isAlertEntity, settingsKey, tapStateKey, type AlertType } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { deviceHeld } from './held.ts'
@@ -181,5 +181,5 @@ export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): 
 
 const subjectOf = (loc: string, { type, entity }: { readonly type: string; readonly entity: string }): Subject | undefined => {
   const known = ALERT_TYPES.find((one) => one === type)
-  return known === undefined || !/^(TAP#\d\d|DEVICE#[A-Za-z0-9_.:-]{1,64})$/.test(entity) ? undefined : { loc, type: known, entity }
+  return known === undefined || !isAlertEntity(entity) ? undefined : { loc, type: known, entity }
 }
