@@ -2,10 +2,11 @@ import type { AlertAcknowledged, GraceElapsed } from '../../schemas/generated/sc
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { Key } from '../../projections/item.ts'
-import type { AlertItem, GraceItem, Settings, SettingsItem } from '../../projections/scales/items.ts'
-import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, settingsKey, type AlertType } from '../../projections/scales/keys.ts'
+import type { AlertItem, DeviceItem, GraceItem, Settings, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
+import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, isAlertEntity, settingsKey, tapStateKey, type AlertType } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
+import { deviceHeld } from './held.ts'
 import { refuse } from './refusal.ts'
 
 /** Identifies an alert: there is at most one per location, type and entity (S49). */
@@ -49,16 +50,18 @@ export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean =
 const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
   state === 'pending' || (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
 
-/** The value is in breach: the alert fires if the grace was over when the value was measured. */
+/** The value is in breach: the alert fires if the grace was over when the value was measured. A pending alert keeps the newest value, because the timer decides by it. */
 const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
   const { value, at, receivedAt, grace_secs } = watched
   const { _fire_at: fireAt = at, ...known } = alert
   if (at >= fireAt) {
     retract(work, watched, alert)
     fire(work, watched, { ...known, value }, at)
+  } else if (alert.state === 'pending') {
+    // If the value is late, the device is sending its buffer, and the values after this one may still arrive.
+    if (receivedAt - at > grace_secs * 1000) arm(work, watched, { ...alert, value })
+    else work.put({ ...alert, value } satisfies AlertItem)
   }
-  // The value is late, so the device is sending its buffer, and the values after this one may still arrive.
-  else if (alert.state === 'pending' && receivedAt - at > grace_secs * 1000) arm(work, watched, msOf(alert.started_at))
 }
 
 const begin = (work: Work, watched: Watched): true => {
@@ -67,20 +70,21 @@ const begin = (work: Work, watched: Watched): true => {
   const fireAt = at + grace_secs * 1000
   const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   if (fireAt <= at) return fire(work, watched, alert, at)
-  work.put({ ...alert, _fire_at: fireAt } satisfies AlertItem)
+  arm(work, watched, { ...alert, _fire_at: fireAt })
   work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
-  arm(work, watched, at)
   return true
 }
 
-/** The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
-const arm = (work: Work, watched: Watched, startedAt: number): void => {
+/** Puts the pending alert and arms its timer. The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
+const arm = (work: Work, watched: Watched, pending: AlertItem): void => {
   const { loc, type, entity, receivedAt, grace_secs } = watched
-  work.arm({ name: timerOf(watched), at: receivedAt + grace_secs * 1000, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: startedAt } } })
+  const due = receivedAt + grace_secs * 1000
+  work.put({ ...pending, _due_at: due } satisfies AlertItem)
+  work.arm({ name: timerOf(watched), at: due, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: msOf(pending.started_at) } } })
 }
 
 /** The alert fires and its grace ends (S50). */
-export const fire = (work: Work, subject: Subject, pending: AlertItem, at: number): true => {
+export const fire = (work: Work, subject: Subject, { _due_at, ...pending }: AlertItem, at: number): true => {
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
   endGrace(work, subject)
@@ -127,17 +131,33 @@ const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, '
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
-/** Fires the alert of a scale that has sent nothing since (S-c). If the alert has ended or another one has begun, fires nothing. */
+/**
+ * Fires the alert of a scale that has sent nothing since (S-c). If the location lowered the threshold to the newest value or below, ends the
+ * alert instead. Ignores the event if the alert has ended, if another one has begun, or if a later value armed the timer again.
+ */
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   if (subject === undefined) return {}
   const alert = get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
   const work = startWork(get)
-  const limit = limitOf(settingsOf(get<SettingsItem>(settingsKey(meta.key))), subject.type)
-  // If the location lowered the threshold meanwhile, the next value decides.
-  if (alert?.state !== 'pending' || (alert.value ?? 0) >= limit) work.arm({ name: timerOf(subject), at: null })
-  else if (alert.started_at === isoOf(data.started_at)) fire(work, subject, alert, meta.occurredAt)
+  if (alert?.state !== 'pending') work.arm({ name: timerOf(subject), at: null })
+  else if (alert.started_at === isoOf(data.started_at) && meta.occurredAt >= (alert._due_at ?? 0)) {
+    const limit = limitOf(settingsOf(get<SettingsItem>(settingsKey(meta.key))), subject.type)
+    if ((alert.value ?? 0) < limit) fire(work, subject, alert, meta.occurredAt)
+    else endUnfired(work, subject, meta.occurredAt)
+  }
   return work.result()
+}
+
+/** Ends a pending alert, and the mark on its tap or device that it is open. */
+const endUnfired = (work: Work, subject: Subject, at: number): void => {
+  resolve(work, subject, at)
+  const { loc, type, entity } = subject
+  const id = entity.slice(entity.indexOf('#') + 1)
+  const marked = type === 'low_keg' ? work.get<TapStateItem>(tapStateKey(loc, id)) : deviceHeld(work, loc, id)?.item
+  if (marked === undefined) return
+  const { _low, _low_battery, ...rest } = marked as TapStateItem & DeviceItem
+  work.put(rest)
 }
 
 const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): number => (type === 'low_keg' ? low_keg_pct : low_battery_pct)
@@ -161,5 +181,5 @@ export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): 
 
 const subjectOf = (loc: string, { type, entity }: { readonly type: string; readonly entity: string }): Subject | undefined => {
   const known = ALERT_TYPES.find((one) => one === type)
-  return known === undefined || !/^(TAP#\d\d|DEVICE#[A-Za-z0-9_.:-]{1,64})$/.test(entity) ? undefined : { loc, type: known, entity }
+  return known === undefined || !isAlertEntity(entity) ? undefined : { loc, type: known, entity }
 }

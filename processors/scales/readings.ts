@@ -10,7 +10,7 @@ import { startWork, type Work } from '../access/work.ts'
 import { watch } from './alerts.ts'
 import { attributed } from './attributed.ts'
 import { isTime, numberOf } from './fit.ts'
-import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
+import { gallonsOf, isLevelMeasured, levelOf } from '../../projections/scales/gallons.ts'
 import { deviceSeen } from './held.ts'
 import { ended, step, type Poured } from './pours.ts'
 import { quarantine } from './quarantine.ts'
@@ -84,6 +84,7 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   const told = numberOf(data.level_pct)
   const { detector, pouring } = pour(work, { loc, tap, at, keg, state, settings, gallons, timeline })
   const level_pct = told ?? levelOf(weight_lbs, keg)
+  const keg_id = keg?.keg_id ?? null
   const after: Draft<TapStateItem> = {
     PK,
     SK,
@@ -92,8 +93,8 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     weight_lbs,
     updated_at: isoOf(at),
     tare_status: data.tare_status ?? state?.tare_status ?? null,
-    keg_id: keg?.keg_id ?? null,
-    level_measured: read.isNow && level_pct !== null,
+    keg_id,
+    level_measured: isLevelMeasured({ level_pct, keg_id }, kegNow(timeline)?.keg_id ?? null),
     // What was poured then is told late: by now another stands there.
     pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,
@@ -102,7 +103,11 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
   }
   if (told === null) after._weighed = true
   if (detector !== undefined) after._pour = detector
-  if (state?._battery_at !== undefined) after._battery_at = state._battery_at
+  // Once a reading is as new as the last telemetry message, its time decides, and the message need not be remembered.
+  if (state?._battery_at !== undefined && state._battery_at > at) {
+    after._battery_at = state._battery_at
+    if (state._battery_seen !== undefined) after._battery_seen = state._battery_seen
+  }
   if (watchLevel(work, read)) after._low = true
   if (compareLevels(work, read)) after._off = true
   return after
@@ -181,7 +186,7 @@ const watchBattery = (work: Work, device: DeviceItem, { value, at, receivedAt, s
   return low === alarmed ? device : { loc_id: loc, device_id, ...rest, ...(low && { _low_battery: true }) }
 }
 
-/** What a device says apart from its readings about its battery is watched as well; in the order of time. */
+/** Applies the battery of a telemetry message to its alert, in the order of time. If two messages have the same time, the later one in the log counts; a repeated one changes nothing. */
 export const telemetryReported = (event: TelemetryReported, get: Get): Result => {
   const { data, meta: { key: loc } } = event
   if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
@@ -191,9 +196,10 @@ export const telemetryReported = (event: TelemetryReported, get: Get): Result =>
   const value = numberOf(data.battery_pct)
   if (device === undefined || tap === null || tap !== device.tap || value === null) return work.result()
   const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? unread(loc, tap)
-  if (isOld(state, data.at) || data.at <= (state._battery_at ?? -1)) return work.result()
+  const { _battery_at = -1, _battery_seen = [] } = state
+  if (isOld(state, data.at) || data.at < _battery_at || (data.at === _battery_at && isSeen(_battery_seen, data))) return work.result()
   const after = watchBattery(work, device, { value, at: data.at, receivedAt: receivedAtOf(event), settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
   if (after !== device) work.put(after)
-  work.put({ ...state, _battery_at: data.at } satisfies TapStateItem)
+  work.put({ ...state, _battery_at: data.at, _battery_seen: withSeen(data.at === _battery_at ? _battery_seen : [], data) } satisfies TapStateItem)
   return work.result()
 }

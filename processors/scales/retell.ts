@@ -30,12 +30,12 @@ export const retell = (work: Work, telling: Retelling): void => {
   const config = work.get<TapItem>(tapKey(loc, tap))
   if (config !== undefined) work.put(withKeg(config, kegNow(after)))
   const swapped = kegNow(before)?.keg_id !== kegNow(after)?.keg_id
-  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? unread(loc, tap) : undefined)
-  if (state === undefined) return
-  const attributed = attribute(state, after)
-  const settled = swapped || attributed.keg_id !== state.keg_id ? closePour(work, attributed, { ...telling, keg_id: state.keg_id }) : attributed
-  const told = swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled
-  work.put({ ...told, level_measured: isLevelMeasured(told, kegNow(after)?.keg_id ?? null) } satisfies TapStateItem)
+  const known = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? unread(loc, tap) : undefined)
+  if (known === undefined) return
+  const attributed = attribute(known, after)
+  const settled = swapped || attributed.keg_id !== known.keg_id ? closePour(work, attributed, { ...telling, keg_id: known.keg_id }) : attributed
+  const state = swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled
+  work.put({ ...state, level_measured: isLevelMeasured(state, kegNow(after)?.keg_id ?? null) } satisfies TapStateItem)
 }
 
 /** The state of a tap before its first reading. */

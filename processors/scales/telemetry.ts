@@ -91,7 +91,7 @@ const atOnce = (item: TelemetryItem, report: Report, when: When): TelemetryItem 
   return dropped === null || dropped === item.dropped || !isLater(when, item._dropped_at) ? after : { ...after, dropped, _dropped_at: when.at }
 }
 
-/** Of two telemetry messages with the same time the later one in the log counts, of other reports the earlier one. */
+/** If two telemetry messages have the same time, the later one in the log counts. For other reports, the earlier one counts. */
 const isLater = ({ at, message }: Pick<When, 'at' | 'message'>, known = -1): boolean => at > known || (at === known && message !== undefined)
 
 /** The tares that are stored in the scale. Returns the same item if nothing is new. */

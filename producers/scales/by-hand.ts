@@ -1,4 +1,4 @@
-import { ALERT_TYPES, isId, isTap } from '../../projections/scales/keys.ts'
+import { ALERT_TYPES, isAlertEntity, isId, isTap } from '../../projections/scales/keys.ts'
 import { isZone } from '../../projections/zone.ts'
 import { COMMON_INTERNAL, words, type ByHand, type FieldRule } from '../by-hand.ts'
 import { kegTypePattern } from './params.ts'
@@ -27,7 +27,7 @@ export const scalesByHand: ByHand = {
     device_id: id, beer_id: id, loc_id: id, user_id: id, keg_id: id, new_keg_id: id,
     tap: { is: isTap, what: 'a tap of two digits, such as 07' },
     type: { is: (text) => ALERT_TYPES.some((each) => each === text), what: `one of ${ALERT_TYPES.join(', ')}` },
-    entity: { like: /^(TAP:\d\d|DEVICE:[A-Za-z0-9][A-Za-z0-9_.:-]{0,63})$/ },
+    entity: { is: isAlertEntity, what: 'TAP#nn or DEVICE#id' },
     name: words(200), style: words(100), reason: words(500), fw: { like: /^[ -~]{1,64}$/ },
     boot: { like: /^[ -~]{1,64}$/ }, tare_status: { like: /^[a-z][a-z_-]{0,31}$/ },
     keg_type: { like: new RegExp(kegTypePattern) },

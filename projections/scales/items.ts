@@ -44,8 +44,10 @@ export type TapStateItem = Key & {
   readonly _seen?: readonly Seen[]
   /** What the pour detector knows. */
   readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number; readonly high?: number; readonly high_at?: number; readonly highs?: number }
-  /** When the battery was last told apart from a reading. */
+  /** Time of the newest telemetry message with a battery, if no reading is as new. */
   readonly _battery_at?: number
+  /** The telemetry messages of that time. */
+  readonly _battery_seen?: readonly Seen[]
   /** There is a low-keg alert; a discrepancy. */
   readonly _low?: true
   readonly _off?: true
@@ -178,6 +180,8 @@ export type AlertItem = Key & {
   readonly resolved_at?: string
   /** End of the grace in epoch milliseconds. Present while the alert is pending, and after the timer fired it; absent after a value fired it. */
   readonly _fire_at?: number
+  /** When the timer of a pending alert is due, in epoch milliseconds. An earlier timer event is from before the timer was armed again. */
+  readonly _due_at?: number
 }
 
 export type GraceItem = Key & {

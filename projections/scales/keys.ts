@@ -89,6 +89,8 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
 /** Ids of locations, devices, beers and kegs: fit for a key, a topic and a path. */
 export const isId = (id: string): boolean => ID.test(id)
 export const isTap = (tap: string): boolean => /^\d\d$/.test(tap)
+/** True for the entity of an alert: `TAP#nn` or `DEVICE#id`. */
+export const isAlertEntity = (entity: string): boolean => (entity.startsWith('TAP#') ? isTap(entity.slice(4)) : entity.startsWith('DEVICE#') && isId(entity.slice(7)))
 
 /** The log key of which an item is derived: told by the partition's name, or else by what the item says of its place. */
 export const logKeyOf = (pk: string, item?: Item): string | undefined => {

@@ -5,7 +5,7 @@ import { utcOffsetOf } from '../zone.ts'
 import { gallonsOf, levelOf } from './gallons.ts'
 import type { KegItem, Settings, SettingsItem, TapStateItem, TimelineItem } from './items.ts'
 import { kegKey, settingsKey, tapIdOf, tapStateKey, tapTimelineKey } from './keys.ts'
-import { batteriesBeside, everywhere, poursAt, poursOfTapIn, presentOf, readingsIn, tapsOf, unseenAt, unseenOfTapIn, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
+import { batteriesBeside, everywhere, leftAt, leftOnTap, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
 export interface History extends Range {
@@ -69,10 +69,10 @@ const kegQuestions = (asked: SeriesAsked) => {
       const [from, to] = [Math.min(...shown.map((one) => one.from), range.to), Math.max(...shown.map((one) => one.to), range.from)]
       const ms = binOf(Math.max(0, to - from))
       const stretches = shown.map((one) => readingsIn(loc, { tap, timeline }, one))
-      const binned = stretches.flatMap((stretch) => [
+      const binned = await mapSome(stretches, async (stretch) => (await Promise.all([
         points.bins(stretch, { ms, of: ['level_pct', 'battery_pct', ...(weighed ? ['weight_lbs'] : [])] }), points.bins(batteriesBeside(loc, [{ tap, timeline }], stretch), { ms, of: ['battery_pct'] }),
-      ])
-      const bins = united((await Promise.all(binned)).flat())
+      ])).flat())
+      const bins = united(binned.flat())
       return {
         tap_id: tapIdOf(loc, tap), keg_id: keg?.keg_id ?? null, ...range, bin_secs: ms / 1000,
         data: bins.flatMap(({ at, values: { level_pct: told, weight_lbs: weight } }) => {
@@ -101,9 +101,10 @@ const locationQuestions = (asked: SeriesAsked) => {
     /** S60, S-g: gallons by the hour of the location's own day. */
     poursByHour: async (loc: string, range: Range) => {
       const { timezone } = await settingsAt(reader, loc)
-      const byHour = grouped(await poursAt(asked, loc, range), ({ at }) => new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours())
+      const { pour: pours, unseen } = await leftAt(asked, ['pour', 'unseen'], loc, range)
+      const byHour = grouped(pours, ({ at }) => new Date(at + (utcOffsetOf(at, timezone) ?? 0) * 60_000).getUTCHours())
       const hours = Array.from({ length: 24 }, (_, hour_of_day) => ({ hour_of_day, gallons: gallonsIn(byHour.get(hour_of_day) ?? []), pours: byHour.get(hour_of_day)?.length ?? 0 }))
-      return { timezone, hours, unseen_gallons: gallonsIn(await unseenAt(asked, loc, range)) }
+      return { timezone, hours, unseen_gallons: gallonsIn(unseen) }
     },
     /** S60 as the source document asked it: what the kegs held on average, by the hour in UTC. */
     levelByHour: async (loc: string, range: Range) => {
@@ -124,7 +125,7 @@ const locationQuestions = (asked: SeriesAsked) => {
     },
     /** S62: gallons by beer, in the order of the beers' ids. The caller reads the styles of the beers. */
     poursByBeer: async (loc: string, range: Range) => {
-      const byBeer = grouped(await poursAt(asked, loc, range), ({ keg }) => keg.beer_id)
+      const byBeer = grouped((await leftAt(asked, ['pour'], loc, range)).pour, ({ keg }) => keg.beer_id)
       return [...byBeer].map(([beer_id, pours]) => ({ beer_id, gallons: gallonsIn(pours) })).sort((a, b) => (a.beer_id < b.beer_id ? -1 : 1))
     },
   }
@@ -133,14 +134,24 @@ const locationQuestions = (asked: SeriesAsked) => {
 /** Per hour, the mean gallons of each keg on a tap, by the timeline with all its corrections. The points contain the keg that was known when they were written. */
 const gallonsByHour = async ({ reader, points }: SeriesAsked, loc: string, range: Range) => {
   const spans = (await tapsOf(reader, loc)).flatMap((kegs) => kegs.timeline.kegs.map((keg) => ({ kegs, keg, shown: within(keg, range) }))).filter(({ shown }) => shown.from < shown.to)
-  const binned = await Promise.all(spans.map(async ({ kegs, keg, shown }) => {
+  const binned = await mapSome(spans, async ({ kegs, keg, shown }) => {
     const bins = await points.bins(readingsIn(loc, kegs, shown), { ms: HOUR_MS, of: ['weight_lbs'] })
     return bins.flatMap(({ at, values: { weight_lbs: weight } }) => {
       const gallons = weight === undefined ? null : gallonsOf({ weight_lbs: meanOf(weight), ...keg })
       return weight === undefined || gallons === null ? [] : [{ at, gallons, count: weight.count }]
     })
-  }))
+  })
   return binned.flat()
+}
+
+/** Spans of kegs that are queried at the same time. A tap has up to 40, and a query reads several partitions of a store of items. */
+const SPANS_AT_ONCE = 4
+
+/** Maps a list in its order, `SPANS_AT_ONCE` values at a time. */
+const mapSome = async <V, R>(values: readonly V[], map: (value: V) => Promise<R>): Promise<readonly R[]> => {
+  const results: R[] = []
+  for (let index = 0; index < values.length; index += SPANS_AT_ONCE) results.push(...await Promise.all(values.slice(index, index + SPANS_AT_ONCE).map(map)))
+  return results
 }
 
 const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await reader.get(settingsKey(loc)) as SettingsItem | undefined)
@@ -182,7 +193,7 @@ const rateOf = async (asked: SeriesAsked, { loc, tap, timeline, now, settings: {
   if (keg === undefined || range.from >= range.to) return nothing
   const stretch = readingsIn(loc, { tap, timeline }, range)
   const [first, newest] = await Promise.all([edge(asked.points, stretch, false), edge(asked.points, stretch, true)])
-  const [pours, unseen] = await Promise.all([poursOfTapIn(asked, { loc, tap, timeline }, range), unseenOfTapIn(asked, { loc, tap, timeline }, range)])
+  const { pour: pours, unseen } = await leftOnTap(asked, { loc, tap, timeline }, range)
   const silentMs = sumOf(unseen.map(({ at, end }) => end - at))
   const observed_hours = first === undefined || newest === undefined ? 0 : Math.max(0, newest.at - first.at - silentMs) / HOUR_MS
   const poured_gallons = gallonsIn(pours)
@@ -200,8 +211,9 @@ const lifespanOf = async (asked: SeriesAsked, { loc, item, keg, now }: { readonl
     const range = within(span, { from: 0, to: now + 1 })
     const newest = await edge(asked.points, readingsIn(loc, kegs, range), true)
     if (newest !== undefined) last_reading = Math.max(last_reading ?? 0, newest.at)
-    poured_gallons += gallonsIn(await poursOfTapIn(asked, { loc, ...kegs }, range))
-    unseen_gallons += gallonsIn(await unseenOfTapIn(asked, { loc, ...kegs }, range))
+    const left = await leftOnTap(asked, { loc, ...kegs }, range)
+    poured_gallons += gallonsIn(left.pour)
+    unseen_gallons += gallonsIn(left.unseen)
   }
   const tapped_at = Math.min(...onTaps.map(({ span }) => span.from), Date.parse(item.tapped_at))
   return {

@@ -33,8 +33,9 @@ export const within = ({ from, to }: Span, range: Range): Range => ({ from: Math
 /** Rows of readings live a month: what was attributed later to another keg lies under one that was on the tap until then. */
 const ROWS_MS = 31 * 86_400_000
 
-const partitionsOf = (loc: string, { tap, timeline }: TapKegs, { from }: Range): readonly string[] =>
-  [...timeline.kegs.filter(({ to }) => (to ?? Infinity) >= from - ROWS_MS).map(({ keg_id }) => readingsOfKeg(keg_id)), readingsOfTap(tapIdOf(loc, tap))]
+/** A reading is never under a keg that came to the tap after it: a correction moves the end of a keg, not its beginning. */
+const partitionsOf = (loc: string, { tap, timeline }: TapKegs, range: Range): readonly string[] =>
+  [...timeline.kegs.filter(({ from, to }) => from < range.to && (to ?? Infinity) >= range.from - ROWS_MS).map(({ keg_id }) => readingsOfKeg(keg_id)), readingsOfTap(tapIdOf(loc, tap))]
 
 export const readingsIn = (loc: string, kegs: TapKegs, range: Range): Stretch => ({
   measure: 'reading', where: { tap_id: tapIdOf(loc, kegs.tap) }, ...range, partitions: [...new Set(partitionsOf(loc, kegs, range))],
@@ -56,13 +57,32 @@ export interface Pour {
   readonly keg: KegSpan
 }
 
-const poursIn = async ({ reader, points }: SeriesAsked, stretch: Stretch, kegsOf: (tapId: string) => readonly KegSpan[]): Promise<readonly Pour[]> => {
-  const found: Pour[] = []
-  for await (const page of points.points(stretch)) for (const point of page) found.push(...pourOf(point, kegsOf(point.dims['tap_id'] ?? '')))
-  const kegs = [...new Set(found.map(({ keg }) => keg.keg_id))]
+/** The measures of beer that left a keg, each with its partition in a store of items. */
+const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
+type Left = keyof typeof LEFT
+/** Empty for a measure that was not requested. */
+type LeftPours = Readonly<Record<Left, readonly Pour[]>>
+
+interface LeftIn extends Pick<Stretch, 'where'> {
+  readonly range: Range
+  /** The kegs of each tap, by its id. */
+  readonly kegs: ReadonlyMap<string, readonly KegSpan[]>
+}
+
+/** What left the kegs in a time, by measure. Reads the row of each keg once for all measures. */
+const leftIn = async ({ reader, points }: SeriesAsked, measures: readonly Left[], { where, range, kegs: spans }: LeftIn): Promise<LeftPours> => {
+  const found = await Promise.all(measures.map(async (measure) => {
+    const pours: Pour[] = []
+    const stretch = { measure, where, ...range, partitions: [...spans.keys()].map(LEFT[measure]) }
+    for await (const page of points.points(stretch)) for (const point of page) pours.push(...pourOf(point, spans.get(point.dims['tap_id'] ?? '') ?? []))
+    return { measure, pours }
+  }))
+  const kegs = [...new Set(found.flatMap(({ pours }) => pours.map(({ keg }) => keg.keg_id)))]
   const items = await reader.getMany(kegs.map(kegKey)) as readonly (KegItem | undefined)[]
   const voids = new Map(kegs.map((keg, index) => [keg, items[index]?.voids ?? []]))
-  return found.filter(({ at, keg }) => !voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to))
+  const isVoided = ({ at, keg }: Pour): boolean => voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
+  const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours.filter((pour) => !isVoided(pour)) : []))
+  return { pour: of('pour'), unseen: of('unseen') }
 }
 
 const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
@@ -71,16 +91,12 @@ const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly
   return [{ at, end: typeof ended_at === 'number' ? ended_at : at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
-/** The measures of beer that left a keg, each with its partition in a store of items. */
-const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
-
-const leftAt = (measure: keyof typeof LEFT) => async (asked: SeriesAsked, loc: string, range: Range): Promise<readonly Pour[]> => {
+/** What left the kegs of a location. */
+export const leftAt = async (asked: SeriesAsked, measures: readonly Left[], loc: string, range: Range): Promise<LeftPours> => {
   const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
-  return poursIn(asked, { measure, where: { loc_id: loc }, ...range, partitions: [...kegs.keys()].map(LEFT[measure]) }, (tapId) => kegs.get(tapId) ?? [])
+  return leftIn(asked, measures, { where: { loc_id: loc }, range, kegs })
 }
 
-const leftOfTapIn = (measure: keyof typeof LEFT) => (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<readonly Pour[]> =>
-  poursIn(asked, { measure, where: { tap_id: tapIdOf(loc, tap) }, ...range, partitions: [LEFT[measure](tapIdOf(loc, tap))] }, () => timeline.kegs)
-
-export const [poursAt, poursOfTapIn] = [leftAt('pour'), leftOfTapIn('pour')]
-export const [unseenAt, unseenOfTapIn] = [leftAt('unseen'), leftOfTapIn('unseen')]
+/** What left the kegs of a tap. */
+export const leftOnTap = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<LeftPours> =>
+  leftIn(asked, ['pour', 'unseen'], { where: { tap_id: tapIdOf(loc, tap) }, range, kegs: new Map([[tapIdOf(loc, tap), timeline.kegs]]) })

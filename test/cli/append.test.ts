@@ -12,7 +12,11 @@ import { checkByHand } from '../../producers/by-hand.ts'
 import { isUnion, type Schema } from '../../schemas/avro.ts'
 import { isFault } from '../../schemas/fault.ts'
 import { readLock } from '../../schemas/lock.ts'
+import type { Event } from '../../schemas/event.ts'
 import { createRegistry } from '../../schemas/registry.ts'
+import * as expenses from '../processors/expenses/said.ts'
+import * as meals from '../processors/meals/said.ts'
+import * as scales from '../processors/scales/said.ts'
 
 const NAMES = ['meals', 'scales', 'expenses'] as const
 const root = join(import.meta.dirname, '..', '..')
@@ -102,6 +106,36 @@ describe('append', { timeout: 60_000 }, () => {
   })
 })
 
+/** Events of every type that can be appended by hand. */
+const EXAMPLES: Readonly<Record<typeof NAMES[number], readonly Event[]>> = {
+  meals: [meals.logged(), meals.corrected(), meals.reassigned(), meals.deleted(), meals.restored(), meals.targetsChanged(), meals.nutrientChanged()],
+  scales: [
+    scales.opened(), scales.memberAdded(), scales.memberRemoved(), scales.claimed(), scales.status(), scales.telemetry(), scales.assigned(), scales.tapped(), scales.settings({ grace_period_secs: 0 }),
+    scales.reading({ level_pct: 10 }), scales.acknowledged({ meta: { occurredAt: scales.NOW + 2 * scales.MINUTE } }), scales.calibrated(), scales.tared(), scales.corrected(), scales.voided(), scales.finished(),
+    scales.beerDefined(), scales.beerChanged(), scales.weightsSet(), scales.beerRemoved(), scales.unassigned(), scales.tapRemoved(), scales.released(),
+  ],
+  expenses: [
+    expenses.created(), expenses.joined('bob'), expenses.joined('cy'), expenses.renamed(), expenses.settingsChanged(), expenses.migrated(), expenses.invited(), expenses.revoked(), expenses.profileChanged('bob'), expenses.walletSet('bob'),
+    expenses.recorded(), expenses.revised(), expenses.deleted(), expenses.restored(), expenses.proposed(), expenses.confirmed(), expenses.proposed({ settlementId: 's2' }), expenses.failed({ settlementId: 's2' }),
+    expenses.currencyChanged(), expenses.removed('cy'), expenses.ownerChanged('bob'), expenses.left('bob'), expenses.archived(), expenses.unarchived(),
+  ],
+}
+
+const typesOf = (name: typeof NAMES[number]): readonly string[] =>
+  [...new Set(domainNamed(name).projections.flatMap(({ folds }) => Object.keys(folds)))].filter((type) => !Object.hasOwn(byHandOf(name).internal, type))
+
+test.each(NAMES)('an event of every type of %s can be appended and is folded', { timeout: 60_000 }, async (name) => {
+  expect([...new Set(EXAMPLES[name].map(({ type }) => type))].sort()).toEqual([...typesOf(name)].sort())
+  const { append } = await open()
+  const others: unknown[] = []
+  for (const { type, meta: { key, subjectId, actorId, occurredAt }, data, personal } of EXAMPLES[name]) {
+    const fields: unknown = JSON.parse(JSON.stringify({ ...(data as object), personal }, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
+    const { outcome } = await append({ domain: name, type, key, fields, at: occurredAt, ...(subjectId !== null && { subject: subjectId }), ...(actorId !== null && { actor: actorId }) })
+    if (outcome.kind !== 'applied') others.push({ type, outcome })
+  }
+  expect(others).toEqual([])
+})
+
 /** The names of all fields with text or numbers in an event, without instants. */
 const leavesOf = (schema: Schema, name: string): readonly string[] => {
   if (isUnion(schema)) return schema.flatMap((branch) => leavesOf(branch, name))
@@ -114,9 +148,8 @@ const leavesOf = (schema: Schema, name: string): readonly string[] => {
 
 test.each(NAMES)('every field of an event of %s that can be appended by hand has a limit', (name) => {
   const registry = createRegistry(readLock())
-  const { internal, fields } = byHandOf(name)
-  const types = domainNamed(name).projections.flatMap(({ folds }) => Object.keys(folds)).filter((type) => !Object.hasOwn(internal, type))
-  const schemas = types.flatMap((type) => {
+  const { fields } = byHandOf(name)
+  const schemas = typesOf(name).flatMap((type) => {
     const event = registry.event(type)
     return event === undefined ? [] : [event.schema, ...(registry.personal(event) ? [registry.personal(event)?.schema as Schema] : [])]
   })

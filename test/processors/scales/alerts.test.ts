@@ -94,11 +94,29 @@ describe('low keg', () => {
     given(...breached, low(3, 15)).when(low(6)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
   })
 
-  test('a timer does not fire if the location lowered the threshold below the value meanwhile; the next value decides', () => {
+  test('a timer ends an alert if the location lowered the threshold below the value meanwhile; the next breach has a grace of its own', () => {
     const lowered = [...breached, settings({ low_keg_pct: 5 }), grace({ meta: { occurredAt: at(6) } })]
-    given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending' } })
+    const { items, timers } = given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } }))
+    expect(Object.keys(items).filter((name) => /ALERT|FIRING/.test(name))).toEqual([])
+    expect(items[STATE]).not.toHaveProperty('_low')
+    expect(timers).toEqual([{ name: 'grace:low_keg:TAP#07', at: null }])
     given(...lowered).when(low(7)).then({ [ACTIVE]: null, [FIRING]: null })
-    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:07:00.000Z' } })
+    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:07:00.000Z' } })
+  })
+
+  test('a timer decides by the newest value', () => {
+    given(...breached).when(low(2, 13)).then({ [ACTIVE]: { state: 'pending', value: 13, started_at: '2026-11-16T12:01:00.000Z' } })
+    given(...breached, low(2, 13)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', value: 13 } })
+    given(...breached, low(2, 13), settings({ low_keg_pct: 12 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null, [FIRING]: null })
+  })
+
+  test('S-c: a timer event from before a late reading armed the timer again fires nothing and leaves the timer armed', () => {
+    const late = (minutes: number, receivedAt: number) => reading({ at: at(minutes), level_pct: 10, weight_lbs: null, meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) } })
+    const buffer = [...bar, late(1, 61), late(2, 65)]
+    const when = given(...buffer).when(grace({ meta: { occurredAt: at(66) } }))
+    when.then({ [ACTIVE]: { state: 'pending' }, [FIRING]: {} })
+    expect(when.timers).toEqual([])
+    given(...buffer).when(grace({ meta: { occurredAt: at(70) } })).then({ [ACTIVE]: { state: 'active' } })
   })
 
   test('S-n: it resolves five points above the threshold, not before', () => {
@@ -153,11 +171,27 @@ describe('low battery', () => {
     given(...bar, battery(1, 12), battery(6, 12)).when(battery(7, 25)).then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
   })
 
+  test('a timer ends it if the location lowered the threshold below the charge meanwhile', () => {
+    const timer = grace({ type: 'low_battery', entity: `DEVICE#${SCALE}`, meta: { occurredAt: at(6) } })
+    const { items } = given(...bar, battery(1, 12), settings({ low_battery_pct: 10 })).when(timer)
+    expect(items[BATTERY]).toBeUndefined()
+    expect(items[DEVICE]).not.toHaveProperty('_low_battery')
+    given(...bar, battery(1, 12), settings({ low_battery_pct: 10 }), timer).when(battery(7, 9)).then({ [BATTERY]: { state: 'pending' }, [DEVICE]: { _low_battery: true } })
+  })
+
   test('what it says apart from its readings counts, in the order of time', () => {
     const said = telemetry({ at: at(2), battery_pct: 12 })
     given(...bar).when(said).then({ [BATTERY]: { state: 'pending' } })
     given(...bar, said, battery(3, 90)).when(said).thenUnchanged()
     given(...bar, battery(3, 90)).when(said).then({ [BATTERY]: null })
+  })
+
+  test('of two telemetry messages with the same time the later one in the log counts, and a repeated one does not', () => {
+    const [charged, empty] = [telemetry({ at: at(2), seq: 1, battery_pct: 90 }), telemetry({ at: at(2), seq: 2, battery_pct: 12 })]
+    given(...bar, charged).when(empty).then({ [BATTERY]: { state: 'pending', value: 12 } })
+    given(...bar, empty).when(charged).then({ [BATTERY]: null })
+    given(...bar, charged, empty).when(charged).thenUnchanged()
+    given(...bar, charged, empty, battery(1, 90)).when(charged).thenUnchanged()
   })
 
   test('it ends when the device is given up', () => given(...bar, battery(1, 12), battery(6, 12)).when(released({ meta: { occurredAt: at(7) } })).then({ [BATTERY]: null }))

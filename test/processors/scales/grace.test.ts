@@ -31,8 +31,11 @@ interface Shown {
   readonly resolved?: number
 }
 
-/** Folds the messages in the order of their arrival. Between them every timer that is due appends its event, as the timers role does. */
-const arrive = (messages: readonly Message[]): Table => {
+/**
+ * Folds the messages in the order of their arrival. Between them every timer that is due appends its event, as the timers role does. The
+ * processor folds a message `lagMs` after its arrival: a timer that is due by then, or when the next message arrives, has appended its event behind the message.
+ */
+const arrive = (messages: readonly Message[], lagMs = 0): Table => {
   const table: Table = new Map()
   const timers = new Map<string, Timer & { readonly at: number }>()
   let position = 0
@@ -42,18 +45,20 @@ const arrive = (messages: readonly Message[]): Table => {
       if (timer.at !== null) timers.set(timer.name, { ...timer, at: timer.at })
     }
   }
-  const fireDue = (now: number): void => {
-    for (;;) {
-      const due = [...timers.values()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)[0]
-      if (due?.event === undefined) return
-      timers.delete(due.name)
-      fold({ type: due.event.type, meta: metaOf({ occurredAt: due.at, source: 'timer' }), data: due.event.data, personal: null } as Event)
-    }
+  const takeDue = (now: number): Event | undefined => {
+    const due = [...timers.values()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)[0]
+    if (due?.event === undefined) return undefined
+    timers.delete(due.name)
+    return { type: due.event.type, meta: metaOf({ occurredAt: due.at, source: 'timer' }), data: due.event.data, personal: null } as Event
   }
   for (const event of bar) fold(event)
-  for (const { receivedAt, readings } of messages) {
-    fireDue(receivedAt)
+  for (const [n, { receivedAt, readings }] of messages.entries()) {
+    for (let event = takeDue(receivedAt); event !== undefined; event = takeDue(receivedAt)) fold(event)
+    const behind: Event[] = []
+    const foldedAt = Math.min(receivedAt + lagMs, messages[n + 1]?.receivedAt ?? Infinity)
+    for (let event = takeDue(foldedAt); event !== undefined; event = takeDue(foldedAt)) behind.push(event)
     for (const { at, level } of readings) fold(reading({ at, level_pct: level, weight_lbs: null, battery_pct: null, meta: { occurredAt: at, recordedAt: receivedAt } }))
+    for (const event of behind) fold(event)
   }
   return table
 }
@@ -113,6 +118,11 @@ describe('a breach of three minutes with a grace of five', () => {
     const table = arrive([{ receivedAt: minute(5) + DAY_MS, readings: breach.slice(0, 3) }, { receivedAt: minute(9) + DAY_MS, readings: [] }])
     expect(shownBy(table)).toEqual([])
   })
+
+  test('is not fired by a timer event that was appended before the processor folded the message that arms the timer again', () => {
+    const messages = [{ receivedAt: DAY_MS + minute(0), readings: breach.slice(0, 2) }, { receivedAt: DAY_MS + minute(4.9), readings: breach.slice(2, 3) }]
+    expect(shownBy(arrive(messages, 12_000))).toEqual([])
+  })
 })
 
 const someReadings: fc.Arbitrary<readonly Measured[]> = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 240 }), level: fc.constantFrom(3, 10, 10, 10, 14.9, 15, 17, 20, 60) }), { minLength: 1, maxLength: 40, size: 'max' })
@@ -143,9 +153,18 @@ describe('for any readings', () => {
       expect(shownBy(arrive(messages))).toEqual(expectedOf(readings))
     })))
 
+  test('no timer fires within a buffer whose messages follow each other within a grace, however far the processor is behind', () =>
+    fc.assert(fc.property(someReadings, sizes, delays(GRACE_MS - 1), fc.integer({ min: 0, max: GRACE_MS - 1 }), (readings, parts, pauses, lagMs) => {
+      const messages = cut(readings, { sizes: parts, delays: pauses, notBefore: (readings.at(-1)?.at ?? 0) + DAY_MS })
+      for (let count = 1; count <= messages.length; count += 1) {
+        const arrived = messages.slice(0, count)
+        expect(shownBy(arrive(arrived, lagMs)), `${count} messages`).toEqual(expectedOf(arrived.flatMap((message) => message.readings)))
+      }
+    })))
+
   test('every alert is in breach for its whole grace and when it fires, and ends later', () =>
-    fc.assert(fc.property(someReadings, sizes, delays(2 * DAY_MS), (readings, parts, pauses) => {
-      for (const { started, fired, resolved = Infinity } of shownBy(arrive(cut(readings, { sizes: parts, delays: pauses })))) {
+    fc.assert(fc.property(someReadings, sizes, delays(2 * DAY_MS), fc.integer({ min: 0, max: DAY_MS }), (readings, parts, pauses, lagMs) => {
+      for (const { started, fired, resolved = Infinity } of shownBy(arrive(cut(readings, { sizes: parts, delays: pauses }), lagMs))) {
         expect(resolved).toBeGreaterThan(fired)
         expect(fired - started).toBeGreaterThanOrEqual(GRACE_MS)
         expect(readings.find(({ at }) => at === started)?.level, isoOf(started)).toBeLessThan(THRESHOLD)
@@ -154,8 +173,8 @@ describe('for any readings', () => {
     })))
 
   test('no lateness loses an alert: at most a timer fires it before the reading that confirms it', () =>
-    fc.assert(fc.property(someReadings, sizes, delays(2 * DAY_MS), (readings, parts, pauses) => {
-      const shown = shownBy(arrive(cut(readings, { sizes: parts, delays: pauses })))
+    fc.assert(fc.property(someReadings, sizes, delays(2 * DAY_MS), fc.integer({ min: 0, max: DAY_MS }), (readings, parts, pauses, lagMs) => {
+      const shown = shownBy(arrive(cut(readings, { sizes: parts, delays: pauses }), lagMs))
       for (const { fired, resolved } of expectedOf(readings)) {
         expect(shown.some((alert) => alert.resolved === resolved && alert.fired <= fired), isoOf(fired)).toBe(true)
       }
