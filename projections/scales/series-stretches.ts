@@ -3,7 +3,7 @@ import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
 import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
-import { covers, type KegSpan, type Span } from './spans.ts'
+import { kegThroughout, type KegSpan, type Span } from './spans.ts'
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
 export interface Range {
@@ -48,7 +48,7 @@ export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range):
 export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
   ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
 
-/** A pour, or unseen beer, that was not voided. Its gallons are calculated by the gravity of its keg. */
+/** A pour, or the beer of a silence. A pour that was voided is left out; a silence that was voided has no gallons. Its gallons are calculated by the gravity of its keg. */
 export interface Pour {
   readonly at: number
   readonly end: number
@@ -62,13 +62,15 @@ const poursIn = async ({ reader, points }: SeriesAsked, stretch: Stretch, kegsOf
   const kegs = [...new Set(found.map(({ keg }) => keg.keg_id))]
   const items = await reader.getMany(kegs.map(kegKey)) as readonly (KegItem | undefined)[]
   const voids = new Map(kegs.map((keg, index) => [keg, items[index]?.voids ?? []]))
-  return found.filter(({ at, keg }) => !voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to))
+  const isVoid = ({ at, keg }: Pour): boolean => voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
+  return stretch.measure === 'unseen' ? found.map((silence) => (isVoid(silence) ? { ...silence, gallons: 0 } : silence)) : found.filter((pour) => !isVoid(pour))
 }
 
 const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
-  const keg = kegs.findLast((span) => covers(span, at))
+  const end = typeof ended_at === 'number' ? ended_at : at
+  const keg = kegThroughout(kegs, { from: at, to: end })
   if (keg === undefined || typeof gallons !== 'number') return []
-  return [{ at, end: typeof ended_at === 'number' ? ended_at : at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
+  return [{ at, end, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
 /** The measures of beer that left a keg, each with its partition in a store of items. */
