@@ -64,14 +64,14 @@ export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
 export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
   const { data: { tap, keg_id, from, new_keg_id, ...rest }, meta } = event
   const keg: KegOnTap = { keg_id: new_keg_id, ...rest }
-  const before = isTap(tap) && isTime(from) && isKeg(keg) ? get<TimelineItem>(tapTimelineKey(meta.key, tap)) : undefined
+  const before = isTap(tap) && isTime(from) && isTime(meta.occurredAt) && isKeg(keg) ? get<TimelineItem>(tapTimelineKey(meta.key, tap)) : undefined
   const known = before && get<KegItem>(kegKey(new_keg_id))
   if (before === undefined || heardBefore(before._heard, event) || (known !== undefined && known.loc_id !== meta.key)) return NOTHING
   const after = corrected(before, { keg_id, from, keg })
   if (after === before) return NOTHING
   const work = startWork(get)
   const here = known === undefined ? after : move(work, known, { loc: meta.key, tap, keg: new_keg_id, at: from }, after)
-  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...here, _heard: hearing(before._heard, event) }, corrects: true })
+  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...here, _heard: hearing(before._heard, event) }, corrected_at: meta.occurredAt })
   const wrong = work.get<KegItem>(kegKey(keg_id))
   const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
   if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)

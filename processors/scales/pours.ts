@@ -89,25 +89,34 @@ export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thre
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
-/** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. */
+/** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. A rise stays under way. */
 export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
-  const { at, base, low } = detector
+  const { base, start, low, low_at, ...rest } = detector
   const { poured } = ended(detector, thresholds)
-  if (poured !== undefined && low !== undefined) return { detector: { at, base: low }, poured, pouring: false }
-  return { detector: base === undefined ? { at } : { at, base }, pouring: false }
+  if (poured !== undefined && low !== undefined) return { detector: { ...rest, base: low }, poured, pouring: false }
+  return { detector: base === undefined ? rest : { ...rest, base }, pouring: false }
 }
 
 const isTooFast = (before: Level, { at, gallons }: Level): boolean => before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
 
-/** The first reading after a silence. A pour that was under way ended at the last level that was read; a fall below that level is unseen. */
+/**
+ * The first reading after a silence. A pour that was under way ended at the last level that was read. A fall below that level is unseen, however
+ * slowly the beer may have left: nobody saw it, so it is not drift. A smaller fall than a pour leaves the base as it was, so that several small
+ * falls add up.
+ */
 const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
-  const { detector: { base = detector.base }, poured } = leftAlone(detector, thresholds)
-  const before: Level = { at: detector.at, gallons: base }
+  const { detector: { base: last = detector.base, ...alone }, poured } = leftAlone(detector, thresholds)
+  const rise = isUp(last, level, thresholds) ? riseOf(alone, level, thresholds) : undefined
+  const base = rise?.isLasting ? rise.base : last
   const gallons = base - level.gallons
-  const isFall = gallons - driftIn(before, level) >= thresholds.pour_min_gallons
-  const unseen: Unseen | undefined = isFall && !isTooFast(before, level) ? { start: before.at, end: level.at, gallons } : undefined
-  const next = isFall ? resting(level) : seen({ at: before.at, base }, level, thresholds)
-  return { ...next, ...(poured !== undefined && { poured }), ...(unseen !== undefined && { unseen }) }
+  const isFall = gallons >= thresholds.pour_min_gallons
+  const isUnseen = isFall && !isTooFast({ at: detector.at, gallons: base }, level)
+  return {
+    detector: { at: level.at, base: isFall ? level.gallons : base, ...(rise?.isLasting === false && rise.high) },
+    pouring: false,
+    ...(poured !== undefined && { poured }),
+    ...(isUnseen && { unseen: { start: detector.at, end: level.at, gallons } }),
+  }
 }
 
 type OnScale = Detector & { readonly base: number }
@@ -131,13 +140,20 @@ const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, 
 
 /** A short rise leaves everything as it was. After a rise that has lasted, a level below the base is what remains of a pour; any other is the new base. */
 const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
-  const { high = level.gallons, high_at = level.at, highs = 0, ...rest } = detector
+  const { high, high_at, highs, ...rest } = detector
   const { at, gallons } = level
-  const isLasting = highs + 1 >= RISE_READINGS && at - high_at >= thresholds.pour_settle_secs * 1000
-  if (!isLasting) return { detector: { ...detector, at, high, high_at, highs: highs + 1 }, pouring: isPouring(detector) }
+  const rise = riseOf(detector, level, thresholds)
+  if (!rise.isLasting) return { detector: { ...rest, at, ...rise.high }, pouring: isPouring(detector) }
   if (isPouring(rest) && gallons < rest.base) return settled(rest, level, thresholds)
   // From its first level on: a pour since then begins at this reading.
-  return idle({ at: detector.at, base: Math.max(high, gallons) }, level, thresholds)
+  return idle({ at: detector.at, base: rise.base }, level, thresholds)
+}
+
+/** The rise with this reading: what the detector stores of it, whether it has lasted, and the base that it then becomes. */
+const riseOf = ({ high, high_at, highs = 0 }: Detector, { at, gallons }: Level, { pour_settle_secs }: Thresholds) => {
+  const first = { high: high ?? gallons, high_at: high_at ?? at }
+  const isLasting = highs + 1 >= RISE_READINGS && at - first.high_at >= pour_settle_secs * 1000
+  return { high: { ...first, highs: highs + 1 }, isLasting, base: Math.max(first.high, gallons) }
 }
 
 const falling = (detector: Falling, level: Level, thresholds: Thresholds): Step => {

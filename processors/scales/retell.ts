@@ -4,7 +4,7 @@ import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey, tapT
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Work } from '../access/work.ts'
-import { resolve } from './alerts.ts'
+import { resolve, watch } from './alerts.ts'
 import { gallonsOf, isLevelMeasured, levelOf } from '../../projections/scales/gallons.ts'
 import { ended, leftAlone, step, type Poured } from './pours.ts'
 import { kegAt, kegNow, type Timeline } from './timeline.ts'
@@ -15,8 +15,8 @@ export interface Retelling {
   readonly at: number
   readonly before: Timeline
   readonly after: TimelineItem
-  /** It was another keg than was said: nothing was moved, and nothing has to be tared. */
-  readonly corrects?: true
+  /** When somebody recorded that it was another keg than they said before. Then nothing was moved, and nothing has to be tared. */
+  readonly corrected_at?: number
 }
 
 /** The kegs of a tap are told anew: with its timeline change what is on it, whose the newest reading is, and when each keg ended. */
@@ -34,8 +34,8 @@ export const retell = (work: Work, telling: Retelling): void => {
   if (known === undefined) return
   const attributed = attribute(known, after)
   const settled = swapped || attributed.keg_id !== known.keg_id ? closePour(work, attributed, { ...telling, keg_id: known.keg_id }) : attributed
-  const state = swapped && telling.corrects === undefined ? forNewKeg(work, settled, telling) : settled
-  work.put({ ...state, level_measured: isLevelMeasured(state, kegNow(after)?.keg_id ?? null) } satisfies TapStateItem)
+  const state = { ...settled, level_measured: isLevelMeasured(settled, kegNow(after)?.keg_id ?? null) }
+  work.put(swapped ? (telling.corrected_at === undefined ? forNewKeg(work, state, telling) : forCorrectedKeg(work, state, { ...telling, at: telling.corrected_at })) : state)
 }
 
 /** The state of a tap before its first reading. */
@@ -90,8 +90,9 @@ const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling 
   const { poured } = ended(_pour, settings)
   if (poured !== undefined) putPour(work, of, { ...of.before.kegs.findLast(({ keg_id }) => keg_id === of.keg_id), poured })
   const { gallons, updated_at } = state
-  // Nothing was moved: what is poured next is poured from where the level stands.
-  if (of.corrects === undefined || gallons === null || updated_at === null) return { ...state, pouring: false }
+  // If the newest reading is of the new keg, the next pour is counted from it.
+  const isOfNew = of.corrected_at !== undefined || state.keg_id !== of.keg_id
+  if (!isOfNew || gallons === null || updated_at === null) return { ...state, pouring: false }
   return { ...state, pouring: false, _pour: step(undefined, { at: msOf(updated_at), gallons }, settings).detector }
 }
 
@@ -116,4 +117,18 @@ const forNewKeg = (work: Work, { _low, _off, ...state }: TapStateItem, { loc, ta
   if (_low) resolve(work, { loc, type: 'low_keg', entity: `TAP#${tap}` }, at)
   if (_off) work.remove(discrepancyKey(loc, tap))
   return { ...state, tare_status: kegNow(after) === undefined ? null : 'pending' }
+}
+
+/**
+ * The level of the tap is another one with the corrected keg: the low-keg alert is decided again at the time of the correction. A level that was
+ * measured on another keg is not low.
+ */
+const forCorrectedKeg = (work: Work, { _low, ...state }: TapStateItem, { loc, tap, at }: Pick<Retelling, 'loc' | 'tap' | 'at'>): TapStateItem => {
+  const { low_keg_pct: threshold, grace_period_secs: grace_secs } = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+  const subject = { loc, type: 'low_keg', entity: `TAP#${tap}` } as const
+  const value = state.level_measured ? state.level_pct : null
+  const isLow = value !== null && value < threshold
+  if (_low && !isLow) resolve(work, subject, at)
+  if (!_low && isLow) watch(work, { ...subject, value, threshold, at, receivedAt: at, grace_secs }, false)
+  return isLow ? { ...state, _low: true } : state
 }

@@ -14,7 +14,8 @@ import { attributed } from './attributed.ts'
 import { deviceRegistered, deviceReleased } from './devices.ts'
 import { numberOf } from './fit.ts'
 import { kegAssignmentCorrected, kegFinished, kegTapped, pourVoided } from './kegs.ts'
-import { isOld, pour } from './readings.ts'
+import type { Unseen } from './pours.ts'
+import { isOld, pour, type Pouring } from './readings.ts'
 import { silenceMeasured } from './silence.ts'
 import { unread } from './retell.ts'
 import { isSeen, withSeen } from './seen.ts'
@@ -55,10 +56,18 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
     const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
     const { detector, unseen, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
     work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), ...(state?._told && { _told: state._told }), _seen } satisfies SeriesStateItem)
-    if (unseen !== undefined) missed.push({ measure: 'unseen', dims, at: unseen.start, values: { gallons: unseen.gallons, sg: keg?.sg ?? 1, ended_at: unseen.end, keg_id: keg?.keg_id ?? null } })
+    const silence = unseen ?? silenceBefore(data.at, { state, keg, settings })
+    if (silence !== undefined) missed.push({ measure: 'unseen', dims, at: silence.start, values: { gallons: silence.gallons, sg: keg?.sg ?? 1, ended_at: silence.end, keg_id: keg?.keg_id ?? null } })
   }
   const { items = [], points = [] } = told(work.result(), { loc, get, device: data.device_id })
   return { items, points: [...points, ...missed, ...pointOf(data, dims, keg)] }
+}
+
+/** The silence that this reading of a keg ends, if no beer left in it: the answers need its time. Undefined if the keg was read shortly before. */
+const silenceBefore = (at: number, { state, keg, settings }: Pick<Pouring, 'state' | 'keg' | 'settings'>): Unseen | undefined => {
+  if (keg === undefined || state === undefined || state.updated_at === null || state.keg_id !== keg.keg_id) return undefined
+  const start = msOf(state.updated_at)
+  return at - start > settings.silent_after_secs * 1000 ? { start, end: at, gallons: 0 } : undefined
 }
 
 /** S39, S61: a battery that is told apart from readings is a point of its own, which may have a reading's instant. */

@@ -24,7 +24,7 @@ export interface Refused extends Doubt {
 }
 
 export interface Taken {
-  /** In the order in which they were said; those that are not believed among them. All have one key. */
+  /** In the order of time, then of sequence; a quarantined event at its position in the message. All have one key. */
   readonly events: readonly Event[]
   readonly refused: readonly Refused[]
 }
@@ -82,7 +82,19 @@ export function* takeEnvelopeInParts(value: unknown, sender: Sender, most: numbe
     refused.push({ index, ...doubt })
     return quarantined(doubt, { boot: said.boot, event }, sender)
   })
-  return { events, refused }
+  return { events: inOrder(events, said.events), refused }
+}
+
+/**
+ * The fold makes no pour and no alert of a reading that is older than the newest one, so the edge sorts the events of a message before it appends
+ * them. A quarantined event keeps its position.
+ */
+const inOrder = (events: readonly Event[], sources: readonly unknown[]): readonly Event[] => {
+  const sorted = events.map((event, index) => ({ event, at: event.meta.occurredAt, seq: Number((sources[index] as Partial<DeviceEvent> | null)?.seq) }))
+    .filter(({ event }) => event.type !== QUARANTINED)
+    .sort((a, b) => a.at - b.at || a.seq - b.seq)
+    .values()
+  return events.map((event) => (event.type === QUARANTINED ? event : (sorted.next().value?.event ?? event)))
 }
 
 /** A birth, or a last will. */
@@ -194,10 +206,11 @@ interface Doubted {
 }
 
 const MOST_KEPT = 2_000
+const QUARANTINED = 'ReadingQuarantined'
 
 const quarantined = ({ reason, detail }: Doubt, { boot, event, raw = JSON.stringify(event) ?? '' }: Doubted, sender: Sender): Event => {
   const seq = isFields(event) && Number.isSafeInteger(event['seq']) && Number(event['seq']) >= 0 ? Number(event['seq']) : null
-  const type = 'ReadingQuarantined'
+  const type = QUARANTINED
   const id = boot !== null && seq !== null ? naturalId(sender.device, { boot, seq, type }) : derivedId('device', sender.device, type, String(sender.received), raw)
   const data = { device_id: sender.device, boot, seq, at: sender.received, reason, detail, reading: cut(raw) }
   return { type, meta: metaOf(sender, id, sender.received), data, personal: null }

@@ -2,7 +2,7 @@ import { msOf } from '../instant.ts'
 import type { Page, Query, Reader } from '../table.ts'
 import type { KegItem, PourItem, TimelineItem } from './items.ts'
 import { kegKey, tapTimelineKey } from './keys.ts'
-import { covers } from './spans.ts'
+import { kegThroughout } from './spans.ts'
 
 /** What was poured, and whether it was said to be none. */
 export interface Pour {
@@ -20,16 +20,18 @@ export const poursOf = async (reader: Reader, loc: string, query: Query): Promis
   const found = items as readonly PourItem[]
   const taps = [...new Set(found.map(({ tap }) => tap))]
   const timelines = (await reader.getMany(taps.map((tap) => tapTimelineKey(loc, tap)))) as readonly (TimelineItem | undefined)[]
-  const attributed = found.map((pour) => attribute(pour, timelines[taps.indexOf(pour.tap)]))
+  const attributed = found.flatMap((pour) => attribute(pour, timelines[taps.indexOf(pour.tap)]))
   const ids = [...new Set(attributed.flatMap(({ keg_id }) => keg_id ?? []))]
   const kegs = (await reader.getMany(ids.map(kegKey))) as readonly (KegItem | undefined)[]
   return { items: attributed.map((pour) => withVoid(pour, kegs[ids.indexOf(pour.keg_id ?? '')])), ...rest }
 }
 
-/** A keg that the timeline no longer holds is the one that was said. */
-const attribute = ({ tap, keg_id, start, end, gallons, sg }: PourItem, timeline: TimelineItem | undefined): Pour => {
-  const keg = timeline?.kegs.findLast((span) => covers(span, msOf(start)))
-  return keg === undefined ? { tap, keg_id, start, end, gallons } : { tap, keg_id: keg.keg_id, start, end, gallons: (gallons * sg) / keg.sg }
+/** The pour with its keg by the timeline. Before the timeline begins, older kegs were dropped from it, and the pour keeps its keg. A pour across a change of kegs is left out. */
+const attribute = ({ tap, keg_id, start, end, gallons, sg }: PourItem, timeline: TimelineItem | undefined): readonly Pour[] => {
+  const [from, to] = [msOf(start), msOf(end)]
+  if (from < (timeline?.kegs[0]?.from ?? Infinity)) return [{ tap, keg_id, start, end, gallons }]
+  const keg = kegThroughout(timeline?.kegs ?? [], { from, to })
+  return keg === undefined ? [] : [{ tap, keg_id: keg.keg_id, start, end, gallons: (gallons * sg) / keg.sg }]
 }
 
 const withVoid = (pour: Pour, keg: KegItem | undefined): Pour => {

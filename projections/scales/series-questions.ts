@@ -21,7 +21,7 @@ export interface Rate {
   readonly tap_id: string
   readonly keg_id: string | null
   readonly window_hours: number
-  /** Hours between the first and the newest reading of the window, without the silences in which beer left unseen. */
+  /** Hours between the first and the newest reading of the window, without the silences of the scale. */
   readonly observed_hours: number
   readonly poured_gallons: number
   /** Gallons that left the keg while its scale was silent. They are not in `poured_gallons` and not in the rate. */

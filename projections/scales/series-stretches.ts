@@ -3,7 +3,7 @@ import { everyItem, type Reader } from '../table.ts'
 import type { KegItem, TimelineItem } from './items.ts'
 import { kegKey, locationPartition, tapIdOf } from './keys.ts'
 import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
-import { covers, type KegSpan, type Span } from './spans.ts'
+import { kegThroughout, type KegSpan, type Span } from './spans.ts'
 
 /** Epoch milliseconds: `from` is inside, `to` is not. */
 export interface Range {
@@ -49,7 +49,7 @@ export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range):
 export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
   ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
 
-/** A pour, or unseen beer, that was not voided. Its gallons are calculated by the gravity of its keg. */
+/** A pour, or the beer of a silence. A pour that was voided is left out; a silence that was voided has no gallons. Its gallons are calculated by the gravity of its keg. */
 export interface Pour {
   readonly at: number
   readonly end: number
@@ -81,14 +81,19 @@ const leftIn = async ({ reader, points }: SeriesAsked, measures: readonly Left[]
   const items = await reader.getMany(kegs.map(kegKey)) as readonly (KegItem | undefined)[]
   const voids = new Map(kegs.map((keg, index) => [keg, items[index]?.voids ?? []]))
   const isVoided = ({ at, keg }: Pour): boolean => voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
-  const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours.filter((pour) => !isVoided(pour)) : []))
-  return { pour: of('pour'), unseen: of('unseen') }
+  const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours : []))
+  return {
+    pour: of('pour').filter((pour) => !isVoided(pour)),
+    // A voided silence has no gallons, and its time still counts as a silence.
+    unseen: of('unseen').map((silence) => (isVoided(silence) ? { ...silence, gallons: 0 } : silence)),
+  }
 }
 
 const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly KegSpan[]): readonly Pour[] => {
-  const keg = kegs.findLast((span) => covers(span, at))
+  const end = typeof ended_at === 'number' ? ended_at : at
+  const keg = kegThroughout(kegs, { from: at, to: end })
   if (keg === undefined || typeof gallons !== 'number') return []
-  return [{ at, end: typeof ended_at === 'number' ? ended_at : at, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
+  return [{ at, end, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
 /** What left the kegs of a location. */

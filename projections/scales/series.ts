@@ -10,7 +10,7 @@ export const seriesTable: TableSpec = { name: 'scale-sense-series', ttl: TTL, in
 export const readingsOfKeg = (keg: string): string => `READINGS#keg#${keg}`
 export const readingsOfTap = (tapId: string): string => `READINGS#${tapId}`
 export const poursOfTap = (tapId: string): string => `POURS#${tapId}`
-/** Beer that left while the scale was silent. */
+/** The silences of the scale, each with the beer that left in it: 0 if none did. */
 export const unseenOfTap = (tapId: string): string => `UNSEEN#${tapId}`
 
 /** What is told of a battery apart from readings. */

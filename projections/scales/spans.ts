@@ -15,5 +15,16 @@ export type KegOnTap = {
 
 export type KegSpan = KegOnTap & Span
 
+/**
+ * The keg that was on the tap from one instant to another. Undefined if there was none, or if the keg changed between the two: then the difference
+ * of two levels is that of two kegs, and no beer of either.
+ */
+export const kegThroughout = (kegs: readonly KegSpan[], { from, to }: { readonly from: number; readonly to: number }): KegSpan | undefined => {
+  const keg = kegs.findLast((span) => covers(span, from))
+  const last = kegs.findLast((span) => covers(span, Math.max(from, to - 1)))
+  const isOther = (span: KegSpan): boolean => span.keg_id !== keg?.keg_id && span.from !== span.to && span.from > from && span.from < to
+  return last?.keg_id === keg?.keg_id && !kegs.some(isOther) ? keg : undefined
+}
+
 /** Under which tap a device stood; null is under none. */
 export type Place = Span & { readonly tap: string | null }

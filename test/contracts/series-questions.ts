@@ -128,6 +128,38 @@ export const questionsContract = (name: string, open: () => Promise<QuestionsUnd
       expect(await voids.lifespan(LOC, 'keg-1', start + DAY_MS)).toMatchObject({ unseen_gallons: 0 })
     })
 
+    test('a silence of the scale is no observed time, also if no beer left in it or its beer was voided', async () => {
+      const quiet = [...bar(), ...readings(0, [160, 160, 156, 156, 156]), ...readings(2 * HOUR_MS, [156, 156, 156])]
+      const other = [assigned({ device_id: 'SCALE-0043', ...at(HOUR_MS) }), ...readings(2 * HOUR_MS, [156, 156, 156], { device_id: 'SCALE-0043' })]
+      const swapped = [registered({ device_id: 'SCALE-0043', ...at(0) }), ...quiet.slice(0, -3), ...other]
+      const lost = [...quiet.slice(0, -3), ...readings(2 * HOUR_MS, [150, 150, 150])]
+      const isVoid = voided({ from: start + 4 * MINUTE_MS, to: start + 3 * HOUR_MS, ...at(4 * HOUR_MS) })
+      for (const events of [quiet, swapped, lost, [...lost, isVoid]]) {
+        const rate = await (await ask(events)).rate(LOC, '07', start + 5 * HOUR_MS)
+        expect(rate?.observed_hours).toBeCloseTo(6 / 60, 9)
+        expect(rate?.poured_gallons).toBeCloseTo(gallonsOfLbs(4, 1.014), 9)
+        expect(rate?.unseen_gallons).toBeCloseTo(events === lost ? gallonsOfLbs(6, 1.014) : 0, 9)
+      }
+    })
+
+    test('the difference of two kegs is no beer of either, also if the swap is recorded late', async () => {
+      const swap = (ms: number, recorded: number) => tapped({ keg_id: 'keg-2', tapped_at: start + ms, ...at(recorded) })
+      const silent = [...readings(0, [110, 110]), ...readings(HOUR_MS, [90, 90])]
+      const watched = readings(0, [110, 110, 106, 106, 106, 106])
+      for (const events of [
+        [...silent, swap(30 * MINUTE_MS, 2 * HOUR_MS)], [...silent.slice(0, 2), swap(30 * MINUTE_MS, 30 * MINUTE_MS), ...silent.slice(2)],
+        [...watched, swap(1.5 * MINUTE_MS, 2 * HOUR_MS)], [...silent, corrected({ from: start + 30 * MINUTE_MS, ...at(2 * HOUR_MS) })],
+        [...silent, finished({ at: start + 30 * MINUTE_MS, ...at(2 * HOUR_MS) })],
+      ]) {
+        const questions = await ask([...bar(), ...events])
+        for (const keg of ['keg-1', 'keg-2', 'keg-9']) expect((await questions.lifespan(LOC, keg, start + DAY_MS))?.total_poured_gallons ?? 0).toBe(0)
+        expect(await questions.rate(LOC, '07', start + 3 * HOUR_MS)).toMatchObject({ poured_gallons: 0, unseen_gallons: 0 })
+        const { hours, unseen_gallons } = await questions.poursByHour(LOC, { from: start, to: start + DAY_MS })
+        expect([unseen_gallons, hours.filter(({ pours }) => pours > 0)]).toEqual([0, []])
+        expect(await questions.poursByBeer(LOC, { from: start, to: start + DAY_MS })).toEqual([])
+      }
+    })
+
     test('S60, S-g: pours by the hour of the location\'s own day', async () => {
       const zone = settings({ timezone: 'Asia/Kolkata', ...at(0) })
       const questions = await ask([...bar(), zone, ...readings(HOUR_MS, [160, 160, 158, 158, 158]), ...readings(2 * HOUR_MS, [158, 157, 157, 157])])

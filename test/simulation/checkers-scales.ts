@@ -91,7 +91,7 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
 const checkPoints = (step: Step, { heard: memory, readings }: Measured, wrong: Wrong) => {
   forgetting(step, memory)
   const { event, get, result: { points = [] } } = step
-  for (const { measure, values: { gallons } } of points) if ((measure === 'pour' || measure === 'unseen') && !(Number(gallons) > 0)) wrong(`${event.meta.eventId} gave a point of ${measure} with ${gallons} gallons`)
+  for (const { measure, values: { gallons } } of points) if ((measure === 'pour' && !(Number(gallons) > 0)) || (measure === 'unseen' && !(Number(gallons) >= 0))) wrong(`${event.meta.eventId} gave a point of ${measure} with ${gallons} gallons`)
   if (!isReading(event)) return
   const { data, meta: { key: loc, eventId } } = event
   const found = points.filter(({ measure }) => measure === 'reading')

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { barLive } from '../../../producers/scales/live.ts'
 import type { Item } from '../../../projections/item.ts'
-import { given } from './given.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { contents, given, tableOf } from './given.ts'
 import {
-  acknowledged, assigned, bar, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
+  acknowledged, assigned, bar, corrected, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
 } from './said.ts'
 
 const ACTIVE = `ALERT#${LOC} / ACTIVE#low_keg#TAP#07`
@@ -140,6 +141,30 @@ describe('low keg', () => {
   })
 
   test('a scale that tells no level is judged by its weight', () => given(...bar).when(reading({ level_pct: null, weight_lbs: 35 })).then({ [ACTIVE]: { state: 'pending' } }))
+})
+
+describe('a correction of the keg', () => {
+  // 16.5 lbs empty and 61 full: 52.8 % at 40 lbs. A half barrel has 8.3 % then.
+  const SIXTH = { keg_type: 'sixth', full_lbs: 61, empty_lbs: 16.5 }
+  const weighed = (minutes: number, weight_lbs: number) => reading({ at: at(minutes), level_pct: null, weight_lbs })
+  const correction = (more = {}) => corrected({ ...SIXTH, meta: { occurredAt: at(20) }, ...more })
+  const light = [...bar, ...[1, 3, 5, 7, 9].map((minutes) => weighed(minutes, 40))]
+  const active = (events: readonly Event[]) => contents(tableOf(events))[ACTIVE]
+
+  test('ends the low-keg alert if the corrected level is not in breach, at the time of the correction', () => {
+    expect(active(light)).toMatchObject({ state: 'active' })
+    given(...light).when(correction()).then({ [ACTIVE]: null, [hist(20, 'low_keg', 'TAP#07', 'resolved')]: { resolved_at: '2026-11-16T12:20:00.000Z' } })
+    expect(active([...light, correction(), weighed(21, 40)])).toBeUndefined()
+  })
+
+  test('ends it if the reading was of another keg than the one that is on the tap now', () => expect(active([...light, correction({ from: at(15) })])).toBeUndefined())
+
+  test('leaves it if the corrected level is in breach, too', () => expect(active([...light, correction({ full_lbs: 400 })])).toMatchObject({ state: 'active' }))
+
+  test('begins one if only the corrected level is in breach, with the whole grace', () => {
+    const heavier = corrected({ from: at(0), keg_id: 'keg-2', meta: { occurredAt: at(20) } })
+    expect(active([...bar, tapped({ keg_id: 'keg-2', ...SIXTH, tapped_at: NOW }), weighed(1, 40), heavier])).toMatchObject({ state: 'pending', started_at: '2026-11-16T12:20:00.000Z' })
+  })
 })
 
 describe('AlertAcknowledged', () => {

@@ -105,10 +105,27 @@ describe('beer that left while the scale was silent', () => {
     expect(unseen).toEqual([{ start: 60_000, end: HOUR, gallons: 2.5 }])
   })
 
-  test('is none if the level drifted or rose, or if the scale was only slow', () => {
-    for (const gallons of [9.95, 10, 12]) expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons }]).unseen).toEqual([])
+  test('is none if the level fell by less than a pour or rose, or if the scale was only slow', () => {
+    for (const gallons of [9.96, 10, 12]) expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons }]).unseen).toEqual([])
     const slow = watch([{ at: 0, gallons: 10 }, { at: 600_000, gallons: 7 }, { at: 1_200_000, gallons: 7 }])
     expect([slow.poured.map(({ gallons }) => gallons), slow.unseen]).toEqual([[3], []])
+  })
+
+  test('is all that left, however slowly: there is no drift in a silence', () => {
+    const before = every(60, 12, 12, 12)
+    for (const [hours, gallons] of [[48, 8], [10, 11.1], [1, 11.94]] as const) {
+      const after = before.map((_, n): Level => ({ at: hours * HOUR + n * 60_000, gallons }))
+      expect(watch([...before, ...after]), `${hours} h`).toMatchObject({ poured: [], unseen: [{ start: 120_000, end: hours * HOUR, gallons: 12 - gallons }] })
+    }
+  })
+
+  test('in small falls adds up over several silences', () =>
+    expect(watch(every(900, 10, 9.97, 9.94, 9.91, 9.88)).unseen.map(({ gallons }) => gallons.toFixed(6))).toEqual(['0.060000', '0.060000']))
+
+  test('is counted from the new level after a refill, also if every reading is after a silence', () => {
+    const { poured, unseen, detector } = watch(every(900, 3, 3, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4))
+    expect([poured, unseen.reduce((sum, { gallons }) => sum + gallons, 0), detector]).toEqual([[], 8, { at: 9_900_000, base: 4 }])
+    expect(watch(every(900, 10, 11, 10, 11, 11, 10)).unseen).toEqual([])
   })
 
   test('S19: how long a silence is, is the location\'s setting', () =>

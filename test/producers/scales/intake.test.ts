@@ -64,6 +64,13 @@ test('a clock more than 15 minutes ahead is clamped to the receipt, one less ahe
   expect(at('2026-11-16T11:00:00+00:00')).toMatchObject([{ at: NOON - 3_600_000, clamped: false }])
 })
 
+test('the events of a message are in the order of their time, then of their sequence, however the device sent them', () => {
+  const sent = [0, 10, ...[1, 2, 3, 4, 5, 6, 7, 8, 9], 11, 11].map((minute, index) => event(reading, { seq: minute === 11 ? 40 - index : minute, age_ms: (20 - minute) * 60_000 }))
+  const { events, refused } = take(...sent.slice(0, 3), event({}, { seq: 90 }), ...sent.slice(3))
+  expect(events.map(({ data }) => (data as { seq: number }).seq)).toEqual([0, 1, 2, 90, 3, 4, 5, 6, 7, 8, 9, 10, 28, 29])
+  expect(refused).toMatchObject([{ index: 3 }])
+})
+
 test('each event of a message is judged by itself', () => {
   const { events, refused } = take(event(reading), event({ level_pct: 140 }, { seq: 2 }), 'nonsense', event(reading, { seq: 4, type: 'selfie' }), event({}, { seq: 5 }), event(reading, { seq: 6 }))
   expect(events.map(({ type }) => type)).toEqual(['ReadingReported', 'ReadingQuarantined', 'ReadingQuarantined', 'ReadingQuarantined', 'ReadingQuarantined', 'ReadingReported'])

@@ -8,7 +8,7 @@ import type { Event } from '../../../schemas/event.ts'
 import { measuredBy } from '../../processors/scales/points.ts'
 import { readerOf } from '../../projections/reader.ts'
 import { as, openMemoryEdge } from '../memory-edge.ts'
-import { LOC, openRunningBar, read } from './bar.ts'
+import { GUINNESS, LOC, openRunningBar, read } from './bar.ts'
 
 test('a question to the series waits for the event in Tributary-After until the series have it, and no other question does', async () => {
   let passed = -1
@@ -77,6 +77,22 @@ describe('over HTTP', () => {
     expect((await ask(`${LOC}/taps/07/rate`)).body).toMatchObject({ unseen_gallons: unseen, poured_gallons: poured })
     expect((await ask(`${LOC}/pours/by-hour`)).body).toMatchObject({ unseen_gallons: unseen })
     expect((await ask(`${LOC}/pours`)).body.items).toMatchObject([{ gallons: poured }])
+  })
+
+  test('a keg swap that is recorded late leaves the difference of the two kegs out of every answer', async () => {
+    const { edge, ask, say, keg, weigh } = await openMeasuredBar()
+    await weigh(110, 110)
+    const tapped_at = new Date(edge.clock.at + 30_000).toISOString()
+    await weigh(106, 106, 106, 104, 104, 104)
+    expect((await ask(`${LOC}/pours`)).body.items).toMatchObject([{ keg_id: keg, gallons: near(gallonsOfLbs(2, 1.014)) }, { keg_id: keg, gallons: near(gallonsOfLbs(4, 1.014)) }])
+    const { body: { id: next } } = await say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel', tapped_at })
+    const poured = near(gallonsOfLbs(2, 1.014))
+    expect((await ask(`${LOC}/pours`)).body.items).toMatchObject([{ keg_id: next, gallons: poured }])
+    expect((await ask(`${LOC}/kegs/${keg}/lifespan`)).body).toMatchObject({ total_poured_gallons: 0 })
+    expect((await ask(`${LOC}/kegs/${next}/lifespan`)).body).toMatchObject({ total_poured_gallons: poured })
+    expect((await ask(`${LOC}/styles`)).body.items).toMatchObject([{ gallons: poured }])
+    await weigh(100, 100)
+    expect((await ask(`${LOC}/pours`)).body.items).toMatchObject([{ gallons: near(gallonsOfLbs(4, 1.014)) }, { gallons: poured }])
   })
 
   test('S-m: a correction of the keg reaches every answer at once', async () => {

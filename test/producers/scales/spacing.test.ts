@@ -14,6 +14,21 @@ test('readings that tell no time, or the same, are a millisecond apart in their 
   expect(instants([{ age_ms: 500 }, { age_ms: 500 }, { age_ms: 400 }, {}])).toEqual([[-500, -500], [-499, -499], [-400, -400], [0, 0]])
 })
 
+test('an unsorted buffer in one request gives the same pours and alerts as a sorted one', async () => {
+  const minutes = [0, 10, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+  const body = (order: readonly number[]) =>
+    ({ boot: 'b1', readings: order.map((minute) => ({ seq: minute + 1, age_ms: (10 - minute) * 60_000, weight_lbs: [40, 100, 100, 100, 98, 98, 98, 96, 96, 96, 40][minute] })) })
+  const answers = await Promise.all([minutes, [...minutes].sort((a, b) => a - b)].map(async (order) => {
+    const { edge, token, ask } = await openRunningBar()
+    edge.clock.at += 600_000
+    expect((await send(edge.app, { method: 'POST', url: '/v1/devices/SCALE-0042/readings', token, body: body(order) })).status).toBe(202)
+    const [pours, alerts] = [(await ask(`${LOC}/pours`)).body.items, (await ask(`${LOC}/alerts`)).body.items]
+    return { pours: pours.map(({ start, gallons }) => [start, gallons]), alerts: alerts.map(({ state, started_at }) => [state, started_at]) }
+  }))
+  expect(answers[0]).toEqual(answers[1])
+  expect(answers[1]?.pours).toHaveLength(2)
+})
+
 test('of readings that came together without a time, the last is the state of the tap', async () => {
   const { edge, token, ask } = await openRunningBar()
   const readings = [99, 98, 97].map((weight_lbs, index) => ({ seq: index + 1, weight_lbs }))
