@@ -23,6 +23,8 @@ export interface Said {
   readonly personal: unknown
   /** Of something that may be there by others' word: said only where it began then. */
   readonly since?: number
+  /** The time of a change as the row states it. Absent if the row states none, or one in the future. */
+  readonly changedAt?: number
 }
 
 export type Read =

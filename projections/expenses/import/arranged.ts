@@ -138,7 +138,7 @@ const groupStates = (rows: readonly Placed[]): Placed[] =>
     const [groupId, ownerId, archivedAt] = [idIn(row, 'id'), idIn(row, 'ownerId'), textField(row, 'archivedAt')]
     if (row['kind'] !== 'group' || groupId === undefined) return []
     return [
-      ...(ownerId === undefined ? [] : [{ line, row: { kind: 'owner', groupId, id: ownerId } }]),
+      ...(ownerId === undefined ? [] : [{ line, row: { kind: 'owner', groupId, id: ownerId, ownerSince: textField(row, 'ownerSince') ?? null } }]),
       ...(archivedAt === undefined ? [] : [{ line, row: { kind: 'archived', groupId, archivedAt } }]),
     ]
   })
