@@ -31,8 +31,8 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
     if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
-    const made: Said = { ...created, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
+    const [created, createdBy] = [{ key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }, idIn(row, 'createdBy')]
+    const made: Said = { ...created, person: createdBy !== undefined && isId(createdBy) ? createdBy : null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
     const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
   },

@@ -201,6 +201,13 @@ describe('rows of our own export', () => {
     }
   })
 
+  test('E45: keep who created the group, whoever its members and its owner are', () => {
+    const { items, refusals } = folded([{ ...rows[0], createdBy: '9' }, ...rows.slice(1)])
+    expect([refusals, items['GROUP#g1 / USER#9']]).toEqual([[], undefined])
+    expect(items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: '9', ownerId: '2', memberCount: 2, chatId: '-1001234567890' })
+    expect(folded([{ ...rows[0], createdBy: 'a b' }]).items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: null })
+  })
+
   test('E45: are known when they are there', async () => {
     const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, () => {}, expensesTable)
     expect(await fresh(rows, reader)).toEqual([])
@@ -257,7 +264,7 @@ describe('a group that Spliit exported', () => {
       splitType: 'shares', splits: [{ userId: CY, shares: 2, amountMinor: 286 }, { userId: ANN, shares: 3, amountMinor: 429 }, { userId: BOB, shares: 2, amountMinor: 286 }],
     })
     expect(items[`${HOLIDAY} / TX#2026-07-03T00:00:00.000Z#spliit:Pq8rLm2Kw5Zx7Cv9Bn1Ms`]).toMatchObject({ splitType: 'percentage', splits: [{ percentage: 33.34 }, { percentage: 33.33 }, { percentage: 33.33 }] })
-    expect(items[`${HOLIDAY} / SETTLE#2026-07-06T00:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
+    expect(items[`${HOLIDAY} / SETTLE#2026-07-06T10:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ createdAt: '2026-07-06T10:00:00.000Z', fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
   })
 
   test('E45: a group without a currency code has two decimals, whatever currency it is imported as', () => {
