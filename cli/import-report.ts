@@ -18,7 +18,7 @@ export interface Report {
   readonly notes: readonly Told[]
 }
 
-/** What became of one row decides over what became of the rows that the importer added to it only if it comes later here. */
+/** The strongest result comes last. A row has the strongest result of itself and of the rows that the importer added to it. */
 const ORDER: readonly RowResult['kind'][] = ['derived', 'known', 'changed', 'unreadable', 'refused']
 
 type Row = RowResult & { readonly line: number }
