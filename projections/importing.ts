@@ -23,6 +23,8 @@ export interface Said {
   readonly personal: unknown
   /** Of something that may be there by others' word: said only where it began then. */
   readonly since?: number
+  /** The time of a change as the row states it. Absent if the row states none, or one in the future. */
+  readonly changedAt?: number
 }
 
 export type Read =
@@ -32,9 +34,11 @@ export type Read =
   | { readonly kind: 'derived' }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** One row of a file, as JSON. */
+/** One row of a file, or a row that the importer added to one, as JSON. */
 export interface ImportLine {
   readonly line: number
+  /** The number of the row in the file. Rows that the importer added have the number of the row that they come from. Absent if each line is one row. */
+  readonly nth?: number
   readonly text: string
 }
 

@@ -6,10 +6,11 @@ import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import type { ImportLine, ImportOptions as Arranging } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
-import { Fault, messageOf } from '../../schemas/fault.ts'
+import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
 import { importerOf } from '../domains.ts'
 import { count } from '../meter.ts'
+import { startReport, type Report } from '../import-report.ts'
 import type { Imported } from '../operations/import.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -31,40 +32,45 @@ export const importFile = async (context: Context, options: ImportOptions): Prom
   return asking(context, { processing: true, first: true }, (ask) => importBy(context, ask, options))
 }
 
-type Total = { -readonly [Name in keyof Imported]: Imported[Name] }
-const NOTHING: Imported = { rows: 0, events: 0, known: 0, derived: 0, counts: {}, changed: [], unreadable: [], refused: [], notes: [] }
-
 const importBy = async (context: Context, ask: Ask, { domain, file, json, ...options }: ImportOptions): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)
-  const total: Total = { ...NOTHING }
-  for await (const lines of partsOf(arranged(domain, file, options))) {
-    if (context.signal.aborted) return EXIT.interrupted
-    const part = (await ask('import', { domain, importId, lines })) as Imported
-    for (const name of ['rows', 'events', 'known', 'derived'] as const) total[name] += part[name]
-    for (const name of ['unreadable', 'refused', 'notes'] as const) total[name] = total[name].concat(part[name])
-    total.changed = total.changed.concat(part.changed)
-    const counts: Record<string, number> = { ...total.counts }
-    for (const [key, count] of Object.entries(part.counts)) counts[key] = (counts[key] ?? 0) + count
-    total.counts = counts
-    context.output.progress(`${counted(total.rows, 'row')} read, ${counted(total.events, 'event')} appended`)
+  const [report, totals, changed] = [startReport(), new Map<string, number>(), new Set<string>()]
+  try {
+    for await (const lines of partsOf(arranged(domain, file, options))) {
+      if (context.signal.aborted) return EXIT.interrupted
+      const part = (await ask('import', { domain, importId, lines })) as Imported
+      report.add(lines, part)
+      for (const [key, total] of Object.entries(part.counts)) totals.set(key, (totals.get(key) ?? 0) + total)
+      for (const key of part.changed) changed.add(key)
+      const { rows, events } = report.read()
+      context.output.progress(`${counted(rows, 'row')} read, ${counted(events, 'event')} appended`)
+    }
+  } catch (error) {
+    if (isFault(error) && error.code === DAMAGED) throw damaged(`${error.message} ${readBefore(report.read())}`, error.cause)
+    throw error
   }
-  const counts = Object.fromEntries([...new Set(total.changed)].flatMap((key) => (total.counts[key] === undefined ? [] : [[key, total.counts[key]]])))
+  const counts = Object.fromEntries([...totals].filter(([key]) => changed.has(key)))
   await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts })
-  tell(context, { ...total, refused: firstOfLine(total.refused) }, json === true)
-  return total.unreadable.length + total.refused.length > 0 ? EXIT.failed : EXIT.fine
+  const read = report.read()
+  tell(context, { ...read, users: totals.size }, json === true)
+  return read.unreadable.length + read.refused.length > 0 ? EXIT.failed : EXIT.fine
 }
 
-/** Of what one line said, the first refusal tells the cause. */
-const firstOfLine = (told: Imported['refused']): Imported['refused'] => [...new Map(told.toReversed().map((one) => [one.line, one])).values()].reverse()
-
-const tell = ({ output }: Context, total: Imported, json: boolean): void => {
-  const { rows, events, known, derived, unreadable, refused, notes, counts } = total
+const tell = ({ output }: Context, read: Report & { readonly users: number }, json: boolean): void => {
+  const { rows, events, changed, known, derived, users, unreadable, refused, notes } = read
   const told = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
   for (const { line, reason } of told.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
   if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json tells them all`)
-  if (json) output.line(JSON.stringify({ rows, events, known, derived, users: Object.keys(counts).length, unreadable, refused, notes, visible: true }))
-  else output.line(`${counted(rows, 'row')}: ${counted(events, 'event')}, ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
+  if (json) output.line(JSON.stringify({ rows, events, changed, known, derived, users, unreadable, refused, notes, visible: true }))
+  else output.line(`${counted(rows, 'row')}: ${count(changed)} imported (${counted(events, 'event')}), ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
 }
+
+const DAMAGED = 'import-file-damaged'
+
+const damaged = (message: string, cause: unknown): Fault => new Fault(DAMAGED, message, { cause })
+
+const readBefore = ({ rows, changed, known }: Report): string =>
+  rows === 0 ? 'Nothing was imported.' : `Of the ${counted(rows, 'row')} before, ${count(changed)} were imported and ${count(known)} were known already. Repeat the import with the complete file: it skips them.`
 
 const contentHash = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
@@ -98,15 +104,23 @@ async function* arranged(domain: string, file: string, options: Arranging): Asyn
 
 /** One item a line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
 async function* rowsOf(file: string): AsyncIterable<ImportLine> {
-  yield* (await isDocument(file)) ? itemsOf(file) : linesOf(file)
+  try {
+    yield* (await isDocument(file)) ? itemsOf(file) : linesOf(file)
+  } catch (error) {
+    throw isFault(error) ? error : damaged(`${file} cannot be read to its end: ${messageOf(error)}.`, error)
+  }
 }
 
 const textOf = (file: string): NodeJS.ReadableStream => (file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file))
+
+/** Names of columns between commas; a line of JSON has a brace, a bracket or a colon. */
+const CSV_HEADER = /^\uFEFF?[\w" -]+(,[\w" -]*)+$/
 
 async function* linesOf(file: string): AsyncIterable<ImportLine> {
   let line = 0
   for await (const text of createInterface({ input: textOf(file), crlfDelay: Infinity })) {
     line += 1
+    if (line === 1 && CSV_HEADER.test(text)) throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
     if (text.trim() !== '') yield { line, text }
   }
 }

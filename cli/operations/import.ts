@@ -19,27 +19,25 @@ export interface ImportArgs {
   readonly lines: readonly ImportLine[]
 }
 
-interface Told {
-  readonly line: number
-  readonly reason: string
+/** What became of a row. */
+export interface RowResult {
+  /** A known row was imported before, or would change nothing. A derived one comes from the events again. A rule refused an event of a refused one. */
+  readonly kind: 'changed' | 'known' | 'derived' | 'refused' | 'unreadable'
+  /** Why it was refused or is unreadable. */
+  readonly reason?: string
+  /** What the row says and no event can. */
+  readonly note?: string
 }
 
 /** The result of a part of a file. */
 export interface Imported {
-  readonly rows: number
+  /** One for each line of the part, in the same order. */
+  readonly results: readonly RowResult[]
   readonly events: number
-  /** Rows that were imported before, or that would change nothing. */
-  readonly known: number
-  /** Rows of derived items, which come from the events again. */
-  readonly derived: number
   /** Events that count at the end, by key. */
   readonly counts: Readonly<Record<string, number>>
   /** The keys for which events were appended. */
   readonly changed: readonly string[]
-  readonly unreadable: readonly Told[]
-  /** What the rules refused. */
-  readonly refused: readonly Told[]
-  readonly notes: readonly Told[]
 }
 
 /**
@@ -53,27 +51,29 @@ const importPart = async (runtime: Runtime, turn: Turn, { domain, importId, line
   const importer = importerOf(domain)
   await requireFolded(pipeline)
   const now = runtime.clock.now()
-  const rows = lines.map(({ line, text }) => ({ line, ...readRow(importer, text, { importId, at: now }) }))
+  const rows = lines.map(({ text }) => readRow(importer, text, { importId, at: now }))
   const said: Row[] = []
-  for (const { line, read, rowHash } of rows) {
-    if (read.kind === 'events') said.push({ line, events: await unknownOf(runtime, pipeline, { importer, said: read.events, rowHash, importId, now }) })
+  for (const [at, { read, rowHash }] of rows.entries()) {
+    if (read.kind === 'events') said.push({ at, events: await unknownOf(runtime, pipeline, { importer, said: read.events, rowHash, importId, now }) })
   }
-  const { sent, refused, known } = await append(runtime, turn, said)
+  const { sent, refused } = await append(runtime, turn, said)
+  const sentRows = new Set(sent.map(({ at }) => at))
   const counts: Record<string, number> = {}
   for (const { key, type } of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
     if (importer.ended?.counts.includes(type) === true) counts[key] = (counts[key] ?? 0) + 1
   }
   return {
-    rows: lines.length,
+    results: rows.map(({ read }, at) => resultOf(read, { isSent: sentRows.has(at), reason: refused.get(at) })),
     events: sent.length,
-    known,
-    derived: rows.filter(({ read }) => read.kind === 'derived').length,
     counts,
     changed: [...new Set(sent.map(({ event }) => event.meta.key))],
-    unreadable: rows.flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : [])),
-    refused,
-    notes: rows.flatMap(({ line, read }) => (read.kind === 'events' && read.note !== undefined ? [{ line, reason: read.note }] : [])),
   }
+}
+
+const resultOf = (read: Read, { isSent, reason }: { readonly isSent: boolean; readonly reason: string | undefined }): RowResult => {
+  if (read.kind !== 'events') return read
+  const note = read.note === undefined ? {} : { note: read.note }
+  return reason === undefined ? { kind: isSent ? 'changed' : 'known', ...note } : { kind: 'refused', reason, ...note }
 }
 
 /** The right to import into a domain, for one part of a file. */
@@ -126,7 +126,8 @@ const readRow = (importer: Importer, text: string, origin: Omit<Origin, 'rowHash
 }
 
 interface Row {
-  readonly line: number
+  /** Its place in the part. */
+  readonly at: number
   readonly events: readonly Event[]
 }
 
@@ -156,17 +157,20 @@ const eventOf = ({ type, key, person, occurredAt, data, personal }: Said, { even
 
 interface Appended {
   readonly sent: readonly Sent[]
-  /** The first refusal of each row. */
-  readonly refused: readonly Told[]
-  /** Rows of which nothing was appended and nothing refused. */
-  readonly known: number
+  /** The reason of the first refusal of each row, by its place. */
+  readonly refused: ReadonlyMap<number, string>
+}
+
+interface Told {
+  readonly at: number
+  readonly reason: string
 }
 
 /** Appends the events that the folds will apply, and waits until they are folded. */
 const append = async ({ metrics }: Runtime, { pipeline, keep }: Turn, rows: readonly Row[]): Promise<Appended> => {
   const { domain, codec, log } = pipeline
   const { store, outcomes } = pipeline.serving()
-  const tried = rows.flatMap(({ line, events }) => events.map((event) => ({ line, event })))
+  const tried = rows.flatMap(({ at, events }) => events.map((event) => ({ at, event })))
   const trials = await tryEvents({ domain, codec, log, store }, tried.map(({ event }) => event))
   const fresh = tried.filter((_, index) => trials[index]?.kind === 'applied')
   const { sent, refused } = await encoded(pipeline, fresh)
@@ -177,22 +181,21 @@ const append = async ({ metrics }: Runtime, { pipeline, keep }: Turn, rows: read
   if (became.includes('pending')) throw behind(pipeline, sent.length)
   const told = [
     ...refused,
-    ...tried.flatMap(({ line, event }, index) => reasonOf(line, event, trials[index])),
-    ...sent.flatMap(({ line, event }, index) => reasonOf(line, event, became[index])),
-  ].sort((a, b) => a.line - b.line)
-  const changed = new Set([...sent, ...told].map(({ line }) => line))
+    ...tried.flatMap(({ at, event }, index) => reasonOf(at, event, trials[index])),
+    ...sent.flatMap(({ at, event }, index) => reasonOf(at, event, became[index])),
+  ]
   // The other events of a row whose first event is refused are refused for that reason.
-  return { sent, refused: told.filter(({ line }, index) => told[index - 1]?.line !== line), known: rows.filter(({ line }) => !changed.has(line)).length }
+  return { sent, refused: new Map(told.toReversed().map(({ at, reason }) => [at, reason])) }
 }
 
-const reasonOf = (line: number, { type, meta }: Event, outcome: Outcome | 'pending' | undefined): readonly Told[] => {
+const reasonOf = (at: number, { type, meta }: Event, outcome: Outcome | 'pending' | undefined): readonly Told[] => {
   if (outcome === undefined || outcome === 'pending') return []
-  if (outcome.kind === 'refused') return [{ line, reason: `${type} of ${meta.key}: ${outcome.refusal.code}: ${outcome.refusal.detail}` }]
-  return outcome.kind === 'parked' ? [{ line, reason: `${type} of ${meta.key} could not be folded: ${outcome.reason}` }] : []
+  if (outcome.kind === 'refused') return [{ at, reason: `${type} of ${meta.key}: ${outcome.refusal.code}: ${outcome.refusal.detail}` }]
+  return outcome.kind === 'parked' ? [{ at, reason: `${type} of ${meta.key} could not be folded: ${outcome.reason}` }] : []
 }
 
 interface Sent {
-  readonly line: number
+  readonly at: number
   readonly event: Event
   readonly record: NewRecord
 }
@@ -201,12 +204,12 @@ interface Sent {
 const encoded = async ({ codec }: Pipeline, fresh: readonly Omit<Sent, 'record'>[]): Promise<{ sent: readonly Sent[]; refused: readonly Told[] }> => {
   await codec.keysFor?.(fresh.map(({ event }) => event))
   const refused: Told[] = []
-  const sent = fresh.flatMap(({ line, event }) => {
+  const sent = fresh.flatMap(({ at, event }) => {
     try {
-      return [{ line, event, record: { key: event.meta.key, value: codec.encode(event) } }]
+      return [{ at, event, record: { key: event.meta.key, value: codec.encode(event) } }]
     } catch (error) {
       if (!isFault(error)) throw error
-      refused.push({ line, reason: `${event.type} of ${event.meta.key}: ${error.code}: ${error.message}` })
+      refused.push({ at, reason: `${event.type} of ${event.meta.key}: ${error.code}: ${error.message}` })
       return []
     }
   })
@@ -229,7 +232,7 @@ export const endImport: Operation<ImportEnd> = async (runtime, { domain, importI
     { ...ended.event({ importId, source, count }), key, person: key, occurredAt: now, personal: null },
     { eventId: derivedId('imported', importId, key), now, importId },
   ))
-  const { sent } = await inTurn(runtime, domain, (turn) => append(runtime, turn, [{ line: 0, events }]))
+  const { sent } = await inTurn(runtime, domain, (turn) => append(runtime, turn, [{ at: 0, events }]))
   return { events: sent.length }
 }
 

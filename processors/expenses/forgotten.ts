@@ -24,7 +24,8 @@ const OWN = ['name', 'username', 'wallet', 'avatarUrl']
  * Each item named is written, whatever it holds, so that every replay writes the same ones. Nobody can act for a forgotten person, so a
  * group that they own gets another owner.
  */
-export const personForgotten = ({ data, meta }: PersonForgotten, get: Get): Result => {
+export const personForgotten = (event: PersonForgotten, get: Get): Result => {
+  const { data, meta } = event
   const subject = meta.subjectId
   if (subject === null) return {}
   const places = personalItems.partitions(meta.key)
@@ -34,7 +35,7 @@ export const personForgotten = ({ data, meta }: PersonForgotten, get: Get): Resu
     const change = changes.get(keyOf(key))
     return change === undefined ? get<I>(key) : '_removed' in change ? undefined : (change as I)
   })
-  withdraw(work, meta.key, subject)
+  withdraw(work, event, subject)
   for (const change of work.result().items ?? []) changes.set(keyOf(change), change)
   return { items: [...changes.values()] }
 }

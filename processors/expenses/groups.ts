@@ -10,20 +10,21 @@ import { enter } from './entries.ts'
 import { memberOf } from './members.ts'
 import { NAMELESS, profileIn, tellProfile } from './profiles.ts'
 import { refuse } from './refusal.ts'
-import { changeableGroup } from './rights.ts'
+import { changeableGroup, isImported } from './rights.ts'
 import { enroll } from './roster.ts'
 
-/** The creator is the group's first member (E5, E6) and its owner. */
+/** The creator is the group's first member (E5, E6) and its owner. An import names the creator only: its other rows name members and the owner. */
 export const groupCreated = (event: GroupCreated, get: Get): Result => {
   const { data: { chatId, title, currency }, meta } = event
-  const creator = meta.subjectId ?? meta.actorId
-  if (!isId(meta.key) || !isTitle(title) || !isCurrency(currency) || (chatId !== null && !isChatId(chatId)) || (creator !== null && !isId(creator))) return invalid
+  const createdBy = meta.subjectId ?? meta.actorId
+  const creator = isImported(event) ? null : createdBy
+  if (!isId(meta.key) || !isTitle(title) || !isCurrency(currency) || (chatId !== null && !isChatId(chatId)) || (createdBy !== null && !isId(createdBy))) return invalid
   const known = get<GroupItem>(groupKey(meta.key))
   if (heardBefore(known?._heard, event)) return DUPLICATE
   if (known !== undefined) return refuse('group-exists', `There is a group ${meta.key} already; change it, or choose another id.`)
   const [work, at] = [startWork(get), isoOf(meta.occurredAt)]
   const group: GroupItem = {
-    ...groupKey(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy: creator, ownerId: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
+    ...groupKey(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy, ownerId: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
   }
   work.put(group)
   if (creator !== null) {

@@ -36,7 +36,7 @@ export const memberJoined = (event: MemberJoined, get: Get): Result => {
   if (isNew && group.memberCount >= MOST_MEMBERS) return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
   const work = startWork(get)
   const { leftAt: _, removedAt: __, removedByChat: ___, admittedFrom: ____, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
-  work.put({ ...kept, ...indexed(meta.key, userId, GROUPS_OF_USER), ...profileIn(event, userId), _heard: hearing(before?._heard, event) } satisfies MemberItem)
+  work.put({ ...kept, ...indexed(meta.key, userId, GROUPS_OF_USER), ...profileIn(event, userId), ...(isNew && before !== undefined && { rejoinedAt: isoOf(meta.occurredAt) }), _heard: hearing(before?._heard, event) } satisfies MemberItem)
   if (isNew) {
     work.put({ ...group, memberCount: group.memberCount + 1 })
     enter(work, event, 'member-joined', { subjectId: userId })
@@ -57,7 +57,7 @@ export const memberLeft = (event: MemberLeft, get: Get): Result => {
   const work = startWork(get)
   work.put({ ...before, ...indexed(meta.key, userId, LEFT_BY_USER), leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
   work.put({ ...group, memberCount: group.memberCount - 1 })
-  withdraw(work, meta.key, userId)
+  withdraw(work, event, userId)
   enter(work, event, 'member-left', { subjectId: userId })
   return work.result()
 }
@@ -81,7 +81,7 @@ export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result 
     ...kept, ...indexed(meta.key, userId, REMOVED_FROM), leftAt: before.leftAt ?? at, removedAt: at, admittedFrom: nextInvitation(get, meta.key), ...(isByChat && { removedByChat: true }), _heard: hearing(before._heard, event),
   } satisfies MemberItem)
   if (before.leftAt === undefined) work.put({ ...group, memberCount: group.memberCount - 1 })
-  withdraw(work, meta.key, userId)
+  withdraw(work, event, userId)
   enter(work, event, 'member-removed', { subjectId: userId })
   return work.result()
 }

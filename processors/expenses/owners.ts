@@ -21,7 +21,7 @@ export const groupOwnerChanged = (event: GroupOwnerChanged, get: Get): Result =>
   const work = startWork(get)
   const unfit = memberMisfit(work, meta.key, [userId])
   if (unfit !== undefined) return unfit
-  work.put({ ...group, ownerId: userId, _heard: hearing(group._heard, event) })
+  work.put({ ...group, ownerId: userId, ownerSince: isoOf(meta.occurredAt), _heard: hearing(group._heard, event) })
   enter(work, event, 'owner-changed', { subjectId: userId })
   return work.result()
 }
@@ -30,7 +30,7 @@ export const groupArchived = (event: GroupArchived, get: Get): Result =>
   ownersChange(event, get, { kind: 'group-archived', isDone: ({ archivedAt }) => archivedAt !== undefined, change: (group) => ({ ...group, archivedAt: isoOf(event.meta.occurredAt) }) })
 
 export const groupUnarchived = (event: GroupUnarchived, get: Get): Result =>
-  ownersChange(event, get, { kind: 'group-unarchived', isDone: ({ archivedAt }) => archivedAt === undefined, change: ({ archivedAt: _, ...group }) => group })
+  ownersChange(event, get, { kind: 'group-unarchived', isDone: ({ archivedAt }) => archivedAt === undefined, change: ({ archivedAt: _, ...group }) => ({ ...group, unarchivedAt: isoOf(event.meta.occurredAt) }) })
 
 interface OwnersChange {
   readonly kind: EntryKind

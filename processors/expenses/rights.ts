@@ -14,9 +14,9 @@ export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => 
   return archivedRefusal(event, group) ?? (isRemoved ? membersOnly(key) : group)
 }
 
-/** Refuses commands while the group is archived. Reports of Telegram and derived events are facts, and are accepted. */
-export const archivedRefusal = ({ meta: { source } }: Event, { id, archivedAt }: GroupItem): Refused | undefined =>
-  archivedAt === undefined || isReport(source) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
+/** Refuses commands while the group is archived. Reports of Telegram, imported history and derived events are facts, and are accepted. */
+export const archivedRefusal = (event: Event, { id, archivedAt }: GroupItem): Refused | undefined =>
+  archivedAt === undefined || !isCommand(event) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
 
 export const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
 
@@ -33,6 +33,8 @@ export const activeOnly = (event: Event, get: Get): Refused | undefined => {
 
 /** True if this user caused the event, or an import or an operator (without an actor). */
 export const isOf = ({ meta: { actorId, source } }: Pick<Event, 'meta'>, user: string | null | undefined): boolean => actorId === null || actorId === user || source === IMPORT_SOURCE
+
+export const isImported = ({ meta: { source } }: Pick<Event, 'meta'>): boolean => source === IMPORT_SOURCE
 
 /** Refuses what only the owner of the group can do. Imports and operators (without an actor) can do it too. */
 export const ownerOnly = (event: Event, { id, ownerId }: GroupItem): Refused | undefined =>

@@ -1,6 +1,9 @@
+import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
 import { groupKey, invitationsKey, rosterKey } from '../../projections/expenses/keys.ts'
+import type { Event } from '../../schemas/event.ts'
 import type { Work } from '../access/work.ts'
+import { isImported } from './rights.ts'
 
 /** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
 export const enroll = (work: Work, group: string, user: string, joinedAt: string): void => {
@@ -11,14 +14,15 @@ export const enroll = (work: Work, group: string, user: string, joinedAt: string
 
 /**
  * Takes a person off the roster and ends the invitations that they created. If they own the group, the member who joined first becomes
- * the owner.
+ * the owner. An import does not date that change: the file can name the owner in a later row.
  */
-export const withdraw = (work: Work, group: string, user: string): void => {
+export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): void => {
+  const { key: group, occurredAt } = event.meta
   const roster = work.get<RosterItem>(rosterKey(group))
   const members = Object.fromEntries(Object.entries(roster?.members ?? {}).filter(([id]) => id !== user))
   if (roster !== undefined) work.put({ ...roster, members } satisfies RosterItem)
   const item = work.get<GroupItem>(groupKey(group))
-  if (item?.ownerId === user) work.put({ ...item, ownerId: firstOf(members) })
+  if (item?.ownerId === user) work.put({ ...item, ownerId: firstOf(members), ...(!isImported(event) && { ownerSince: isoOf(occurredAt) }) })
   const invitations = work.get<InvitationsItem>(invitationsKey(group))
   if (invitations !== undefined) work.put({ ...invitations, open: invitations.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
 }

@@ -6,18 +6,21 @@ import type { Work } from '../access/work.ts'
 import { exponentFits } from './balances.ts'
 import { isCurrency } from './groups.ts'
 import { refuse, type Refused } from './refusal.ts'
+import { isImported } from './rights.ts'
 
 /** So that a revision to as many others fits one commit (E-f). */
 export const MOST_BENEFICIARIES = 45
 
-/** Why an expense cannot be so; undefined where it can. Who was in it may stay in it, though they left. */
-export const misfit = (work: Work, { data, meta }: ExpenseRecorded | ExpenseRevised, before?: ExpenseItem): Refused | undefined => {
+/** The reason for which an expense is refused, or undefined. A person who left stays in an expense that named them before, and is accepted in an imported one. */
+export const misfit = (work: Work, event: ExpenseRecorded | ExpenseRevised, before?: ExpenseItem): Refused | undefined => {
+  const { data, meta } = event
   const { amountMinor, payerId, splits, category } = data
   if (category !== null && (category.length === 0 || category.length > 100)) return refuse('expense-invalid', 'A category has 1 to 100 characters.')
   const others = splits.filter(({ userId }) => userId !== payerId).length
   if (others > MOST_BENEFICIARIES) return refuse('too-many-beneficiaries', `An expense is for at most ${MOST_BENEFICIARIES} others than the payer, and this is for ${others}. Split it into two.`)
+  const named = [payerId, ...splits.map(({ userId }) => userId)]
   return sumMisfit(amountMinor, data) ?? exponentFits(work, meta.key, data) ?? splitsMisfit(data)
-    ?? memberMisfit(work, meta.key, [payerId, ...splits.map(({ userId }) => userId)], before)
+    ?? (isImported(event) ? strangerAmong(work, meta.key, named) : memberMisfit(work, meta.key, named, before))
 }
 
 interface Sum {

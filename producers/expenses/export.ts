@@ -41,7 +41,7 @@ const opening = async (reader: Reader, id: string): Promise<Rows | undefined> =>
   const names = namesOf(members)
   return {
     items: [
-      { kind: 'group', ...groupView(group) },
+      { kind: 'group', ...groupView(group), ownerSince: group.ownerSince },
       ...members.map((member) => ({ kind: 'member', groupId: id, ...memberView(member) })),
       ...balances.map((balance) => ({ kind: 'balance', groupId: id, changedAt: balance.changedAt, ...balanceView(balance, names) })),
     ],

@@ -20,8 +20,12 @@ export type GroupItem = Key & {
   readonly createdBy: string | null
   /** Null if the group has no member who can own it. */
   readonly ownerId: string | null
+  /** The time of the last change of the owner; absent if the owner is the creator or the first member. */
+  readonly ownerSince?: string
   /** Set while the group is archived: it is read-only. */
   readonly archivedAt?: string
+  /** The last time at which the group was unarchived. */
+  readonly unarchivedAt?: string
   /** Counts the members who have not left (E-i). */
   readonly memberCount: number
   readonly simplify: boolean
@@ -38,6 +42,8 @@ export type MemberItem = Key & {
   readonly wallet: string | null
   readonly avatarUrl: string | null
   readonly joinedAt: string
+  /** The last time at which the person joined again after they left. */
+  readonly rejoinedAt?: string
   /** Set while the person is not a member, because they left or were removed (E-i). The index then lists the group under LEFT# or REMOVED#. */
   readonly leftAt?: string
   /** Set while the person is removed: they can neither read the group nor join it without a newer invitation. */

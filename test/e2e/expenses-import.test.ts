@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { fileOf } from './imports.ts'
 import { freshFolder, run, tell } from './program.ts'
 
 const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
@@ -32,16 +33,42 @@ describe('import expenses', { timeout: 120_000 }, () => {
     expect(first.code).toBe(1)
     expect(JSON.parse(first.stdout)).toMatchObject({
       // Bob of g1 is no member in the file: he joins, and leaves. Nothing of g2, which does not exist, is appended.
-      rows: 712, events: 706, known: 0, derived: 1, visible: true,
+      rows: 706, changed: 703, events: 706, known: 0, derived: 1, visible: true,
       unreadable: [{ line: 703, reason: expect.stringContaining('4.00') }],
       refused: [{ line: 704, reason: expect.stringContaining('group-not-found') }],
     })
     const again = JSON.parse((await run(['import', 'expenses', file, '--json'], env)).stdout) as Report
-    expect(again).toMatchObject({ events: 0, known: 705 })
+    expect(again).toMatchObject({ rows: 706, changed: 0, events: 0, known: 703 })
     const [balance] = (JSON.parse(await tell(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as { items: readonly { members: Record<string, { sent: number; share: number }> }[] }).items
     expect(balance?.members['2']?.sent).toBe(2000)
     expect((balance?.members['1']?.share ?? 0) + (balance?.members['2']?.share ?? 0)).toBe(700_700)
     await tell(['verify', 'expenses'], env)
+  })
+
+  test('E45: each row of our own export counts once, and a file that was cut is completed by the whole one', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const when = '2024-02-01T00:00:00.000Z'
+    const expense = (id: string) => ({ kind: 'expense', groupId: 'g1', id, date: at(1), createdAt: at(1), createdBy: 'ann', payerId: 'ann', amount: '8.00', currency: 'EUR', splitType: 'equal', splits: ['ann', 'bob', 'cy', 'dan'].map((userId) => ({ userId, amount: '2.00' })) })
+    const own = [
+      { kind: 'group', id: 'g1', title: 'Trip', currency: 'EUR', createdAt: at(0), createdBy: 'ann', ownerId: 'bob', ownerSince: when, archivedAt: when },
+      ...['ann', 'bob', 'cy', 'dan'].map((id) => ({ kind: 'member', groupId: 'g1', id, name: id, joinedAt: at(0), ...(id === 'cy' && { leftAt: when }), ...(id === 'dan' && { leftAt: when, removedAt: when }) })),
+      { kind: 'balance', groupId: 'g1', currency: 'EUR' }, expense('e1'), expense('e2'), expense('e3'),
+    ]
+    const imported = async (name: string, rowsOf: readonly object[]) => JSON.parse(await tell(['import', 'expenses', fileOf(rowsOf, name), '--json'], env)) as unknown
+    expect(await imported('cut.ndjson', own.slice(0, 7))).toMatchObject({ rows: 7, changed: 6, known: 0, derived: 1, events: 10, refused: [], unreadable: [] })
+    expect(await imported('whole.ndjson', own)).toMatchObject({ rows: 9, changed: 2, known: 6, derived: 1, events: 2, refused: [], unreadable: [] })
+    expect(await tell(['import', 'expenses', fileOf(own)], env)).toContain('9 rows: 0 imported (0 events), 8 known already, 1 derived row left out, 0 refused, 0 unreadable')
+    const [balance] = (JSON.parse(await tell(['explain', 'expenses', 'GROUP#g1', 'BALANCE#EUR', '--json'], env)) as { items: readonly { members: Record<string, { share: number }> }[] }).items
+    expect(balance?.members['dan']?.share).toBe(600)
+  })
+
+  test('a CSV file is refused with one message', async () => {
+    const file = join(freshFolder(), 'group.csv')
+    writeFileSync(file, 'kind,date,id,userId\r\ngroup,2024-01-20,g1,\r\nmember,2024-01-20,g1,ann\r\n')
+    const { code, stdout, stderr } = await run(['import', 'expenses', file], { TRIBUTARY_DATA: freshFolder() })
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^tributary: bad-usage: .*group\.csv is CSV/m)
+    expect(stderr).not.toContain('line 1')
   })
 
   test('E45: what Spliit exported is a group of ours, and the same export again says nothing', async () => {

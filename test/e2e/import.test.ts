@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { eventIds, expenseRows, fileOf, importAfterChanges, importAgain, importFile, importSpliitAgain, importTwiceAtOnce, mealRows } from './imports.ts'
 import { freshFolder, run, startCommand, startServer, until } from './program.ts'
@@ -20,6 +23,21 @@ describe('a file that is imported again', { timeout: 180_000 }, () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     await startServer(env)
     await importTwiceAtOnce(env)
+  })
+
+  test('M20: a file that was cut is reported with the rows that were imported, and completed by the whole file', async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const [whole, folder] = [gzipSync(readFileSync(fileOf(mealRows(5_000)))), freshFolder()]
+    const files = { cut: whole.subarray(0, whole.length / 2), whole, odd: Buffer.from('no gzip at all') }
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, `${name}.gz`), content)
+    writeFileSync(join(folder, 'cut.json'), '[{"PK":"USER#ada"')
+    const { code, stdout, stderr } = await run(['import', 'meals', join(folder, 'cut.gz')], env)
+    expect([code, stdout]).toEqual([1, ''])
+    const imported = Number(/import-file-damaged: .*cut\.gz cannot be read to its end: .* Of the [\d,]+ rows before, ([\d,]+) were imported/.exec(stderr)?.[1]?.replace(',', ''))
+    expect(imported).toBeGreaterThan(0)
+    expect(stderr).not.toMatch(/^ +at /m)
+    for (const name of ['odd.gz', 'cut.json']) expect((await run(['import', 'meals', join(folder, name)], env)).stderr).toMatch(/import-file-damaged: .* Nothing was imported\./)
+    expect(await importFile(env, 'meals', join(folder, 'whole.gz'))).toMatchObject({ rows: 5_002, known: imported })
   })
 
   test('after the server was killed in the middle: the rest is appended, and nothing twice', async () => {

@@ -6,6 +6,7 @@ import { isSpliit, spliitRows } from './spliit.ts'
 
 interface Placed {
   readonly line: number
+  readonly nth: number
   readonly row: Row
 }
 
@@ -14,14 +15,14 @@ interface Placed {
  * time, whatever order they lie in. Rows of the source document's table are told by their keys; others say their kind.
  */
 export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptions): readonly ImportLine[] => {
-  const rows = lines.flatMap(({ line, text }) => rowsIn(text, currency).map((one) => ({ line, ...one })))
+  const rows = lines.flatMap(({ line, text }) => rowsIn(text, currency).map((one) => ({ line, ...one }))).map((one, nth) => ({ ...one, nth }))
   const known = peopleIn(rows)
-  const named = rows.map(({ line, row }) => ({ line, row: withOwnIds(row, known) }))
+  const named = rows.map((placed) => ({ ...placed, row: withOwnIds(placed.row, known) }))
   const claims = claimedTwice(named)
   const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
   return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row), member: placed.row['kind'] === 'member' ? (idIn(placed.row, 'id') ?? '') : '' }))
     .sort((a, b) => a.rank - b.rank || compare(a.at, b.at) || compare(a.member, b.member) || a.index - b.index)
-    .map(({ line, row }) => ({ line, text: JSON.stringify(row) }))
+    .map(({ line, nth, row }) => ({ line, nth, text: JSON.stringify(row) }))
 }
 
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
@@ -100,46 +101,46 @@ const claimedTwice = (rows: readonly Placed[]): ReadonlyMap<Placed, Placed> => {
     if (placed.row['kind'] !== 'settlement' || placed.row['status'] !== 'completed' || !hash) continue
     const first = settled.get(oneTxHash(hash)) ?? id
     settled.set(oneTxHash(hash), first)
-    if (first !== id) twice.set(placed, { line: placed.line, row: { unreadable: `transaction-claimed: its transaction ${hash} settles ${first.split(' ')[1]} already` } })
+    if (first !== id) twice.set(placed, { ...placed, row: { unreadable: `transaction-claimed: its transaction ${hash} settles ${first.split(' ')[1]} already` } })
   }
   return twice
 }
 
 /** Who paid or shared without being a member has left meanwhile: they join for what they were in, and leave after it. */
 const strangersIn = (rows: readonly Placed[], { members }: People): readonly Placed[] => {
-  const found = new Map<string, { group: string; id: string; name: string | null; first: string; last: string; line: number }>()
-  for (const { line, row } of rows) {
+  const found = new Map<string, { group: string; id: string; name: string | null; first: string; last: string; line: number; nth: number }>()
+  for (const { line, nth, row } of rows) {
     const [group, at] = [groupOf(row), timeOf(row)]
     for (const { id, name } of namedIn(row)) {
       if (members.get(group)?.has(id) === true) continue
       const before = found.get(`${group} ${id}`)
       found.set(`${group} ${id}`, {
-        group, id, line: before?.line ?? line, name: before?.name ?? name,
+        group, id, line: before?.line ?? line, nth: before?.nth ?? nth, name: before?.name ?? name,
         first: before === undefined || at < before.first ? at : before.first, last: before === undefined || at > before.last ? at : before.last,
       })
     }
   }
-  return [...found.values()].flatMap(({ group, id, name, first, last, line }): readonly Placed[] => [
-    { line, row: { kind: 'member', groupId: group, id, name, joinedAt: first } },
-    { line, row: { kind: 'left', groupId: group, id, leftAt: last, joinedAt: first } },
+  return [...found.values()].flatMap(({ group, id, name, first, last, line, nth }): readonly Placed[] => [
+    { line, nth, row: { kind: 'member', groupId: group, id, name, joinedAt: first } },
+    { line, nth, row: { kind: 'left', groupId: group, id, leftAt: last, joinedAt: first } },
   ]).concat(leavers(rows), groupStates(rows))
 }
 
 const leavers = (rows: readonly Placed[]): Placed[] =>
-  rows.flatMap(({ line, row }) => {
+  rows.flatMap(({ line, nth, row }) => {
     const [id, leftAt, removedAt] = [idIn(row, 'id'), textField(row, 'leftAt'), textField(row, 'removedAt')]
     if (row['kind'] !== 'member' || id === undefined || leftAt === undefined) return []
-    return [{ line, row: { groupId: groupOf(row), id, ...(removedAt === undefined ? { kind: 'left', leftAt } : { kind: 'removed', removedAt }) } }]
+    return [{ line, nth, row: { groupId: groupOf(row), id, ...(removedAt === undefined ? { kind: 'left', leftAt } : { kind: 'removed', removedAt }) } }]
   })
 
 /** The owner and the archive of a group, which our own export contains. They come after everything else of the group. */
 const groupStates = (rows: readonly Placed[]): Placed[] =>
-  rows.flatMap(({ line, row }) => {
+  rows.flatMap(({ line, nth, row }) => {
     const [groupId, ownerId, archivedAt] = [idIn(row, 'id'), idIn(row, 'ownerId'), textField(row, 'archivedAt')]
     if (row['kind'] !== 'group' || groupId === undefined) return []
     return [
-      ...(ownerId === undefined ? [] : [{ line, row: { kind: 'owner', groupId, id: ownerId } }]),
-      ...(archivedAt === undefined ? [] : [{ line, row: { kind: 'archived', groupId, archivedAt } }]),
+      ...(ownerId === undefined ? [] : [{ line, nth, row: { kind: 'owner', groupId, id: ownerId, ownerSince: textField(row, 'ownerSince') ?? null } }]),
+      ...(archivedAt === undefined ? [] : [{ line, nth, row: { kind: 'archived', groupId, archivedAt } }]),
     ]
   })
 

@@ -31,8 +31,8 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
     if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
-    const made: Said = { ...created, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
+    const [created, createdBy] = [{ key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }, idIn(row, 'createdBy')]
+    const made: Said = { ...created, person: createdBy !== undefined && isId(createdBy) ? createdBy : null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
     const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
   },
@@ -52,14 +52,14 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const joinedAt = textField(row, 'joinedAt')
     // Who joined for these rows leaves after them; who was there before does not.
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
-    return noted([{ key, person: userId, occurredAt: saidAt(row, ['leftAt'], at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
+    return noted([{ key, person: userId, ...changed(row, 'leftAt', at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
   },
   removed: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
-    return noted([{ key, person: null, occurredAt: saidAt(row, ['removedAt'], at), type: 'GroupMemberRemoved', data: { userId }, personal: null }])
+    return noted([{ key, person: null, ...changed(row, 'removedAt', at), type: 'GroupMemberRemoved', data: { userId }, personal: null }])
   },
-  owner: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, occurredAt: at, type: 'GroupOwnerChanged', data: { userId: idIn(row, 'id') ?? '' }, personal: null }]),
-  archived: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, occurredAt: saidAt(row, ['archivedAt'], at), type: 'GroupArchived', data: {}, personal: null }]),
+  owner: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, ...changed(row, 'ownerSince', at), type: 'GroupOwnerChanged', data: { userId: idIn(row, 'id') ?? '' }, personal: null }]),
+  archived: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, ...changed(row, 'archivedAt', at), type: 'GroupArchived', data: {}, personal: null }]),
   expense: (row, origin) => expenseRow(row, origin),
   settlement: (row, origin) => settlementRow(row, origin),
 }
@@ -77,6 +77,11 @@ const timeIn = (row: Row, names: readonly string[]): number | undefined =>
 
 /** Nothing was said after now: balances never go back, and would stand in the future until then. */
 const saidAt = (row: Row, names: readonly string[], now: number): number => Math.min(timeIn(row, names) ?? now, now)
+
+const changed = (row: Row, name: string, now: number): Pick<Said, 'occurredAt' | 'changedAt'> => {
+  const told = timeIn(row, [name])
+  return told === undefined || told > now ? { occurredAt: now } : { occurredAt: told, changedAt: told }
+}
 
 const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)
 

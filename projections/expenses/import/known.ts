@@ -8,8 +8,12 @@ import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, 
 /** What identifies what an import says. */
 type Named = { readonly userId: string; readonly expenseId: string; readonly groupId: string; readonly settlementId: string; readonly txHash: string | null }
 
-/** Whether an import would say what is there: who has left since does not join by it, and what was changed since stays changed. */
-export const known = async ({ type, key, data, since }: Said, reader: Reader): Promise<boolean> => {
+/**
+ * Whether the items have what an import says, or had it before somebody changed it here. A person who has left since does not join by an
+ * import; a person who rejoined stays, and so do an unarchived group and a newer owner.
+ */
+export const known = async (said: Said, reader: Reader): Promise<boolean> => {
+  const { type, key, data } = said
   const named = data as Named
   const there = async (at: Key): Promise<Item | undefined> => reader.get(at)
   switch (type) {
@@ -17,10 +21,10 @@ export const known = async ({ type, key, data, since }: Said, reader: Reader): P
     case 'GroupSettingsChanged': return (await there(groupKey(key))) !== undefined
     case 'MemberJoined':
     case 'WalletSet': return (await there(memberKey(key, named.userId))) !== undefined
-    case 'GroupMemberRemoved': return ((await there(memberKey(key, named.userId))) as MemberItem | undefined)?.removedAt !== undefined
-    case 'GroupOwnerChanged': return ((await there(groupKey(key))) as GroupItem | undefined)?.ownerId === named.userId
-    case 'GroupArchived': return ((await there(groupKey(key))) as GroupItem | undefined)?.archivedAt !== undefined
-    case 'MemberLeft': return hasLeft((await there(memberKey(key, named.userId))) as MemberItem | undefined, since)
+    case 'GroupMemberRemoved':
+    case 'MemberLeft': return isGone((await there(memberKey(key, named.userId))) as MemberItem | undefined, said)
+    case 'GroupOwnerChanged':
+    case 'GroupArchived': return isStateKnown((await there(groupKey(key))) as GroupItem | undefined, said)
     case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
     case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
     case 'TransactionClaimed': return isOf((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, named)
@@ -36,8 +40,20 @@ const isSettled = async (reader: Reader, group: string, id: string): Promise<boo
   return settlement !== undefined && settlement.status !== 'pending'
 }
 
-const hasLeft = (member: MemberItem | undefined, since: number | undefined): boolean =>
-  member !== undefined && (member.leftAt !== undefined || (since !== undefined && member.joinedAt !== isoOf(since)))
+const isGone = (member: MemberItem | undefined, said: Said): boolean => {
+  if (member === undefined) return false
+  const isDone = (said.type === 'MemberLeft' ? member.leftAt : member.removedAt) !== undefined
+  return isDone || isOutdated(said, member.rejoinedAt) || (said.since !== undefined && member.joinedAt !== isoOf(said.since))
+}
+
+const isStateKnown = (group: GroupItem | undefined, said: Said): boolean => {
+  if (group === undefined) return false
+  if (said.type === 'GroupArchived') return group.archivedAt !== undefined || isOutdated(said, group.unarchivedAt)
+  return group.ownerId === (said.data as Named).userId || isOutdated(said, group.ownerSince)
+}
+
+/** Whether what the import says was changed here at that time or later. An undated statement never undoes a change. */
+const isOutdated = ({ changedAt }: Said, last: string | undefined): boolean => last !== undefined && (changedAt === undefined || isoOf(changedAt) <= last)
 
 type Claim = Pick<Named, 'groupId' | 'settlementId'>
 

@@ -118,9 +118,10 @@ const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] =
   const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
   return others.map(([user, minor], at) => {
     const [from, to] = expense.amount > 0 ? [expense.paidById, user] : [user, expense.paidById]
-    const { description: _, category: __, spentAt, ...rest } = common(expense, within)
+    // The row of a settlement has no day of payment: its times are those at which it was recorded.
+    const { description: _, category: __, spentAt: ___, ...rest } = common(expense, within)
     return {
-      ...rest, kind: 'settlement', id: numbered(expense.id, others.length, at), fromUserId: idOf(from), toUserId: idOf(to), amountMinor: String(minor), status: 'completed', completedAt: rest.createdAt, spentAt,
+      ...rest, kind: 'settlement', id: numbered(expense.id, others.length, at), fromUserId: idOf(from), toUserId: idOf(to), amountMinor: String(minor), status: 'completed', completedAt: rest.createdAt,
     }
   })
 }

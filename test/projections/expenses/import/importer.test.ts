@@ -10,7 +10,7 @@ import type { ImportLine, Read } from '../../../../projections/importing.ts'
 import type { Event } from '../../../../schemas/event.ts'
 import { contents } from '../../../processors/given.ts'
 import { foldInto, tableOf } from '../../../processors/expenses/given.ts'
-import { metaOf } from '../../../processors/expenses/said.ts'
+import { invited, joined, left, metaOf, ownerChanged, SECRET, unarchived } from '../../../processors/expenses/said.ts'
 import { readerOf } from '../../reader.ts'
 
 const group = { PK: 'GROUP#g1', SK: 'METADATA', id: 'g1', chatId: '-1001234567890', title: 'Roommates', currency: 'EUR', createdAt: '2024-01-15T10:30:00.000Z', memberCount: 3 }
@@ -201,9 +201,48 @@ describe('rows of our own export', () => {
     }
   })
 
+  test('E45: keep who created the group, whoever its members and its owner are', () => {
+    const { items, refusals } = folded([{ ...rows[0], createdBy: '9' }, ...rows.slice(1)])
+    expect([refusals, items['GROUP#g1 / USER#9']]).toEqual([[], undefined])
+    expect(items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: '9', ownerId: '2', memberCount: 2, chatId: '-1001234567890' })
+    expect(folded([{ ...rows[0], createdBy: 'a b' }]).items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: null })
+  })
+
   test('E45: are known when they are there', async () => {
     const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, () => {}, expensesTable)
     expect(await fresh(rows, reader)).toEqual([])
+  })
+
+  test('E45: never undo what people changed here since, and complete an import that ended early', async () => {
+    const dated = [{ ...rows[0], ownerSince: '2024-01-20T00:00:00.000Z' }, ...rows.slice(1), member('4', { leftAt: '2024-01-25T00:00:00.000Z' })]
+    const undated = [{ ...rows[0], ownerSince: 'soon', archivedAt: '2099-01-01T00:00:00.000Z' }, ...dated.slice(1)]
+    const early = tableOf(eventsOf(dated).filter(({ type }) => !['MemberLeft', 'GroupMemberRemoved', 'GroupOwnerChanged', 'GroupArchived'].includes(type)))
+    expect(await fresh(dated, readerOf(early, ORIGIN.at, () => {}, expensesTable))).toEqual([['GroupMemberRemoved', null], ['MemberLeft', '4'], ['GroupOwnerChanged', null], ['GroupArchived', null]])
+    const changed = tableOf([
+      ...eventsOf(dated), unarchived({ meta: { actorId: '2' } }), invited({ meta: { actorId: '2' } }), joined('3', { invitation: SECRET }), joined('4', { invitation: SECRET }), ownerChanged('1', { meta: { actorId: '2' } }),
+    ])
+    expect(contents(changed)['GROUP#g1 / METADATA']).toMatchObject({ ownerId: '1', memberCount: 4 })
+    const reader = readerOf(changed, ORIGIN.at, () => {}, expensesTable)
+    for (const each of [rows, dated, undated]) expect(await fresh(each, reader)).toEqual([])
+    const later = [{ ...dated[0], ownerSince: '2026-11-16T11:59:59.999Z' }]
+    expect(await fresh(later, reader)).toEqual([])
+  })
+
+  test('E45: an owner who left after the import does not own the group again by importing the file again', async () => {
+    const reader = readerOf(tableOf([...eventsOf(rows.map((row, nth) => (nth === 0 ? { ...row, archivedAt: null } : row))), left('2')]), ORIGIN.at, () => {}, expensesTable)
+    expect((await reader.get({ PK: 'GROUP#g1', SK: 'METADATA' }))?.['ownerId']).toBe('1')
+    expect(await fresh([{ ...rows[0], archivedAt: null }, ...rows.slice(1)], reader)).toEqual([])
+  })
+
+  test('E45: rows that an earlier part of the file did not have are added after its members left and the group was archived', async () => {
+    const table = tableOf(eventsOf(rows.slice(0, 4)))
+    const reader = readerOf(table, ORIGIN.at, () => {}, expensesTable)
+    const missing = [...rows, member('4', { leftAt: '2024-01-25T00:00:00.000Z' }), settlement('s1', { fromUserId: '3' })]
+    expect(await fresh(missing, reader)).toEqual([['MemberJoined', '4'], ['ExpenseRecorded', '1'], ['SettlementProposed', '3'], ['SettlementConfirmed', '3'], ['TransactionClaimed', '3'], ['MemberLeft', '4']])
+    const said = eventsOf(missing).filter(({ type, meta }) => ['ExpenseRecorded', 'SettlementProposed', 'SettlementConfirmed'].includes(type) || meta.actorId === '4')
+    expect(said.flatMap((event, nth) => foldInto(table, event, 100 + nth).flatMap(({ refusal }) => refusal?.code ?? []))).toEqual([])
+    expect(netsIn(contents(table)['GROUP#g1 / BALANCE#EUR'])).toEqual(netsIn(folded(missing).items['GROUP#g1 / BALANCE#EUR']))
+    expect(contents(table)['GROUP#g1 / METADATA']).toMatchObject({ memberCount: 2, archivedAt: '2024-02-01T00:00:00.000Z' })
   })
 
   test('without an owner make the member who joined first the owner', () =>
@@ -225,7 +264,7 @@ describe('a group that Spliit exported', () => {
       splitType: 'shares', splits: [{ userId: CY, shares: 2, amountMinor: 286 }, { userId: ANN, shares: 3, amountMinor: 429 }, { userId: BOB, shares: 2, amountMinor: 286 }],
     })
     expect(items[`${HOLIDAY} / TX#2026-07-03T00:00:00.000Z#spliit:Pq8rLm2Kw5Zx7Cv9Bn1Ms`]).toMatchObject({ splitType: 'percentage', splits: [{ percentage: 33.34 }, { percentage: 33.33 }, { percentage: 33.33 }] })
-    expect(items[`${HOLIDAY} / SETTLE#2026-07-06T00:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
+    expect(items[`${HOLIDAY} / SETTLE#2026-07-06T10:00:00.000Z#spliit:Mk6nJb4Hv2Gc8Fx1Dz3Sa`]).toMatchObject({ createdAt: '2026-07-06T10:00:00.000Z', fromUserId: CY, toUserId: ANN, amountMinor: 2500, status: 'completed' })
   })
 
   test('E45: a group without a currency code has two decimals, whatever currency it is imported as', () => {
