@@ -175,14 +175,14 @@ const append = async ({ metrics }: Runtime, { pipeline, keep }: Turn, rows: read
   for (const { event } of sent) metrics.report.appended({ domain: domain.name, source: IMPORT_SOURCE, type: event.type })
   const became = await Promise.all(positions.map((position, index) => outcomes.after({ ...position, key: sent[index]?.record.key ?? '' }, FOLDED_MS)))
   if (became.includes('pending')) throw behind(pipeline, sent.length)
-  const told = [
+  const reports = [
     ...refused,
     ...tried.flatMap(({ line, event }, index) => reasonOf(line, event, trials[index])),
     ...sent.flatMap(({ line, event }, index) => reasonOf(line, event, became[index])),
   ].sort((a, b) => a.line - b.line)
-  const changed = new Set([...sent, ...told].map(({ line }) => line))
+  const changed = new Set([...sent, ...reports].map(({ line }) => line))
   // The other events of a row whose first event is refused are refused for that reason.
-  return { sent, refused: told.filter(({ line }, index) => told[index - 1]?.line !== line), known: rows.filter(({ line }) => !changed.has(line)).length }
+  return { sent, refused: reports.filter(({ line }, index) => reports[index - 1]?.line !== line), known: rows.filter(({ line }) => !changed.has(line)).length }
 }
 
 const reasonOf = (line: number, { type, meta }: Event, outcome: Outcome | 'pending' | undefined): readonly Told[] => {

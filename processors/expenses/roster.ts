@@ -1,5 +1,6 @@
 import type { GroupItem, InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
 import { groupKey, invitationsKey, rosterKey } from '../../projections/expenses/keys.ts'
+import { compareText } from '../../projections/order.ts'
 import type { Work } from '../access/work.ts'
 
 /** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
@@ -25,6 +26,6 @@ export const withdraw = (work: Work, group: string, user: string): void => {
 
 /** Members who joined at the same time are ordered by id. */
 const firstOf = (members: RosterItem['members']): string | null => {
-  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? Number(a > b) - Number(a < b) : joinedA < joinedB ? -1 : 1))
+  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? compareText(a, b) : joinedA < joinedB ? -1 : 1))
   return first?.[0] ?? null
 }

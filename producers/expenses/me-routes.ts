@@ -62,7 +62,7 @@ const settled = question({
   operationId: 'listMySettlements',
   byIndex: true,
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
-  query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'sent unless told.' }, ...pagingSchema } },
+  query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'Default: sent.' }, ...pagingSchema } },
   result: listOf(settlementSchema),
   answer: async (call) => {
     const [queries, { user }] = [asking(call), call.caller]
