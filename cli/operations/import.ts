@@ -34,7 +34,7 @@ export interface Imported {
   readonly derived: number
   /** Events that count at the end, by key. */
   readonly counts: Readonly<Record<string, number>>
-  /** The keys for which events were appended. */
+  /** The keys for which this run, or an earlier run with the same file, appended events. */
   readonly changed: readonly string[]
   readonly unreadable: readonly Told[]
   /** What the rules refused. */
@@ -60,8 +60,12 @@ const importPart = async (runtime: Runtime, turn: Turn, { domain, importId, line
   }
   const { sent, refused, known } = await append(runtime, turn, said)
   const counts: Record<string, number> = {}
-  for (const { key, type } of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
-    if (importer.ended?.counts.includes(type) === true) counts[key] = (counts[key] ?? 0) + 1
+  const changed = new Set(sent.map(({ event }) => event.meta.key))
+  const reader = pipeline.serving().store.reader(runtime.clock.now)
+  for (const one of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
+    if (importer.ended?.counts.includes(one.type) !== true) continue
+    counts[one.key] = (counts[one.key] ?? 0) + 1
+    if (!changed.has(one.key) && (await importer.ended.isImportedBy(one, importId, reader))) changed.add(one.key)
   }
   return {
     rows: lines.length,
@@ -69,7 +73,7 @@ const importPart = async (runtime: Runtime, turn: Turn, { domain, importId, line
     known,
     derived: rows.filter(({ read }) => read.kind === 'derived').length,
     counts,
-    changed: [...new Set(sent.map(({ event }) => event.meta.key))],
+    changed: [...changed],
     unreadable: rows.flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : [])),
     refused,
     notes: rows.flatMap(({ line, read }) => (read.kind === 'events' && read.note !== undefined ? [{ line, reason: read.note }] : [])),
@@ -217,11 +221,11 @@ export interface ImportEnd {
   readonly domain: string
   readonly importId: string
   readonly source: string
-  /** Events that count, by key, for the keys that the import changed. */
+  /** Events that count, by key, for the keys that the import changed, in this run or an earlier one. */
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** Appends the record of a complete import for each key, if the domain has such an event. */
+/** Appends the record of a complete import for each key, if the domain has such an event and the log does not contain the record yet. */
 export const endImport: Operation<ImportEnd> = async (runtime, { domain, importId, source, counts }) => {
   const { ended } = importerOf(domain)
   const now = runtime.clock.now()
