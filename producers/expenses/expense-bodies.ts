@@ -1,6 +1,6 @@
 import type { XStatic } from 'typebox/schema'
 import type { ExpenseRecordedData, ExpenseRevisedData, SplitType } from '../../schemas/generated/expenses.ts'
-import type { ExpenseItem, GroupItem, MemberItem, SplitValue } from '../../projections/expenses/items.ts'
+import { paidAt, type ExpenseItem, type GroupItem, type MemberItem, type SplitValue } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { MAX_CHANGES } from '../../projections/projection.ts'
@@ -73,7 +73,7 @@ export const expenseRevised = (body: Revision, current: ExpenseItem, around: Aro
 
 /** Refuses a new date together with more other participants than one commit holds. The fold would refuse the event. */
 const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevisedData): void => {
-  if (spentAt === null || isoOf(spentAt) === current.spentAt) return
+  if (spentAt === null || isoOf(spentAt) === paidAt(current)) return
   const sharing = new Set([
     ...current.splits.filter(({ userId, amountMinor }) => userId !== current.payerId && amountMinor !== 0).map(({ userId }) => userId),
     ...data.splits.filter(({ userId, minor }) => userId !== data.payerId && minor !== 0n).map(({ userId }) => userId),

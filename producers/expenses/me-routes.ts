@@ -1,5 +1,5 @@
 import type { Activity } from '../../projections/expenses/activity.ts'
-import type { ReceivedItem, SettlementItem, Standing } from '../../projections/expenses/items.ts'
+import { paidAt, type ReceivedItem, type SettlementItem, type Standing } from '../../projections/expenses/items.ts'
 import { NO_STANDING, standingsAfter } from '../../projections/expenses/standings.ts'
 import { expensesQueries, type ExpensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
@@ -85,8 +85,8 @@ const activitySchema = {
 
 const activityView = (activity: Activity) => {
   const { kind, item } = activity
-  if (kind === 'paid') return { kind, at: item.spentAt, expense: expenseView(item) }
-  return kind === 'owed' ? { kind, at: item.spentAt, debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
+  if (kind === 'paid') return { kind, at: paidAt(item), expense: expenseView(item) }
+  return kind === 'owed' ? { kind, at: paidAt(item), debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
 }
 
 const activity = question({
