@@ -91,7 +91,7 @@ describe('ExpenseRecorded', () => {
   test('E-i: who left cannot be in a new one', () => given(...trip, left('bob')).when(recorded()).thenRefused('member-left', /^bob/))
   test('in a group that is not there it is refused', () => given().when(recorded()).thenRefused('group-not-found'))
 
-  describe('E-f: at the limit of one commit', () => {
+  describe('at the limit of one commit', () => {
     const people = (from: number) => Array.from({ length: 45 }, (_, n) => `u${from + n}`)
     const crowd = [created(), ...people(0).map((user) => joined(user)), ...people(45).map((user) => joined(user))]
     const each = (users: readonly string[]) => ({ amountMinor: BigInt(users.length), splits: splits(Object.fromEntries(users.map((user) => [user, 1n]))) })
@@ -103,7 +103,7 @@ describe('ExpenseRecorded', () => {
       ['another date', { ...each(people(0)), spentAt }, 51],
       ['another date and 43 other beneficiaries', { ...each(people(45).slice(2)), spentAt }, 95],
     ]
-    test.each(fitting)('a revision to %s on another day fits', (_, said, changes) => {
+    test.each(fitting)('E-f: a revision to %s on another day fits', (_, said, changes) => {
       const { result } = revision(said)
       expect(result.refusal).toBeUndefined()
       expect(result.items).toHaveLength(changes)
@@ -113,6 +113,6 @@ describe('ExpenseRecorded', () => {
       ['another date and 45 other beneficiaries', { ...each(people(45)), spentAt }],
       ['another date, and another payer among 45 other beneficiaries', { ...each(people(45)), payerId: 'u45', spentAt }],
     ]
-    test.each(beyond)('a revision to %s on another day is refused', (_, said) => revision(said).thenRefused('too-many-changes', /two steps/))
+    test.each(beyond)('E-f: a revision to %s on another day is refused', (_, said) => revision(said).thenRefused('too-many-changes', /two steps/))
   })
 })
