@@ -49,8 +49,14 @@ export interface Importer {
   readonly arranged?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
   /** Whether what is said is there already, and is not said again. Without it the fold alone tells. */
   readonly known?: (said: Said, reader: Reader) => Promise<boolean>
-  /** What is said of each key at the end. */
-  readonly ended?: { readonly counts: readonly string[]; event(of: { readonly importId: string; readonly source: string; readonly count: number }): Pick<Said, 'type' | 'data'> }
+  /** The record of a complete import, one per key. */
+  readonly ended?: {
+    /** The event types that it counts. */
+    readonly counts: readonly string[]
+    event(of: { readonly importId: string; readonly source: string; readonly count: number }): Pick<Said, 'type' | 'data'>
+    /** True if the stored item of a counted event comes from this import, for example from a run that was interrupted. */
+    isImportedBy(said: Said, importId: string, reader: Reader): Promise<boolean>
+  }
 }
 
 export interface ImportOptions {

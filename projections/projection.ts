@@ -40,6 +40,9 @@ export type Change = Item | Removed
 
 export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
 
+/** The most changes that one event can make: one commit holds them and up to five rows of the engine. */
+export const MAX_CHANGES = 95
+
 /** Everything an event did. A refusal or a duplicate changes no items. */
 export interface Result {
   readonly items?: readonly Change[]

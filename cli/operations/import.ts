@@ -36,7 +36,7 @@ export interface Imported {
   readonly events: number
   /** Events that count at the end, by key. */
   readonly counts: Readonly<Record<string, number>>
-  /** The keys for which events were appended. */
+  /** The keys for which this run, or an earlier run with the same file, appended events. */
   readonly changed: readonly string[]
 }
 
@@ -59,14 +59,18 @@ const importPart = async (runtime: Runtime, turn: Turn, { domain, importId, line
   const { sent, refused } = await append(runtime, turn, said)
   const sentRows = new Set(sent.map(({ at }) => at))
   const counts: Record<string, number> = {}
-  for (const { key, type } of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
-    if (importer.ended?.counts.includes(type) === true) counts[key] = (counts[key] ?? 0) + 1
+  const changed = new Set(sent.map(({ event }) => event.meta.key))
+  const reader = pipeline.serving().store.reader(runtime.clock.now)
+  for (const one of rows.flatMap(({ read }) => (read.kind === 'events' ? read.events : []))) {
+    if (importer.ended?.counts.includes(one.type) !== true) continue
+    counts[one.key] = (counts[one.key] ?? 0) + 1
+    if (!changed.has(one.key) && (await importer.ended.isImportedBy(one, importId, reader))) changed.add(one.key)
   }
   return {
     results: rows.map(({ read }, at) => resultOf(read, { isSent: sentRows.has(at), reason: refused.get(at) })),
     events: sent.length,
     counts,
-    changed: [...new Set(sent.map(({ event }) => event.meta.key))],
+    changed: [...changed],
   }
 }
 
@@ -179,13 +183,13 @@ const append = async ({ metrics }: Runtime, { pipeline, keep }: Turn, rows: read
   for (const { event } of sent) metrics.report.appended({ domain: domain.name, source: IMPORT_SOURCE, type: event.type })
   const became = await Promise.all(positions.map((position, index) => outcomes.after({ ...position, key: sent[index]?.record.key ?? '' }, FOLDED_MS)))
   if (became.includes('pending')) throw behind(pipeline, sent.length)
-  const told = [
+  const reports = [
     ...refused,
     ...tried.flatMap(({ at, event }, index) => reasonOf(at, event, trials[index])),
     ...sent.flatMap(({ at, event }, index) => reasonOf(at, event, became[index])),
   ]
   // The other events of a row whose first event is refused are refused for that reason.
-  return { sent, refused: new Map(told.toReversed().map(({ at, reason }) => [at, reason])) }
+  return { sent, refused: new Map(reports.toReversed().map(({ at, reason }) => [at, reason])) }
 }
 
 const reasonOf = (at: number, { type, meta }: Event, outcome: Outcome | 'pending' | undefined): readonly Told[] => {
@@ -220,11 +224,11 @@ export interface ImportEnd {
   readonly domain: string
   readonly importId: string
   readonly source: string
-  /** Events that count, by key, for the keys that the import changed. */
+  /** Events that count, by key, for the keys that the import changed, in this run or an earlier one. */
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** Appends the record of a complete import for each key, if the domain has such an event. */
+/** Appends the record of a complete import for each key, if the domain has such an event and the log does not contain the record yet. */
 export const endImport: Operation<ImportEnd> = async (runtime, { domain, importId, source, counts }) => {
   const { ended } = importerOf(domain)
   const now = runtime.clock.now()

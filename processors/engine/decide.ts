@@ -1,5 +1,5 @@
 import type { Item, Key } from '../../projections/item.ts'
-import type { Change, Domain, Get, Outcome, Projection, Result, Timer } from '../../projections/projection.ts'
+import { MAX_CHANGES, type Change, type Domain, type Get, type Outcome, type Projection, type Result, type Timer } from '../../projections/projection.ts'
 import type { Point } from '../../projections/series.ts'
 import { HASHED_KEY, type Event } from '../../schemas/event.ts'
 import { idempotencyKey, outcomeKey } from './keys.ts'
@@ -33,8 +33,6 @@ export interface Decider {
   readonly timers: (heard: Heard, timers: readonly Timer[], get: Get) => readonly Change[]
 }
 
-/** With five left for what the engine adds, an event's own changes fit one commit. */
-export const MAX_CHANGES = 95
 const DAY_SECONDS = 24 * 60 * 60
 export const APPLIED: Outcome = { kind: 'applied' }
 const NOTHING: readonly Change[] = []

@@ -6,6 +6,7 @@ import type { Position } from './log.ts'
 const IDEM = 'IDEM#'
 const OUTCOME = 'OUTCOME#'
 const OUTBOX = 'OUTBOX#'
+const DERIVED = 'DERIVED#'
 const PARKED = 'PARKED#'
 const TIMER = 'TIMER#'
 const ARMED = 'ARMED#'
@@ -23,8 +24,10 @@ export const outboxKey = ({ partition, offset }: Position, projection: string, r
   PK: outboxPartition(partition),
   SK: `${String(offset).padStart(16, '0')}#${projection}#${String(row).padStart(2, '0')}`,
 })
-/** The end of a range of outbox rows: those of events up to this position. */
-export const outboxUpTo = ({ offset }: Position): string => `${String(offset).padStart(16, '0')}#~`
+/** The beginning of the sort keys of the outbox rows of one event. */
+export const outboxRowsOf = ({ offset }: Position): string => `${String(offset).padStart(16, '0')}#`
+/** Where the positions of the events that are derived from one event are kept, after their outbox rows are removed. */
+export const derivedPartition = ({ partition, offset }: Position): string => `${DERIVED}${partition}#${offset}`
 export const parkedPartition = (partition: number): string => `${PARKED}${partition}`
 /** `*` parks the key for every projection: its event could not even be read. */
 export const parkedKey = (partition: number, projection: string, key: string): Key => ({ PK: parkedPartition(partition), SK: `${projection}#${short(key)}` })
@@ -45,10 +48,10 @@ export const isParking = ({ PK }: Key): boolean => PK.startsWith(PARKED)
 export const isTimer = ({ PK }: Key): boolean => PK.startsWith(TIMER) || PK.startsWith(ARMED)
 
 /** Rows that come and go by what was sent or healed: they are not a function of the log alone, so nothing compares them. */
-export const isTransient = (item: Item): boolean => item.PK.startsWith(OUTBOX) || isParking(item) || isTrace(item)
+export const isTransient = (item: Item): boolean => item.PK.startsWith(OUTBOX) || item.PK.startsWith(DERIVED) || isParking(item) || isTrace(item)
 
 /** The engine's memory of requests and of what is to be sent: no result of a rule. */
-export const isMemo = ({ PK }: Key): boolean => PK.startsWith(IDEM) || PK.startsWith(OUTBOX)
+export const isMemo = ({ PK }: Key): boolean => PK.startsWith(IDEM) || PK.startsWith(OUTBOX) || PK.startsWith(DERIVED)
 
 /** None of the domain's own. */
 export const isBookkeeping = (key: Key): boolean => isMemo(key) || isOutcome(key) || isParking(key) || isTimer(key)

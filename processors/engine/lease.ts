@@ -63,7 +63,7 @@ export const createLeases = ({ read, write }: Rows, now: () => number): Leases =
   }
 }
 
-/** Which process imports into a domain: one at a time. */
+/** Lets one process at a time import into a domain. */
 export interface ImportTurns {
   /** Takes the turn, or keeps it for another minute. False while another process has it. */
   takeImportTurn(domain: string, holder: string): Promise<boolean>

@@ -2,6 +2,7 @@ import type { Key, Stored } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { messageOf } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
+import type { Position } from './log.ts'
 import { isRetriable } from './retry.ts'
 import { replacing, type Store, type Write } from './store.ts'
 
@@ -10,7 +11,8 @@ export interface Parcel {
   readonly id: string
   readonly about: About
   readonly tellsDuplicatesApart: boolean
-  send(): Promise<void>
+  /** Resolves to the position of the appended event, if the parcel goes to the log. */
+  send(): Promise<Position | undefined>
   /** The fault says that it will never be taken. */
   isFinal(error: unknown): boolean
 }
@@ -35,8 +37,8 @@ export interface Unconfirmed extends About {
 export interface Ledger {
   /** Sends it if that is still to be done. `later`: another is at it. Throws when it could not be sent now. */
   once(parcel: Parcel): Promise<'done' | 'later'>
-  /** Those of the ids with which nothing is left to do. */
-  settled(ids: readonly string[]): Promise<ReadonlySet<string>>
+  /** Those of the ids with which nothing is left to do, each with the position that its event was appended at, if it was appended. */
+  settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
 }
 
 export interface LedgerParts {
@@ -47,7 +49,7 @@ export interface LedgerParts {
 }
 
 type State = 'claimed' | 'free' | 'sent' | Unconfirmed['state']
-type Entry = Stored & { readonly state: State; readonly by?: string; readonly until?: number }
+type Entry = Stored & { readonly state: State; readonly by?: string; readonly until?: number; readonly position?: { readonly partition: number; readonly offset: number } }
 
 /** Longer than any receiver may take. */
 const CLAIM_MS = 60_000
@@ -63,39 +65,46 @@ export const createLedger = (parts: LedgerParts): Ledger => {
   const begun: Begun = new Map()
   const claim = claiming(parts, begun)
 
-  /** Resolves to whether it arrived. */
-  const send = async (parcel: Parcel, claimed: Entry): Promise<boolean> => {
+  /** Resolves to undefined if the parcel did not arrive. */
+  const send = async (parcel: Parcel, claimed: Entry): Promise<Arrived | undefined> => {
     begun.set(parcel.id, 'perhaps')
     try {
-      await parcel.send()
-      begun.set(parcel.id, 'arrived')
-      return true
+      const arrived = { position: await parcel.send() }
+      begun.set(parcel.id, arrived)
+      return arrived
     } catch (error) {
       if (isRetriable(error)) begun.delete(parcel.id)
       await giveBack(parts, { parcel, claimed, error })
       begun.delete(parcel.id)
-      if (isClosed(parcel, error)) return false
+      if (isClosed(parcel, error)) return undefined
       throw error
     }
   }
   const once: Ledger['once'] = async (parcel) => {
     const claimed = await claim(parcel)
     if (claimed === 'later') return 'later'
-    const arrived = claimed !== 'done' && (begun.get(parcel.id) === 'arrived' || (await send(parcel, claimed)))
-    if (arrived && !(await confirm(store, parcel, claimed))) return 'later'
+    if (claimed !== 'done') {
+      const before = begun.get(parcel.id)
+      const arrived = typeof before === 'object' ? before : await send(parcel, claimed)
+      if (arrived !== undefined && !(await confirm(store, { parcel, claimed, arrived }))) return 'later'
+    }
     begun.delete(parcel.id)
     return 'done'
   }
   const settled: Ledger['settled'] = async (ids) => {
-    if (ids.length === 0) return new Set()
-    const found = await store.load(ids.map(sentKey))
-    return new Set(ids.filter((_, index) => found[index] !== undefined && isSettled(found[index] as Entry)))
+    if (ids.length === 0) return new Map()
+    const found = (await store.load(ids.map(sentKey))) as readonly (Entry | undefined)[]
+    return new Map(ids.flatMap((id, index) => (found[index] !== undefined && isSettled(found[index]) ? [[id, found[index].position] as const] : [])))
   }
   return { once, settled }
 }
 
 /** What this holder began to send under its own claim and has not settled yet. */
-type Begun = Map<string, 'perhaps' | 'arrived'>
+type Begun = Map<string, 'perhaps' | Arrived>
+
+interface Arrived {
+  readonly position: Position | undefined
+}
 
 /** A conditional write: of several who want it, one has it. */
 const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async (parcel: Parcel): Promise<Entry | 'done' | 'later'> => {
@@ -115,7 +124,7 @@ const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async 
   }
 }
 
-const entering = (id: string, was: Entry | undefined, entry: Pick<Entry, 'state' | 'by' | 'until'>) => replacing(was, { ...sentKey(id), ...entry })
+const entering = (id: string, was: Entry | undefined, entry: Pick<Entry, 'state' | 'by' | 'until' | 'position'>) => replacing(was, { ...sentKey(id), ...entry })
 
 interface Failed {
   readonly parcel: Parcel
@@ -143,10 +152,10 @@ const report = async (store: Store, { parcel, claimed, state, reason, at }: Repo
 }
 
 /** Arrived. Where another had given it up meanwhile, that is taken back. */
-const confirm = async (store: Store, { id, about }: Parcel, claimed: Entry): Promise<boolean> => {
+const confirm = async (store: Store, { parcel: { id, about }, claimed, arrived: { position } }: { parcel: Parcel; claimed: Entry; arrived: Arrived }): Promise<boolean> => {
   let met = claimed
   for (;;) {
-    const writes: Write[] = [entering(id, met, { state: 'sent' })]
+    const writes: Write[] = [entering(id, met, { state: 'sent', ...(position && { position: { partition: position.partition, offset: position.offset } }) })]
     if (met.state === 'unconfirmed') writes.push({ remove: { PK: reportPartition(about.domain), SK: id }, expect: 1 })
     const [outcome] = await store.commit([[writes]])
     if (outcome === undefined || outcome.applied === 'all') return true

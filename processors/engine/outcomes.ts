@@ -1,9 +1,10 @@
 import type { Domain, Outcome } from '../../projections/projection.ts'
-import { pages } from '../../projections/table.ts'
+import type { Item } from '../../projections/item.ts'
+import { everyItem } from '../../projections/table.ts'
 import type { Clock } from './clock.ts'
 import { APPLIED, outcomeOf } from './decide.ts'
-import { outboxPartition, outboxUpTo, outcomeKey, parkedKey } from './keys.ts'
-import type { Log, Position } from './log.ts'
+import { derivedPartition, outboxPartition, outboxRowsOf, outcomeKey, parkedKey } from './keys.ts'
+import type { Position } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import type { Parked } from './parking.ts'
 import type { Passed } from './tally.ts'
@@ -18,7 +19,7 @@ export interface Outcomes {
   after(sent: Position & { readonly key: string }, timeoutMs: number): Promise<Outcome | 'pending'>
   /**
    * Whether the serving generation passed a position within the time. With `withDerived`, also the events that are derived from the event at
-   * the position and from those before it in its partition, but not the events that are derived from these.
+   * the position, but not the events that are derived from these.
    */
   reached(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
@@ -27,7 +28,6 @@ export interface OutcomesParts {
   readonly domain: Domain
   /** The serving generation's store. */
   readonly store: () => Store
-  readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
   /** How often to look at the checkpoints while somebody waits; absent where every partition is processed in this process. */
   readonly pollMs?: number
@@ -68,24 +68,22 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
 /** How long to wait before the outbox is read again: doubled each time. */
 const [FIRST_LOOK_MS, LAST_LOOK_MS] = [5, 80]
 
-const reachedWithDerived = async ({ store, log, clock }: OutcomesParts, { reached }: Progress, position: Position, timeoutMs: number): Promise<boolean> => {
+const reachedWithDerived = async ({ store, clock }: OutcomesParts, { reached }: Progress, position: Position, timeoutMs: number): Promise<boolean> => {
   const until = clock.now() + timeoutMs
   if (!(await reached(position, timeoutMs))) return false
-  for (let waitMs = FIRST_LOOK_MS; await hasDerived(store(), position); waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
+  for (let waitMs = FIRST_LOOK_MS; await hasUnsent(store(), position); waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
     if (clock.now() + waitMs > until) return false
     await clock.sleep(waitMs)
   }
-  // The sender removes a row after it appended the event: every derived event is before the end of the log now.
-  const ends = (await log.watermarks()).filter(({ low, high }) => high > low)
-  return (await Promise.all(ends.map(({ partition, high }) => reached({ partition, offset: high - 1 }, until - clock.now())))).every(Boolean)
+  // The sender removes a row and writes the position of its event in one commit: the positions are complete now.
+  const derived = (await everyItem(store().reader(() => 0), { pk: derivedPartition(position), limit: OUTBOX_PAGE })) as readonly (Item & Position)[]
+  return (await Promise.all(derived.map(({ partition, offset }) => reached({ partition, offset }, until - clock.now())))).every(Boolean)
 }
 
-/** True if a derived event of this position, or of one before it in its partition, is still to be sent. */
-const hasDerived = async (store: Store, position: Position): Promise<boolean> => {
-  for await (const rows of pages(store.reader(() => 0), { pk: outboxPartition(position.partition), to: outboxUpTo(position), limit: OUTBOX_PAGE })) {
-    if ((rows as readonly OutboxRow[]).some(({ kind }) => kind === 'derived')) return true
-  }
-  return false
+/** True if an event that is derived from the event at this position is still to be sent. */
+const hasUnsent = async (store: Store, position: Position): Promise<boolean> => {
+  const rows = (await everyItem(store.reader(() => 0), { pk: outboxPartition(position.partition), prefix: outboxRowsOf(position), limit: OUTBOX_PAGE })) as readonly OutboxRow[]
+  return rows.some(({ kind }) => kind === 'derived')
 }
 
 const OUTBOX_PAGE = 100

@@ -122,7 +122,7 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
   const log = withMarks(withCloudEvents(await logs.open(domain.topic, kept), { domain, codec }), () => marks.of(domain.name))
   const identity = kept ?? (await log.identity())
   if (parts.readOnly !== true) await control.ensure(domain, identity, () => createFirst(parts))
-  const { generation, forget } = generationsOf(parts, log)
+  const { generation, forget } = generationsOf(parts)
   const started = parts.readOnly === true ? new Map<number, number>() : await endsOf(log)
   let isProcessing = false
   const sending = createSending(parts, { log, partitions: identity.partitions, generation })
@@ -172,12 +172,12 @@ const createFirst = async ({ domain, stores }: PipelineParts): Promise<void> => 
 }
 
 /** Each generation is opened once. */
-const generationsOf = ({ domain, stores, series: points, clock, pollMs }: PipelineParts, log: Log) => {
+const generationsOf = ({ domain, stores, series: points, clock, pollMs }: PipelineParts) => {
   const opened = new Map<number, Promise<Followed>>()
   const open = async (generation: number): Promise<Followed> => {
     const store = await stores.open(domain.table, generation)
     const series = domain.series && points?.open(domain.series, generation)
-    return { generation, store, series, outcomes: createOutcomes({ domain, store: () => store, log, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
+    return { generation, store, series, outcomes: createOutcomes({ domain, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
   }
   const generation = (number: number): Promise<Followed> => {
     const known = opened.get(number) ?? open(number)
@@ -216,7 +216,7 @@ const createSending = ({ domain, control, receivers, holder, clock, watching, pa
     wake: () => sender?.wake(),
     start(hand: 'sender' | 'timers'): void {
       if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
-      else sender ??= startSender({ ...common, pollMs: paces.senderMs, receivers, sendingFrom })
+      else sender ??= startSender({ ...common, pollMs: paces.senderMs, receivers, sendingFrom, ttl: domain.table.ttl })
     },
     async stop(): Promise<void> {
       await timers?.stop()

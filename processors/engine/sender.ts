@@ -1,13 +1,13 @@
 import type { Stored } from '../../projections/item.ts'
 import { pages } from '../../projections/table.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
-import { outboxPartition } from './keys.ts'
+import { derivedPartition, outboxPartition } from './keys.ts'
 import type { Ledger, Parcel } from './ledger.ts'
 import type { Log } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
 import type { Outgoing, Receivers } from './receivers.ts'
-import { removing, type Store } from './store.ts'
+import { removing, replacing, type Store } from './store.ts'
 import { ownerOf, type Turn } from './turns.ts'
 
 /** Read together: a pointer of now with a list of a moment ago would throw away what is still to be sent. */
@@ -25,6 +25,8 @@ export interface SenderParts extends PollingParts {
   readonly sendingFrom: () => Promise<SendingFrom>
   readonly ledger: Ledger
   readonly partitions: number
+  /** The table's TTL attribute. */
+  readonly ttl: string
 }
 
 const LIMIT = 100
@@ -60,9 +62,22 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
       if (signal.aborted) return
       const own = whose(row, draining)
       if (own === 'serving' ? !settled.has(row.id) : own === 'mine' && !(await sendInTurn(parts, row, waiting))) continue
-      await store.commit([[[removing(row)]]])
+      await remove(parts, draining, row)
     }
   }
+}
+
+/** How long a reader can name an event and wait for those derived from it. */
+const DERIVED_SECONDS = 24 * 60 * 60
+
+/** Removes a row that was sent. The position of a derived event stays for a day, for readers that wait until it is folded. */
+const remove = async ({ ledger, clock, ttl }: SenderParts, { store, partition }: Draining, row: Row): Promise<void> => {
+  const position = row.kind === 'derived' ? (await ledger.settled([row.id])).get(row.id) : undefined
+  if (position === undefined) return void (await store.commit([[[removing(row)]]]))
+  const key = { PK: derivedPartition({ partition, offset: row._pos }), SK: row.SK }
+  const [before] = await store.load([key])
+  const kept = { ...key, partition: position.partition, offset: position.offset, [ttl]: Math.floor(clock.now() / 1000) + DERIVED_SECONDS }
+  await store.commit([[[removing(row), replacing(before, kept)]]])
 }
 
 /**
@@ -94,7 +109,7 @@ const parcelOf = ({ domain, log, receivers }: SenderParts, row: Row): Parcel => 
   if (row.kind === 'derived') {
     return {
       ...logParcel(row.id, { ...about, kind: 'derived' }),
-      send: async () => void (await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }])),
+      send: async () => (await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }]))[0],
     }
   }
   const outgoing = { ...(JSON.parse(row.value) as Pick<Outgoing, 'kind' | 'body'>), id: row.id, key: row.cause }
@@ -104,7 +119,11 @@ const parcelOf = ({ domain, log, receivers }: SenderParts, row: Row): Parcel => 
     about: { ...about, kind: outgoing.kind },
     tellsDuplicatesApart: receiver?.tellsDuplicatesApart ?? false,
     isFinal: (error) => error instanceof Fault && !error.retriable,
-    send: () => (receiver === undefined ? Promise.reject(noReceiver(outgoing)) : receiver.send(outgoing)),
+    send: async () => {
+      if (receiver === undefined) throw noReceiver(outgoing)
+      await receiver.send(outgoing)
+      return undefined
+    },
   }
 }
 

@@ -8,7 +8,7 @@ import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { expenseHeld, settled } from './expenses.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { activeOnly, isOf } from './rights.ts'
+import { isOf } from './rights.ts'
 
 /** Removes the expense with its participants and what it contributed (E43). A DeletedExpenseItem keeps it for a restore. */
 export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
@@ -17,7 +17,7 @@ export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   if ('refusal' in found) return found
   const { name: { PK, SK, at, state }, expense } = found
   if (state === 'deleted' || heardBefore(expense._heard, event)) return DUPLICATE
-  const forbidden = payerOnly(event, get, expense)
+  const forbidden = payerOnly(event, expense)
   if (forbidden !== undefined) return forbidden
   const [work, deletedAt] = [startWork(get), isoOf(meta.occurredAt)]
   const kept = { ...bare(expense), _heard: hearing(expense._heard, event) }
@@ -33,7 +33,7 @@ export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
   const { name: { PK, SK, at, state, deletedAt }, expense } = found
   if (heardBefore(expense._heard, event)) return DUPLICATE
   if (state !== 'deleted') return refuse('expense-not-deleted', `Expense ${expense.id} is not deleted.`)
-  const forbidden = payerOnly(event, get, expense)
+  const forbidden = payerOnly(event, expense)
   if (forbidden !== undefined) return forbidden
   const work = startWork(get)
   work.put({ PK, SK, at, state: 'present' } satisfies ExpenseNameItem)
@@ -41,6 +41,9 @@ export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
   return settled(work, event, { kind: 'expense-restored', before: undefined, after: { ...expense, _heard: hearing(expense._heard, event) } })
 }
 
-/** Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can too. */
-const payerOnly = (event: ExpenseDeleted | ExpenseRestored, get: Get, { id, payerId }: ExpenseItem): Refused | undefined =>
-  isOf(event, payerId) ? activeOnly(event, get) : refuse('payer-only', `Only ${payerId}, who paid, can delete or restore expense ${id}.`)
+/**
+ * Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can too. The edge refuses a payer who
+ * left; an event that it appended before it saw the departure applies, as it did by the older rules.
+ */
+const payerOnly = (event: ExpenseDeleted | ExpenseRestored, { id, payerId }: ExpenseItem): Refused | undefined =>
+  isOf(event, payerId) ? undefined : refuse('payer-only', `Only ${payerId}, who paid, can delete or restore expense ${id}.`)

@@ -21,6 +21,8 @@ export const expenses: Domain = {
   topic: 'expenses.events',
   table: expensesTable,
   foldVersion: 3,
+  // Version 3 moved deleted expenses out of the item that names them, where older edges look for them.
+  readableFrom: 3,
   keyedByPeople: [...ACCESS_EVENTS, 'ProfileTold'],
   personal: personalItems,
   projections: [

@@ -1,6 +1,6 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
 import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised } from '../../schemas/generated/expenses.ts'
-import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
+import { DUPLICATE, MAX_CHANGES, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
 import { deletedExpenseKey, expenseKey, expenseNamed, expenseNameKey, historyOf, isId } from '../../projections/expenses/keys.ts'
@@ -10,7 +10,7 @@ import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { activeOnly, changeableGroup, isOf } from './rights.ts'
+import { changeableGroup, inactiveRefusal, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
 /** The expense, its participants and what they owe by it are one unit (E42). */
@@ -43,7 +43,7 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   if (name.state === 'deleted') return refuse('expense-deleted', `Expense ${before.id} is deleted. Restore it first.`)
   const forbidden = editorOnly(event, get, found)
   if (forbidden !== undefined) return forbidden
-  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and who sent this had read revision ${data.revision - 1}. Read it again and decide anew.`)
+  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and the sender had read revision ${data.revision - 1}. Read it again.`)
   const work = startWork(get)
   const refused = misfit(work, event, before)
   if (refused !== undefined) return refused
@@ -69,11 +69,16 @@ export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | E
   return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }
 }
 
-/** The payer, the person who recorded the expense and the owner of the group can correct it. Imports and operators (without an actor) can too. */
-const editorOnly = (event: ExpenseRevised, get: Get, { expense: { id, payerId, createdBy }, group: { ownerId } }: Held): Refused | undefined =>
-  [payerId, createdBy, ownerId].some((user) => isOf(event, user))
-    ? activeOnly(event, get)
-    : refuse('editor-only', `Only the payer (${payerId}), the person who recorded it and the owner of the group can correct expense ${id}.`)
+/**
+ * The payer, the person who recorded the expense and the owner of the group can correct it. Imports and operators (without an actor) can too.
+ * The edge refuses people who left. An event that it appended before it saw the departure applies if the payer sent it, as by the older rules.
+ */
+const editorOnly = (event: ExpenseRevised, get: Get, { expense: { id, payerId, createdBy }, group: { ownerId } }: Held): Refused | undefined => {
+  const { key, actorId } = event.meta
+  if (actorId === null || isOf(event, payerId)) return undefined
+  if (actorId === createdBy || actorId === ownerId) return inactiveRefusal(get, key, actorId)
+  return refuse('editor-only', `Only the payer (${payerId}), the person who recorded it and the owner of the group can correct expense ${id}.`)
+}
 
 interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`
@@ -82,9 +87,6 @@ interface Change {
   /** Why, in the words of who says so. */
   readonly reason?: string | null
 }
-
-/** One commit holds as many, with what the engine adds. */
-const MOST_CHANGES = 95
 
 /** What an expense was leaves the group's items and balances, and what it is enters, with a line of the statement. */
 export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after, reason }: Change): Result => {
@@ -96,7 +98,7 @@ export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, 
   const told = after ?? before
   if (told !== undefined) enter(work, event, kind, { after: after === undefined ? null : shapeOf(after), ...entryOf({ kind, event: event.meta.eventId, ...moved }, told), ...(reason !== undefined && { reason }) })
   const result = work.result()
-  return (result.items?.length ?? 0) <= MOST_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
+  return (result.items?.length ?? 0) <= MAX_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
 }
 
 /** In its history by time, and within one by what must have come first. */

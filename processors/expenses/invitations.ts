@@ -7,7 +7,7 @@ import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
 import { refuse, type Refused } from './refusal.ts'
-import { changeableGroup, isActive, membersOnly, ownerOnly } from './rights.ts'
+import { changeableGroup, inactiveRefusal, ownerOnly } from './rights.ts'
 
 const MOST_INVITATIONS = 20
 const MOST_VALID_MS = 30 * 86_400_000
@@ -29,7 +29,8 @@ export const invitationCreated = (event: InvitationCreated, get: Get): Result =>
   }
   const before = invitationsOf(get, key)
   if (heardBefore(before._heard, event) || before.open.some((invitation) => invitation.id === id)) return DUPLICATE
-  if (actorId !== null && !isActive(get, key, actorId)) return membersOnly(key)
+  const inactive = actorId === null ? undefined : inactiveRefusal(get, key, actorId)
+  if (inactive !== undefined) return inactive
   const open = openAt(before, occurredAt)
   if (open.length >= MOST_INVITATIONS) return refuse('too-many-invitations', `Group ${key} has ${MOST_INVITATIONS} open invitations. Revoke one, or use one of them: an invitation admits any number of people.`)
   const work = startWork(get)

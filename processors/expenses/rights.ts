@@ -20,15 +20,11 @@ export const archivedRefusal = (event: Event, { id, archivedAt }: GroupItem): Re
 
 export const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
 
-export const isActive = (get: Get, group: string, user: string): boolean => {
+/** Refuses a person who is not a member, with the codes of the edge: `member-left` if they left, `members-only` otherwise. */
+export const inactiveRefusal = (get: Get, group: string, user: string): Refused | undefined => {
   const member = get<MemberItem>(memberKey(group, user))
-  return member !== undefined && member.leftAt === undefined
-}
-
-/** Refuses commands of people who are not members (any more). */
-export const activeOnly = (event: Event, get: Get): Refused | undefined => {
-  const { key, actorId } = event.meta
-  return actorId === null || !isCommand(event) || isActive(get, key, actorId) ? undefined : membersOnly(key)
+  if (member === undefined || member.removedAt !== undefined) return membersOnly(group)
+  return member.leftAt === undefined ? undefined : refuse('member-left', `${user} left group ${group} on ${member.leftAt.slice(0, 10)}.`)
 }
 
 /** True if this user caused the event, or an import or an operator (without an actor). */

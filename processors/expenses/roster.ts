@@ -1,6 +1,7 @@
 import { isoOf } from '../../projections/instant.ts'
 import type { GroupItem, InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
 import { groupKey, invitationsKey, rosterKey } from '../../projections/expenses/keys.ts'
+import { compareText } from '../../projections/order.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { Work } from '../access/work.ts'
 import { isImported } from './rights.ts'
@@ -29,6 +30,6 @@ export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): 
 
 /** Members who joined at the same time are ordered by id. */
 const firstOf = (members: RosterItem['members']): string | null => {
-  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? Number(a > b) - Number(a < b) : joinedA < joinedB ? -1 : 1))
+  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? compareText(a, b) : joinedA < joinedB ? -1 : 1))
   return first?.[0] ?? null
 }

@@ -1,7 +1,9 @@
 import type { XStatic } from 'typebox/schema'
 import type { ExpenseRecordedData, ExpenseRevisedData, SplitType } from '../../schemas/generated/expenses.ts'
-import type { ExpenseItem, GroupItem, MemberItem, SplitValue } from '../../projections/expenses/items.ts'
+import { paidAt, type ExpenseItem, type GroupItem, type MemberItem, type SplitValue } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
+import { isoOf } from '../../projections/instant.ts'
+import { MAX_CHANGES } from '../../projections/projection.ts'
 import { dateIn, instantOf } from '../http/instants.ts'
 import { mistake } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
@@ -65,7 +67,22 @@ export const expenseRevised = (body: Revision, current: ExpenseItem, around: Aro
   const resaid = { ...body, ...(body.splits === undefined && splitAsBefore(body.splitType ?? current.splitType, current)), category: body.category === undefined ? current.category : body.category }
   const spentAt = body.date === undefined ? null : dateSaid(body.date)
   const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, spentAt, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: [...peopleOf(current)] }) }
+  demandOneCommit(current, data)
   return { key: around.group.id, id: current.id, draft: { type: 'ExpenseRevised', data, personal: { description: body.description, reason: body.reason ?? null } } }
+}
+
+/** Refuses a new date together with more other participants than one commit holds. The fold would refuse the event. */
+const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevisedData): void => {
+  if (spentAt === null || isoOf(spentAt) === paidAt(current)) return
+  const sharing = new Set([
+    ...current.splits.filter(({ userId, amountMinor }) => userId !== current.payerId && amountMinor !== 0).map(({ userId }) => userId),
+    ...data.splits.filter(({ userId, minor }) => userId !== data.payerId && minor !== 0n).map(({ userId }) => userId),
+  ]).size
+  const currencies = new Set([current.currency, data.currency]).size
+  const credits = new Set([`${current.currency} ${current.payerId}`, `${data.currency} ${data.payerId}`]).size
+  // The expense at its old and at its new date, its name and its entry; for each currency the balance and that of an earlier day.
+  if (sharing + 4 + 2 * currencies + credits <= MAX_CHANGES) return
+  throw mistake(409, { pointer: '/date', code: 'too-many-changes', detail: '/date: a new date and so many other participants do not fit one change. Change the date first and the participants then.' })
 }
 
 const DAY_LENGTH = '2026-11-16'.length

@@ -1,4 +1,4 @@
-import type { DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseThen, Minor, ParticipantItem } from '../../projections/expenses/items.ts'
+import { paidAt, type DeletedExpenseItem, type EntryItem, type ExpenseItem, type ExpenseThen, type Minor, type ParticipantItem } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { integer, number, text, textOrNull } from '../http/schemas.ts'
 
@@ -49,7 +49,7 @@ export const expenseView = (expense: ExpenseItem) => ({
   splitType: expense.splitType,
   splits: expense.splits.map(({ userId, userName, amountMinor, percentage, shares }) => ({ userId, userName, amount: decimalText(amountMinor, expense.exponent), percentage, shares })),
   category: expense.category,
-  date: expense.spentAt,
+  date: paidAt(expense),
   createdAt: expense.createdAt,
   createdBy: expense.createdBy,
   updatedAt: expense.updatedAt,
@@ -79,7 +79,7 @@ export const owedView = (part: ParticipantItem) => ({
   payerName: part.payerName,
   description: part.description,
   totalAmount: decimalText(part.totalMinor, part.exponent),
-  date: part.spentAt,
+  date: paidAt(part),
   createdAt: part.createdAt,
 })
 

@@ -1,5 +1,5 @@
 import type { Activity } from '../../projections/expenses/activity.ts'
-import type { ReceivedItem, SettlementItem, Standing } from '../../projections/expenses/items.ts'
+import { paidAt, type ReceivedItem, type SettlementItem, type Standing } from '../../projections/expenses/items.ts'
 import { NO_STANDING, standingsAfter } from '../../projections/expenses/standings.ts'
 import { expensesQueries, type ExpensesQueries } from '../../projections/expenses/queries.ts'
 import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
@@ -62,7 +62,7 @@ const settled = question({
   operationId: 'listMySettlements',
   byIndex: true,
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
-  query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'sent unless told.' }, ...pagingSchema } },
+  query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'Default: sent.' }, ...pagingSchema } },
   result: listOf(settlementSchema),
   answer: async (call) => {
     const [queries, { user }] = [asking(call), call.caller]
@@ -85,8 +85,8 @@ const activitySchema = {
 
 const activityView = (activity: Activity) => {
   const { kind, item } = activity
-  if (kind === 'paid') return { kind, at: item.spentAt, expense: expenseView(item) }
-  return kind === 'owed' ? { kind, at: item.spentAt, debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
+  if (kind === 'paid') return { kind, at: paidAt(item), expense: expenseView(item) }
+  return kind === 'owed' ? { kind, at: paidAt(item), debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
 }
 
 const activity = question({

@@ -29,8 +29,9 @@ export interface Run<R = Command> {
 /** Decide, append, hear the outcome, answer. */
 export const runCommand = async (run: Run): Promise<unknown> => {
   const { request, reply, route, deps, reading, deadline } = run
-  const repeatable = requestOf(request)
-  const call = repeatable ? { ...run.call, newId: () => createdId(run.call.caller.user, repeatable.key, pathOf(request)) } : run.call
+  const target = targetOf(request)
+  const repeatable = requestOf({ headers: request.headers, method: request.method, target: target + queryOf(request), body: request.body })
+  const call = repeatable ? { ...run.call, newId: () => createdId(run.call.caller.user, repeatable.key, target) } : run.call
   // A late decision ends here: the append below never follows an answer.
   const { first, decision } = await reading.within(decided(route, call), tooSlow)
   if (first !== undefined) await sayFirst({ ...run, call }, first)
@@ -48,7 +49,11 @@ export const runCommand = async (run: Run): Promise<unknown> => {
   return result
 }
 
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+/** The path with decoded parameters, so that it does not depend on how the caller encoded them. Characters that divide a path stay encoded. */
+const targetOf = ({ routeOptions, params }: FastifyRequest): string =>
+  (routeOptions.url ?? '').replace(/:(\w+)/g, (_, name: string) => ((params as Readonly<Record<string, string>>)[name] ?? '').replace(/[%/?#]/g, encodeURIComponent))
+
+const queryOf = ({ url }: FastifyRequest): string => (url.includes('?') ? url.slice(url.indexOf('?')) : '')
 
 const decided = async (route: Command, call: Call): Promise<{ readonly first: Decision | undefined; readonly decision: Decision }> => {
   const first = await route.admit?.(call)

@@ -9,18 +9,19 @@ const KEY = /^[\x21-\x7e]{1,128}$/
 interface Asked {
   readonly headers: IncomingHttpHeaders
   readonly method: string
-  readonly url: string
+  /** The path and the query. */
+  readonly target: string
   readonly body: unknown
 }
 
 /** The caller's Idempotency-Key with the hash of what it came with: the same key for another target or body is another request. */
-export const requestOf = ({ headers, method, url, body }: Asked): EventMeta['request'] => {
+export const requestOf = ({ headers, method, target, body }: Asked): EventMeta['request'] => {
   const key = headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !KEY.test(key)) {
     throw mistake(400, { pointer: 'header/Idempotency-Key', code: 'bad-idempotency-key', detail: 'Idempotency-Key must be 1 to 128 visible ASCII characters, for instance a UUID.' })
   }
-  return { key, hash: hash('sha256', `${method} ${url}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
+  return { key, hash: hash('sha256', `${method} ${target}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
 }
 
 /** The log and the tables store this instead of an Idempotency-Key, which may be any text that a person typed. */

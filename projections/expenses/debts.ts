@@ -1,3 +1,4 @@
+import { compareText } from '../order.ts'
 import { minorOf } from './money.ts'
 import type { Minor, Standing } from './items.ts'
 import { zeroSumGroups } from './zero-sums.ts'
@@ -16,8 +17,6 @@ export const MOST_EXACT = 14
 
 type Net = readonly [user: string, net: bigint]
 
-const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
-
 const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** True if there are more people than `simplified` finds the fewest payments for: then it needs the pairwise debts. */
@@ -32,7 +31,7 @@ export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly De
   const people = unsettled(nets)
   if (people.length <= MOST_EXACT) {
     const groups = zeroSumGroups(people.map(([, net]) => net)).map((group) => group.map((index) => people[index] as Net))
-    return groups.flatMap(sideBySide).sort((a, b) => compare(a.from, b.from) || compare(a.to, b.to))
+    return groups.flatMap(sideBySide).sort((a, b) => compareText(a.from, b.from) || compareText(a.to, b.to))
   }
   const debts = sideBySide(people)
   return pairs.length > 0 && pairs.length < debts.length ? pairs : debts

@@ -117,6 +117,12 @@ export type ExpenseNameItem = Key & { readonly at: string } & (
   | { readonly state: 'deleted'; readonly deletedAt: string }
 )
 
+/** When an expense was paid. Items of fold version 2 have no `spentAt`: their `createdAt` contains this time. */
+export const paidAt = ({ spentAt, createdAt }: { readonly spentAt?: string; readonly createdAt: string }): string => spentAt ?? createdAt
+
+/** The name of a deleted expense as fold version 2 wrote it: it contains the expense. */
+export type OlderDeletedName = ExpenseNameItem & { readonly expense?: ExpenseItem }
+
 /** A deleted expense as it was. A restore puts it back. */
 export type DeletedExpenseItem = Key & { readonly expense: ExpenseItem; readonly deletedAt: string; readonly deletedBy: string | null }
 

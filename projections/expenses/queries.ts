@@ -4,7 +4,7 @@ import { everyItem, type Page, type Query, type Reader } from '../table.ts'
 import { activityOf } from './activity.ts'
 import { balancesAt, balancesNow, balancesOfDay } from './as-of.ts'
 import type {
-  BalanceItem, ChatItem, CreditItem, DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
+  BalanceItem, ChatItem, CreditItem, DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, InvitationsItem, MemberItem, OlderDeletedName, ParticipantItem, ProfileItem, ReceivedItem, SettlementItem, SettlementNameItem, TransactionItem,
 } from './items.ts'
 import {
   balanceKey, chatKey, credits, DELETED, deletedExpenseKey, ENTRIES, expenseKey, expenseNamed, expenseNameKey, EXPENSES, groupKey, groupPartition, GROUPS_OF_USER, historyOf, invitationsKey, LEFT_BY_USER, memberKey, MEMBERS, ofUser, OWES,
@@ -70,8 +70,9 @@ const expenseQueries = (reader: Reader) => ({
     (await everyItem(reader, { pk: groupPartition(group), prefix: participantsOf(expense), limit: 100 })) as readonly ParticipantItem[],
   /** E16 within its group, at once; deleted ones too. */
   expense: async (group: string, expense: string): Promise<FoundExpense | undefined> => {
-    const name = await find<ExpenseNameItem>(reader, expenseNameKey(group, expense))
+    const name = await find<OlderDeletedName>(reader, expenseNameKey(group, expense))
     if (name === undefined) return undefined
+    if (name.expense !== undefined) return { state: 'deleted', expense: name.expense }
     if (name.state === 'deleted') {
       const deleted = await find<DeletedExpenseItem>(reader, deletedExpenseKey(group, name.deletedAt, expense))
       return deleted && { state: 'deleted', expense: deleted.expense }

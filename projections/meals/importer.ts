@@ -1,4 +1,6 @@
 import type { Importer } from '../importing.ts'
+import type { MealLoggedData } from '../../schemas/generated/meals.ts'
+import { mealsQueries } from './queries.ts'
 import { upcast } from './upcast.ts'
 
 /** Rows of a meals table are each a user's own: they are said as they lie. */
@@ -10,5 +12,6 @@ export const mealsImporter: Importer = {
   ended: {
     counts: ['MealLogged', 'LegacyMealAdopted'],
     event: ({ importId, source, count }) => ({ type: 'MealsImported', data: { importId, count, source } }),
+    isImportedBy: async ({ key, data }, importId, reader) => (await mealsQueries(reader).meal(key, (data as Pick<MealLoggedData, 'mealId'>).mealId))?.importId === importId,
   },
 }

@@ -19,13 +19,13 @@ export const sending = (fresh: () => Promise<Store>): void => {
     await Promise.all(['a', 'b', 'c'].map((holder) => round(holder, ids)))
     expect(sent.map((each) => each.split(' ')[0]).sort()).toEqual(ids)
     expect(await round('d', ids)).toEqual(ids.map(() => 'done'))
-    expect([...(await ledgerOf(store, 'e').settled([...ids, 'other']))].sort()).toEqual(ids)
+    expect([...(await ledgerOf(store, 'e').settled([...ids, 'other'])).keys()].sort()).toEqual(ids)
   })
 
   test('a claim that lapsed is sent again where duplicates are told apart, and reported where not', async () => {
     const store = await fresh()
     const sent: string[] = []
-    const died = () => new Promise<void>(() => undefined)
+    const died = () => new Promise<undefined>(() => undefined)
     for (const tells of [true, false]) void ledgerOf(store, 'a').once({ ...parcel(`id-${tells}`, { sent, holder: 'a' }), send: died, tellsDuplicatesApart: tells })
     await vi.waitFor(async () => expect(await store.load(['id-true', 'id-false'].map((id) => ({ PK: `SENT#${id}`, SK: 'SENT' })))).not.toContain(undefined))
     expect(await ledgerOf(store, 'b').once(parcel('id-true', { sent, holder: 'b' }))).toBe('later')
@@ -40,9 +40,9 @@ export const sending = (fresh: () => Promise<Store>): void => {
     const rows = Array.from({ length: 130 }, (_, index) => row(index))
     await store.bulk(rows)
     const sent: string[] = []
-    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => void sent.push(Buffer.from(record?.value ?? []).toString()) } as object as Log
+    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
     const senders = ['a', 'b'].map((holder) => startSender({
-      domain: 'd', log, receivers: {}, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
+      domain: 'd', log, receivers: {}, partitions: 1, ttl: 'ttl', clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
       sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store }] }),
     }))
     await vi.waitFor(async () => expect((await store.reader(() => 0).query({ pk: outboxPartition(0), limit: 1 })).items).toEqual([]), { timeout: 20_000 })
@@ -56,7 +56,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     await store.bulk(Array.from({ length: 130 }, (_, index) => timer(now - 130 + index, index)))
     await store.bulk([timer(now + 3_600_000, 999)])
     const sent: string[] = []
-    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => void sent.push(Buffer.from(record?.value ?? []).toString()) } as object as Log
+    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
     const pollers = ['a', 'b'].map((holder) => startTimers({
       domain: 'd', log, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder), store: async () => store,
     }))

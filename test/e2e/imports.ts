@@ -93,10 +93,20 @@ export const importAfterChanges = async (env: Env, server: Server): Promise<void
   expect((await ada.send('DELETE', '/v1/tokens/old-1')).status).toBe(200)
   const shown = async () => [await ada.get('/v1/meals?from=2024-03-01&to=2024-03-31'), await ada.get('/v1/targets'), await ada.get('/v1/summaries?from=2024-03-01&to=2024-03-31')].map(({ body }) => body)
   const before = await shown()
-  const ids = (await eventIds(env, 'meals')).length
+  const imported = await importedEvents(env)
   expect(await importFile(env, 'meals', file)).toMatchObject({ events: 0, known: 6, refused: [] })
   expect(await shown()).toEqual(before)
-  expect((await eventIds(env, 'meals')).length).toBeLessThanOrEqual(ids + 3)
+  expect(await importedEvents(env)).toEqual(imported)
+}
+
+interface ShownEvent {
+  readonly event: { readonly meta: { readonly eventId: string; readonly source: string } }
+}
+
+/** The ids of the events that imports appended to the log of meals. */
+const importedEvents = async (env: Env): Promise<readonly string[]> => {
+  const lines = (await tell(['events', '--domain', 'meals', '--json'], env)).split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line) as ShownEvent).map(({ event }) => event.meta).filter(({ source }) => source === 'import').map(({ eventId }) => eventId)
 }
 
 /** Two imports of one file at the same time append each event once. */

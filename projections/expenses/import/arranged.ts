@@ -1,4 +1,5 @@
 import type { ImportLine, ImportOptions } from '../../importing.ts'
+import { compareText } from '../../order.ts'
 import { field, instantOf, isObject, rowOf, textField, type Row } from '../../rows.ts'
 import { oneTxHash } from '../keys.ts'
 import { idIn } from './old-splits.ts'
@@ -21,11 +22,9 @@ export const arranged = (lines: readonly ImportLine[], { currency }: ImportOptio
   const claims = claimedTwice(named)
   const all = [...named.map((placed) => claims.get(placed) ?? placed), ...strangersIn(named, known)]
   return all.map((placed, index) => ({ ...placed, index, rank: rankOf(placed.row), at: countsAt(placed.row), member: placed.row['kind'] === 'member' ? (idIn(placed.row, 'id') ?? '') : '' }))
-    .sort((a, b) => a.rank - b.rank || compare(a.at, b.at) || compare(a.member, b.member) || a.index - b.index)
+    .sort((a, b) => a.rank - b.rank || compareText(a.at, b.at) || compareText(a.member, b.member) || a.index - b.index)
     .map(({ line, nth, row }) => ({ line, nth, text: JSON.stringify(row) }))
 }
-
-const compare = (a: string, b: string): number => Number(a > b) - Number(a < b)
 
 const rowsIn = (text: string, currency: string | undefined): readonly { readonly line?: number; readonly row: Row }[] => {
   let document: unknown

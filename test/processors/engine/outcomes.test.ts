@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createOutcomes } from '../../../processors/engine/outcomes.ts'
 import { parkedFrom, parking } from '../../../processors/engine/parking.ts'
-import type { Log } from '../../../processors/engine/log.ts'
 import type { Passed } from '../../../processors/engine/tally.ts'
 import type { Outcome } from '../../../projections/projection.ts'
 import { ledger } from './ledger.ts'
@@ -14,12 +13,10 @@ const passed = (from: number, next: number, exceptions: readonly (readonly [numb
   ({ partition: 0, from, next, exceptions: new Map(exceptions), events: next - from, parked: 0, conflicts: 0, sends: false, newest: 0 })
 const sent = (offset: number) => ({ partition: 0, offset, key: 'a' })
 
-const NO_LOG = { watermarks: async () => [] }
-
-const given = (pollMs?: number, log: Pick<Log, 'watermarks'> = NO_LOG) => {
+const given = (pollMs?: number) => {
   const store = memoryStore()
   const clock = virtualClock()
-  return { store, clock, outcomes: createOutcomes({ domain: ledger, store: () => store, log, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
+  return { store, clock, outcomes: createOutcomes({ domain: ledger, store: () => store, clock, ...(pollMs === undefined ? {} : { pollMs }) }) }
 }
 
 test('a sender hears what its event came to when the batch with it is saved', async () => {
@@ -48,7 +45,7 @@ test('waiting has a bound: then the outcome is pending', async () => {
 test.each([undefined, 25])('waiting has the same bound while the store does not answer (polled every %s ms)', async (pollMs) => {
   const [store, clock] = [memoryStore(), virtualClock()]
   const hanging = { ...store, checkpoints: () => new Promise<never>(() => {}) }
-  const outcomes = createOutcomes({ domain: ledger, store: () => hanging, log: NO_LOG, clock, ...(pollMs === undefined ? {} : { pollMs }) })
+  const outcomes = createOutcomes({ domain: ledger, store: () => hanging, clock, ...(pollMs === undefined ? {} : { pollMs }) })
   let answer: unknown
   void outcomes.after(sent(3), 1_000).then((outcome) => (answer = outcome))
   await clock.pass(1_100)
@@ -113,10 +110,10 @@ test('the sender of an event behind a parked one hears that its key stands still
 
 describe('with derived events, a position is reached', () => {
   const row = (offset: number, kind: 'derived' | 'effect' = 'derived') => ({ PK: 'OUTBOX#0', SK: `${String(offset).padStart(16, '0')}#accounts#00`, kind, _pos: offset })
-  const withEnds = (...ends: readonly number[]) => ({ watermarks: async () => ends.map((high, partition) => ({ partition, low: 0, high })) })
+  const sentTo = (cause: number, position: { partition: number; offset: number }) => ({ PK: `DERIVED#0#${cause}`, SK: `${String(cause).padStart(16, '0')}#accounts#00`, ...position, _pos: 1 })
 
-  test('when their rows have left the outbox and the log is folded to the end that it has then', async () => {
-    const { outcomes, store, clock } = given(undefined, withEnds(7, 3))
+  test('when they are sent and folded, whatever else is in the log', async () => {
+    const { outcomes, store, clock } = given()
     await store.commit([[[{ put: row(4), expect: null }]]])
     let reached: boolean | undefined
     void outcomes.reached({ partition: 0, offset: 4 }, 1_000, true).then((answer) => (reached = answer))
@@ -124,27 +121,27 @@ describe('with derived events, a position is reached', () => {
     await clock.pass(100)
     expect(reached).toBeUndefined()
     expect(await outcomes.reached({ partition: 0, offset: 4 }, 1_000)).toBe(true)
-    await store.commit([[[{ remove: row(4), expect: 4 }]]])
+    await store.commit([[[{ remove: row(4), expect: 4 }, { put: sentTo(4, { partition: 1, offset: 2 }), expect: null }]]])
     await clock.pass(100)
     expect(reached).toBeUndefined()
-    outcomes.heard(passed(5, 7))
+    outcomes.heard({ ...passed(0, 2), partition: 1 })
     await clock.pass(0)
     expect(reached).toBeUndefined()
-    outcomes.heard({ ...passed(0, 3), partition: 1 })
+    outcomes.heard({ ...passed(2, 3), partition: 1 })
     await clock.pass(0)
     expect(reached).toBe(true)
   })
 
-  test('without regard to later rows and to effects', async () => {
-    const { outcomes, store } = given(undefined, withEnds(5))
-    await store.commit([[[{ put: row(2, 'effect'), expect: null }], [{ put: row(5), expect: null }]]])
+  test('without regard to effects and to what other events derived, though their partition stands still', async () => {
+    const { outcomes, store } = given()
+    await store.commit([[[{ put: row(4, 'effect'), expect: null }], [{ put: row(3), expect: null }], [{ put: row(5), expect: null }], [{ put: sentTo(2, { partition: 1, offset: 9 }), expect: null }]]])
     outcomes.heard(passed(0, 5))
     expect(await outcomes.reached({ partition: 0, offset: 4 }, 1_000, true)).toBe(true)
   })
 
   test('not at all within the time if nothing sends them', async () => {
-    const { outcomes, store, clock } = given(undefined, withEnds(5))
-    await store.commit([[[{ put: row(3), expect: null }]]])
+    const { outcomes, store, clock } = given()
+    await store.commit([[[{ put: row(4), expect: null }]]])
     outcomes.heard(passed(0, 5))
     const answer = outcomes.reached({ partition: 0, offset: 4 }, 1_000, true)
     await clock.pass(1_100)

@@ -47,7 +47,7 @@ const sending = (ledgerStore: MemoryStore, { log, turns = [turn(1, 0)], stores, 
   const failures: unknown[] = []
   const sendingFrom = async () => ({ turns, generations: stores.map((store, index) => ({ generation: index + 1, store })) })
   const sender = startSender({
-    domain: 'ledger', log, sendingFrom, receivers, partitions: 1, clock, pollMs: 1_000, failed: (error) => failures.push(error),
+    domain: 'ledger', log, sendingFrom, receivers, partitions: 1, ttl: 'ttl', clock, pollMs: 1_000, failed: (error) => failures.push(error),
     ledger: createLedger({ store: ledgerStore, clock, holder }),
   })
   return { clock, sender, failures }
@@ -63,6 +63,24 @@ test('a derived event is written in the same commit as its cause, then sent once
   expect(events()).toMatchObject([{ type: 'Paid', meta: { key: 'b', source: 'derived', causationId: 'm1' }, data: { amount: 5, id: 'm1' } }])
   expect(outbox(store)).toEqual([])
   await sender.stop()
+})
+
+test('the position of a derived event is kept under its cause, also by the process that takes over and in the other generation', async () => {
+  const [ledgerStore, stores] = [memoryStore(), [memoryStore(), memoryStore()]]
+  for (const store of stores) await fold(store, [move('m1')], 7)
+  const kept = (store: MemoryStore | undefined) => [...(store?.items.values() ?? [])].filter(({ PK }) => PK.startsWith('DERIVED#'))
+  const { log } = appending()
+  const first = sending(ledgerStore, { log, stores })
+  await first.clock.pass(5_000)
+  await first.sender.stop()
+  for (const store of stores) expect(kept(store)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
+  const later = memoryStore()
+  await fold(later, [move('m1')], 7)
+  const second = sending(ledgerStore, { log, stores: [later], holder: 'b' })
+  await second.clock.pass(5_000)
+  await second.sender.stop()
+  expect(outbox(later)).toEqual([])
+  expect(kept(later)).toMatchObject([{ PK: 'DERIVED#0#7', partition: 0, offset: 0 }])
 })
 
 test('the id of a derived event depends on its cause alone, so a replay gives the same', async () => {

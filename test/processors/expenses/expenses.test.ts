@@ -91,13 +91,28 @@ describe('ExpenseRecorded', () => {
   test('E-i: who left cannot be in a new one', () => given(...trip, left('bob')).when(recorded()).thenRefused('member-left', /^bob/))
   test('in a group that is not there it is refused', () => given().when(recorded()).thenRefused('group-not-found'))
 
-  test('E-f: 45 others fit, and so does a revision to 45 others on another day', () => {
+  describe('at the limit of one commit', () => {
     const people = (from: number) => Array.from({ length: 45 }, (_, n) => `u${from + n}`)
     const crowd = [created(), ...people(0).map((user) => joined(user)), ...people(45).map((user) => joined(user))]
-    const each = (users: readonly string[]) => ({ amountMinor: 45n, splits: splits(Object.fromEntries(users.map((user) => [user, 1n]))) })
-    const when = given(...crowd, recorded(each(people(0)))).when(revised({ ...each(people(45)), meta: { occurredAt: NOW + DAY } }))
-    expect(when.result.refusal).toBeUndefined()
-    expect(when.result.items).toHaveLength(95)
-    given(...crowd, recorded(each(people(0)))).when(revised({ ...each(people(45)), payerId: 'u0', meta: { occurredAt: NOW + DAY } })).thenRefused('too-many-changes', /two steps/)
+    const each = (users: readonly string[]) => ({ amountMinor: BigInt(users.length), splits: splits(Object.fromEntries(users.map((user) => [user, 1n]))) })
+    const revision = (said: Parameters<typeof revised>[0]) => given(...crowd, recorded(each(people(0)))).when(revised({ meta: { occurredAt: NOW + DAY }, ...said }))
+    const spentAt = NOW - DAY
+    const fitting: readonly [string, Parameters<typeof revised>[0], number][] = [
+      ['45 other beneficiaries', each(people(45)), 95],
+      ['another payer among 45 other beneficiaries', { ...each(people(45)), payerId: 'u45' }, 95],
+      ['another date', { ...each(people(0)), spentAt }, 51],
+      ['another date and 43 other beneficiaries', { ...each(people(45).slice(2)), spentAt }, 95],
+    ]
+    test.each(fitting)('E-f: a revision to %s on another day fits', (_, said, changes) => {
+      const { result } = revision(said)
+      expect(result.refusal).toBeUndefined()
+      expect(result.items).toHaveLength(changes)
+    })
+    const beyond: readonly [string, Parameters<typeof revised>[0]][] = [
+      ['another payer and 45 other beneficiaries', { ...each(people(45)), payerId: 'u0' }],
+      ['another date and 45 other beneficiaries', { ...each(people(45)), spentAt }],
+      ['another date, and another payer among 45 other beneficiaries', { ...each(people(45)), payerId: 'u45', spentAt }],
+    ]
+    test.each(beyond)('E-f: a revision to %s on another day is refused', (_, said) => revision(said).thenRefused('too-many-changes', /two steps/))
   })
 })

@@ -78,15 +78,25 @@ describe('ExpenseRevised', () => {
     given(...trip, recorded()).when(revised({ meta: { actorId: null } })).then({ [EXPENSE]: { revision: 2 } })
   })
 
-  test('E-i: a person who left or was removed can neither correct, delete nor restore it', () => {
-    const byBob = { meta: { actorId: 'bob' } }
-    const spent = [...trip, recorded({ payerId: 'bob', ...byBob })]
-    for (const gone of [left('bob'), removed('bob')]) {
-      given(...spent, gone).when(revised(byBob)).thenRefused('members-only')
-      given(...spent, gone).when(deleted(byBob)).thenRefused('members-only')
-      given(...spent, deleted(byBob), gone).when(restored(byBob)).thenRefused('members-only')
-    }
+  const byBob = { meta: { actorId: 'bob' } }
+  const paidByBob = [...trip, recorded({ payerId: 'bob', ...byBob })]
+
+  test('E-i: a person who was removed can neither correct, delete nor restore it', () => {
+    given(...paidByBob, removed('bob')).when(revised(byBob)).thenRefused('members-only')
+    given(...paidByBob, removed('bob')).when(deleted(byBob)).thenRefused('members-only')
+    given(...paidByBob, deleted(byBob), removed('bob')).when(restored(byBob)).thenRefused('members-only')
+  })
+
+  test('E-i: a person who recorded it and left cannot correct it, with the code of the edge', () => {
+    const spent = [...trip, recorded({ payerId: 'ann', ...byBob })]
+    given(...spent, left('bob')).when(revised(byBob)).thenRefused('member-left', /^bob/)
     given(...spent, left('bob'), joined('bob')).when(revised(byBob)).then({ [EXPENSE]: { revision: 2 } })
+  })
+
+  test('E-i: events of a payer who left apply, as when they were acknowledged by the older rules', () => {
+    given(...paidByBob, left('bob')).when(revised(byBob)).then({ [EXPENSE]: { revision: 2 } })
+    given(...paidByBob, left('bob')).when(deleted(byBob)).then({ [EXPENSE]: null })
+    given(...paidByBob, deleted(byBob), left('bob')).when(restored(byBob)).then({ [EXPENSE]: { revision: 1 } })
   })
 
   test('E-i: who left may stay in it, and cannot be added', () => {

@@ -68,6 +68,14 @@ describe('an expense', () => {
     }
   })
 
+  test('E30: a retry whose path is encoded in another way is the same request', async () => {
+    const { edge, id, ann } = await openCircle()
+    const key = { 'idempotency-key': 'k' }
+    const [once, again] = [await ann.say('POST', `/api/groups/${id}/expenses`, DINNER, key), await ann.say('POST', `/api/groups/%${String(id).charCodeAt(0).toString(16)}${String(id).slice(1)}/expenses`, DINNER, key)]
+    expect([once.status, again.status, again.body]).toEqual([201, 201, once.body])
+    expect(edge.events.filter(({ type }) => type === 'ExpenseRecorded').map(({ meta }) => meta.eventId)).toEqual(Array(2).fill(String(once.headers['tributary-event']).split(':')[2]))
+  })
+
   test('E28 E13 E-a: of one millisecond are all in the list, the newest first, page by page', async () => {
     const { edge, group, ann, bob } = await openCircle()
     const ids: string[] = []

@@ -69,7 +69,7 @@ describe('the price of a write', () => {
     expect(domain([{ before: ofSize(3000), after: item(listed) }], 'transaction', true)).toBe(6)
   })
 
-  test.each(['IDEM#u#k', 'OUTCOME#0#7', 'OUTBOX#0', 'PARKED#0', 'TIMER#0', 'CHECKPOINT#'])('%s is bookkeeping, told apart', (PK) =>
+  test.each(['IDEM#u#k', 'OUTCOME#0#7', 'OUTBOX#0', 'DERIVED#0#7', 'PARKED#0', 'TIMER#0', 'CHECKPOINT#'])('%s is bookkeeping, told apart', (PK) =>
     expect(writeUnits({ spec, touches: [{ after: { PK, SK: 's' } }, { after: item() }], mode: 'single' })).toEqual({ domain: 1, bookkeeping: 1 }))
 
   test('a removed piece of bookkeeping is bookkeeping', () =>
