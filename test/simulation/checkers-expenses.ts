@@ -21,7 +21,7 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
   const wrong: Wrong = (detail) => void details.push(detail)
   const accepted: Event[] = []
   const membership = createMembershipJudge(wrong)
-  const judge = createJudge(wrong, membership.ownerOf)
+  const judge = createJudge(wrong, membership)
   const { items } = expectedOf({ domain: rules(expenses), codec, topic, watch: ({ event, result: { items: changes = [] } }) => {
     if (changes.length === 0) return
     judge(event as ExpensesEvent)
@@ -39,8 +39,8 @@ export const checkExpenses = ({ topic, codec, rules }: Told): readonly Violation
 
 interface Known { payer: string; readonly recorder: string | null; revision: number; deleted: boolean }
 
-/** The events that the checker accepts: an expense once; its next revision, by the payer, the recorder or the owner; its deletion and restore, by the payer; one outcome of a settlement. */
-const createJudge = (wrong: Wrong, ownerOf: (group: string) => string | null) => {
+/** The events that the checker accepts: an expense once; its next revision, by the payer, or by the recorder or the owner if they are members; its deletion and restore, by the payer; one outcome of a settlement. */
+const createJudge = (wrong: Wrong, { ownerOf, isActive }: Pick<ReturnType<typeof createMembershipJudge>, 'ownerOf' | 'isActive'>) => {
   const expensesKnown = new Map<string, Known>()
   const settlements = new Map<string, 'pending' | 'completed' | 'failed'>()
   const ofExpense = (event: Extract<ExpensesEvent, { type: `Expense${string}` }>): boolean => {
@@ -51,8 +51,8 @@ const createJudge = (wrong: Wrong, ownerOf: (group: string) => string | null) =>
       return known === undefined
     }
     if (known === undefined || known.deleted !== (event.type === 'ExpenseRestored')) return false
-    const allowed = event.type === 'ExpenseRevised' ? [known.payer, known.recorder, ownerOf(meta.key)] : [known.payer]
-    if (!allowed.includes(meta.actorId)) return false
+    const isEditor = event.type === 'ExpenseRevised' && [known.recorder, ownerOf(meta.key)].includes(meta.actorId) && isActive(meta.key, meta.actorId)
+    if (meta.actorId !== known.payer && !isEditor) return false
     if (event.type !== 'ExpenseRevised') {
       known.deleted = !known.deleted
       return true

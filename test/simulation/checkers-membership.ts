@@ -35,6 +35,7 @@ export const createMembershipJudge = (wrong: (detail: string) => void) => {
   const groups = new Map<string, Group>()
   return {
     ownerOf: (key: string): string | null => groups.get(key)?.owner ?? null,
+    isActive: (key: string, user: string | null): boolean => groups.get(key)?.people.get(user ?? '')?.state === 'active',
     judge: (event: Accepted): void => {
       const { key, eventId } = event.meta
       if (event.type === 'GroupCreated') return void groups.set(key, founded(event.meta))
@@ -65,8 +66,6 @@ const founded = ({ subjectId, actorId, occurredAt }: Accepted['meta']): Group =>
 
 const OWNERS: readonly string[] = ['GroupOwnerChanged', 'GroupMemberRemoved', 'GroupArchived', 'GroupUnarchived'] satisfies Accepted['type'][]
 
-const MEMBERS: readonly string[] = ['InvitationCreated', 'ExpenseRevised', 'ExpenseDeleted', 'ExpenseRestored'] satisfies Accepted['type'][]
-
 const mistakeIn = (event: Accepted, group: Group): string | undefined => {
   const { type, meta: { actorId, source } } = event
   if (type === 'PersonForgotten' || source === 'derived') return undefined
@@ -74,7 +73,7 @@ const mistakeIn = (event: Accepted, group: Group): string | undefined => {
   if (OWNERS.includes(type) && actorId !== group.owner) return `${actorId} does not own the group`
   if (type === 'MemberJoined') return admissionMistake(event, group)
   if (actorId !== null && group.people.get(actorId)?.state === 'removed') return `${actorId} is removed`
-  return MEMBERS.includes(type) && group.people.get(actorId ?? '')?.state !== 'active' ? `${actorId} is no member` : undefined
+  return type === 'InvitationCreated' && group.people.get(actorId ?? '')?.state !== 'active' ? `${actorId} is no member` : undefined
 }
 
 const admissionMistake = ({ data: { userId, invitation }, meta: { occurredAt } }: Extract<Accepted, { type: 'MemberJoined' }>, { people, open }: Group): string | undefined => {
