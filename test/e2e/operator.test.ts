@@ -88,6 +88,6 @@ describeOnServices('an operator command on Kafka and DynamoDB', (services) => {
     const last = (await tell(['events', '--last', '2', '--json'], env)).split('\n').map((line) => (JSON.parse(line) as { type: string }).type)
     expect(last).toEqual(['PatIssued', 'MealLogged'])
     expect(await tell(['events', '--last', '1', '--key', 'ann'], env)).toContain('MealLogged')
-    expect((await logged(server, 4)).slice(2)).toEqual(['events --last 2 --json: done', 'events --last 1 --key ann: done'])
+    expect((await logged(server, 4)).slice(2)).toEqual(['events --last 2 --json: done', 'events --key ann --last 1: done'])
   }, 240_000)
 })
