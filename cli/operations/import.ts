@@ -19,13 +19,13 @@ export interface ImportArgs {
   readonly lines: readonly ImportLine[]
 }
 
-/** What became of a row. */
+/** The result of one row. */
 export interface RowResult {
   /** A known row was imported before, or would change nothing. A derived one comes from the events again. A rule refused an event of a refused one. */
   readonly kind: 'changed' | 'known' | 'derived' | 'refused' | 'unreadable'
   /** Why it was refused or is unreadable. */
   readonly reason?: string
-  /** What the row says and no event can. */
+  /** The part of the row that no event can store. */
   readonly note?: string
 }
 

@@ -26,7 +26,7 @@ export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   return settled(work, event, { kind: 'expense-deleted', before: expense, after: undefined })
 }
 
-/** Puts the expense back exactly as it was, whoever left or was renamed since (E-g). */
+/** Restores the expense exactly as it was, also if members left or changed their names since (E-g). */
 export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
   const found = expenseHeld(get, event)
   if ('refusal' in found) return found

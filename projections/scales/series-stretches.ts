@@ -69,7 +69,7 @@ interface LeftIn extends Pick<Stretch, 'where'> {
   readonly kegs: ReadonlyMap<string, readonly KegSpan[]>
 }
 
-/** What left the kegs in a time, by measure. Reads the row of each keg once for all measures. */
+/** The beer that left the kegs in a time range, by measure. Reads the row of each keg once for all measures. */
 const leftIn = async ({ reader, points }: SeriesAsked, measures: readonly Left[], { where, range, kegs: spans }: LeftIn): Promise<LeftPours> => {
   const found = await Promise.all(measures.map(async (measure) => {
     const pours: Pour[] = []
@@ -96,12 +96,12 @@ const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly
   return [{ at, end, keg, gallons: typeof sg === 'number' && sg !== keg.sg ? (gallons * sg) / keg.sg : gallons }]
 }
 
-/** What left the kegs of a location. */
+/** The beer that left the kegs of a location. */
 export const leftAt = async (asked: SeriesAsked, measures: readonly Left[], loc: string, range: Range): Promise<LeftPours> => {
   const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
   return leftIn(asked, measures, { where: { loc_id: loc }, range, kegs })
 }
 
-/** What left the kegs of a tap. */
+/** The beer that left the kegs of a tap. */
 export const leftOnTap = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<LeftPours> =>
   leftIn(asked, ['pour', 'unseen'], { where: { tap_id: tapIdOf(loc, tap) }, range, kegs: new Map([[tapIdOf(loc, tap), timeline.kegs]]) })

@@ -55,7 +55,7 @@ const CASES: Readonly<Record<string, Case>> = {
   TributaryRestarting: { fires: { 'process_start_time_seconds{job="tributary"}': '0+60x20' }, silent: { 'process_start_time_seconds{job="tributary"}': '0x6 400x6 800x8' } },
 }
 
-/** Whether the alert fires. promtool is told to expect none, and prints those that fire. */
+/** True if the alert fires. The test file expects no alert, so promtool prints those that fire. */
 const isFiring = (alert: string, series: Series, { at = '15m', interval = '1m' }: Case): boolean => {
   const tests = [{ interval, input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })), alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: [] }] }]
   const { code, printed } = promtool(['test', 'rules', 'test.yml'], { files: { 'alerts.yml': RULES, 'test.yml': JSON.stringify({ rule_files: ['alerts.yml'], evaluation_interval: interval, tests }) } })

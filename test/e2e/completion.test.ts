@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { describeWith, type Available } from '../services/available.ts'
 import { tell } from './program.ts'
 
-/** What a shell offers for each of these lines; the last word is the one that is typed. */
+/** The candidates that a shell offers for each of these lines. The last word is the one being typed. */
 const CASES: readonly { readonly line: string; readonly offers: readonly string[]; readonly not?: readonly string[] }[] = [
   { line: 'tributary st', offers: ['start', 'status'], not: ['verify'] },
   { line: 'tributary parked dis', offers: ['discard'], not: ['doctor'] },

@@ -80,7 +80,7 @@ export const importSpliitAgain = async (env: Env): Promise<void> => {
   expect(await eventIds(env, 'expenses')).toEqual(ids)
 }
 
-/** What people changed after an import stays as they changed it. */
+/** A repeated import keeps the changes that people made after the first one. */
 export const importAfterChanges = async (env: Env, server: Server): Promise<void> => {
   const file = fileOf(mealRows(4))
   await importFile(env, 'meals', file)
