@@ -41,7 +41,7 @@ const vitest = (args) => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
   const report = join(folder, 'report.json')
   const unhandled = join(folder, 'unhandled')
-  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--reporter=./test/unhandled.mjs', ...args], { TRIBUTARY_UNHANDLED: unhandled })
+  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--reporter=./test/unhandled.mjs', ...args], { TRIBUTARY_TEST_UNHANDLED: unhandled })
   try {
     return { code, files: JSON.parse(readFileSync(report, 'utf8')).testResults, unhandled: Number(readFileSync(unhandled, 'utf8')) }
   } catch {

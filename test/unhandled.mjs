@@ -3,6 +3,6 @@ import { writeFileSync } from 'node:fs'
 
 export default class {
   onTestRunEnd(_modules, unhandled) {
-    writeFileSync(process.env['TRIBUTARY_UNHANDLED'], String(unhandled.length))
+    writeFileSync(process.env['TRIBUTARY_TEST_UNHANDLED'], String(unhandled.length))
   }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { water } from '../../docs/tutorial/water.ts'
+import { cleanEnv } from '../e2e/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -53,7 +54,7 @@ test('the domain of the tutorial becomes one of the program by what the tutorial
   writeFileSync(join(tree, 'cli/domains.ts'), `${imported}\n${domains.replace(list, () => `${list}${record}\n`)}`)
   shell('npm run build')
 
-  const env = { ...process.env, NO_COLOR: '1', TRIBUTARY_DATA: join(tree, 'data') }
+  const env = cleanEnv({ TRIBUTARY_DATA: join(tree, 'data') })
   const tributary = (...args: readonly string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(tree, 'bin/tributary.js'), ...args], { env, encoding: 'utf8', cwd: tree })
     return { status, said: `${stdout}${stderr}`.trim() }
