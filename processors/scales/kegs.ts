@@ -1,8 +1,8 @@
 import type { KegAssignmentCorrected, KegFinished, KegTapped, PourVoided } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
-import type { KegItem, TimelineItem } from '../../projections/scales/items.ts'
+import type { KegItem, TimelineItem, Void } from '../../projections/scales/items.ts'
 import { isId, isTap, kegKey, tapTimelineKey } from '../../projections/scales/keys.ts'
-import type { KegOnTap } from '../../projections/scales/spans.ts'
+import type { KegOnTap, Span } from '../../projections/scales/spans.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { areWeights, isGravity, isTime } from './fit.ts'
@@ -75,18 +75,32 @@ export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get):
   const wrong = work.get<KegItem>(kegKey(keg_id))
   const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
   if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)
+  const right = work.get<KegItem>(kegKey(new_keg_id))
+  if (wrong?.voids !== undefined && right !== undefined) {
+    const moved = before.kegs.filter((span) => span.keg_id === keg_id).flatMap((span) => within(wrong.voids ?? [], { from: Math.max(from, span.from), to: span.to }))
+    putVoids(work, right, moved)
+  }
   return work.result()
 }
 
 const KEPT_VOIDS = 64
 
-/** A void names a keg and a time, not what was detected in it: a rule that detects anew is bound by it, too. */
+/** Voids of the wrong keg in the corrected time: the pours of that time are the right keg's, and stay voided. */
+const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
+  voids.map((each) => ({ ...each, from: Math.max(each.from, from), to: Math.min(each.to, to ?? Infinity) })).filter((each) => each.from <= each.to)
+
+/** A time that is voided already is not voided again. */
+const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
+  const known = keg.voids ?? []
+  const voids = added.reduce((kept, each) => (kept.some(({ from, to }) => from <= each.from && to >= each.to) ? kept : [...kept.slice(1 - KEPT_VOIDS), each]), known)
+  if (voids !== known) work.put({ ...keg, voids } satisfies KegItem)
+}
+
+/** A void names a keg and a time, not the pours detected in it, so that it also holds when a later rule detects them again. */
 export const pourVoided = ({ data, meta }: PourVoided, get: Get): Result => {
   const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get<KegItem>(kegKey(data.keg_id)) : undefined
   if (keg === undefined || keg.loc_id !== meta.key || data.from > data.to) return NOTHING
-  const voids = keg.voids ?? []
-  if (voids.some(({ from, to }) => from <= data.from && to >= data.to)) return NOTHING
   const work = startWork(get)
-  work.put({ ...keg, voids: [...voids.slice(1 - KEPT_VOIDS), { from: data.from, to: data.to, reason: data.reason }] } satisfies KegItem)
+  putVoids(work, keg, [{ from: data.from, to: data.to, reason: data.reason }])
   return work.result()
 }

@@ -72,8 +72,15 @@ export type KegItem = Key & {
   readonly full_lbs: number
   readonly empty_lbs: number
   readonly sg: number
-  /** What was detected as pours of this keg in these times was none. Epoch milliseconds, both inclusive. */
-  readonly voids?: readonly { readonly from: number; readonly to: number; readonly reason: string | null }[]
+  /** Times in which nothing was poured from this keg, whatever was detected. */
+  readonly voids?: readonly Void[]
+}
+
+/** In epoch milliseconds, both inclusive. */
+export type Void = {
+  readonly from: number
+  readonly to: number
+  readonly reason: string | null
 }
 
 export type TareItem = Key & {

@@ -140,6 +140,15 @@ describe('KegAssignmentCorrected', () => {
     given(...bar, correction).when(bar[2] ?? correction).thenUnchanged()
   })
 
+  test('the pours that were voided stay voided: the other keg has the voids of the corrected time, once', () => {
+    const right = 'KEG#keg-9 / META'
+    const voids = [{ from: at(5), to: at(60), reason: 'line cleaning' }]
+    given(...bar, voided(), finished({ at: at(90) })).when(correction).then({ [right]: { voids } })
+    given(...bar, voided(), correction, corrected({ keg_id: 'keg-9', new_keg_id: 'keg-1', from: at(5) })).when(corrected({ from: at(5), ...said(1) })).then({ [right]: { voids } })
+    expect(given(...bar, voided({ to: at(4) })).when(correction).items[right]).not.toHaveProperty('voids')
+    given(...bar, voided({ to: at(60) }), finished({ at: at(30) })).when(correction).then({ [right]: { voids: [{ from: at(5), to: at(30), reason: 'line cleaning' }] } })
+  })
+
   test('a keg that stood on another tap leaves it', () =>
     given(...bar, tapped({ tap: '08', keg_id: 'keg-9', ...HALF_BARREL })).when(correction).then({ 'LOCATION#loc-001 / TAP#08': { keg_id: null }, [TAP]: { keg_id: 'keg-9' } }))
 })
