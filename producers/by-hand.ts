@@ -16,9 +16,9 @@ export interface ByHand {
   readonly key: RegExp
   /** True if a key is the person that the event is about. */
   readonly isKeyAPerson?: true
-  /** By the name of the field, in every event of the domain. They are the limits of the edge. */
+  /** The limits of the edge, by the name of the field. They apply to every event of the domain. */
   readonly fields: Readonly<Record<string, FieldRule>>
-  /** The instants that say when something happened: they are not later than now. */
+  /** The fields with the time of something that happened. They must not be in the future. */
   readonly past?: readonly string[]
   /** Checks fields together and returns the mistake. */
   readonly check?: (data: FieldsOfEvent['data']) => string | undefined

@@ -70,7 +70,7 @@ export interface ImportTurns {
   endImportTurn(domain: string, holder: string): Promise<void>
 }
 
-/** A holder that died loses its turn by time. */
+/** A turn ends a minute after its holder last took it, so a process that died blocks the others no longer. */
 export const createImportTurns = ({ read, write }: Rows, now: () => number): ImportTurns => {
   const put = (domain: string, holder: string, { until, was }: { readonly until: number; readonly was: Stored | undefined }) => write({ was, item: { PK: pk(domain), SK: 'IMPORT', holder, until } })
   return {

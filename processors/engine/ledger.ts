@@ -35,10 +35,15 @@ export interface Unconfirmed extends About {
 
 /** What was sent, by anybody, from any generation. */
 export interface Ledger {
-  /** Sends it if that is still to be done. `later`: another is at it. Throws when it could not be sent now. */
-  once(parcel: Parcel): Promise<'done' | 'later'>
+  /** Sends the parcel if it was not sent yet. `later`: another process is sending it. Throws if it could not be sent now. */
+  once(parcel: Parcel): Promise<Done | 'later'>
   /** Those of the ids with which nothing is left to do, each with the position that its event was appended at, if it was appended. */
   settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
+}
+
+/** Nothing is left to do with a parcel. `position`: where its event was appended, if it was appended. */
+export interface Done {
+  readonly position: Position | undefined
 }
 
 export interface LedgerParts {
@@ -66,7 +71,7 @@ export const createLedger = (parts: LedgerParts): Ledger => {
   const claim = claiming(parts, begun)
 
   /** Resolves to undefined if the parcel did not arrive. */
-  const send = async (parcel: Parcel, claimed: Entry): Promise<Arrived | undefined> => {
+  const send = async (parcel: Parcel, claimed: Entry): Promise<Done | undefined> => {
     begun.set(parcel.id, 'perhaps')
     try {
       const arrived = { position: await parcel.send() }
@@ -83,13 +88,14 @@ export const createLedger = (parts: LedgerParts): Ledger => {
   const once: Ledger['once'] = async (parcel) => {
     const claimed = await claim(parcel)
     if (claimed === 'later') return 'later'
-    if (claimed !== 'done') {
+    let done: Done | undefined = { position: claimed.position }
+    if (!isSettled(claimed)) {
       const before = begun.get(parcel.id)
-      const arrived = typeof before === 'object' ? before : await send(parcel, claimed)
-      if (arrived !== undefined && !(await confirm(store, { parcel, claimed, arrived }))) return 'later'
+      done = typeof before === 'object' ? before : await send(parcel, claimed)
+      if (done !== undefined && !(await confirm(store, { parcel, claimed, done }))) return 'later'
     }
     begun.delete(parcel.id)
-    return 'done'
+    return done ?? { position: undefined }
   }
   const settled: Ledger['settled'] = async (ids) => {
     if (ids.length === 0) return new Map()
@@ -100,14 +106,10 @@ export const createLedger = (parts: LedgerParts): Ledger => {
 }
 
 /** What this holder began to send under its own claim and has not settled yet. */
-type Begun = Map<string, 'perhaps' | Arrived>
+type Begun = Map<string, 'perhaps' | Done>
 
-interface Arrived {
-  readonly position: Position | undefined
-}
-
-/** A conditional write: of several who want it, one has it. */
-const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async (parcel: Parcel): Promise<Entry | 'done' | 'later'> => {
+/** A conditional write: only one process gets the claim. Returns the entry as it is if nothing is left to do with the parcel. */
+const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async (parcel: Parcel): Promise<Entry | 'later'> => {
   let met: Entry | undefined
   for (;;) {
     const write = entering(parcel.id, met, { state: 'claimed', by: holder, until: clock.now() + CLAIM_MS })
@@ -115,7 +117,7 @@ const claiming = ({ store, clock, holder }: LedgerParts, begun: Begun) => async 
     if (outcome === undefined || outcome.applied === 'all') return write.put as Entry
     met = outcome.current[0] as Entry | undefined
     if (met === undefined || met.state === 'free') continue
-    if (isSettled(met)) return 'done'
+    if (isSettled(met)) return met
     // Mine, from a try whose answer was lost.
     if (met.by === holder && (parcel.tellsDuplicatesApart || begun.get(parcel.id) !== 'perhaps')) return met
     if (met.by !== holder && (met.until ?? 0) > clock.now()) return 'later'
@@ -152,7 +154,7 @@ const report = async (store: Store, { parcel, claimed, state, reason, at }: Repo
 }
 
 /** Arrived. Where another had given it up meanwhile, that is taken back. */
-const confirm = async (store: Store, { parcel: { id, about }, claimed, arrived: { position } }: { parcel: Parcel; claimed: Entry; arrived: Arrived }): Promise<boolean> => {
+const confirm = async (store: Store, { parcel: { id, about }, claimed, done: { position } }: { parcel: Parcel; claimed: Entry; done: Done }): Promise<boolean> => {
   let met = claimed
   for (;;) {
     const writes: Write[] = [entering(id, met, { state: 'sent', ...(position && { position: { partition: position.partition, offset: position.offset } }) })]

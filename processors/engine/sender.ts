@@ -2,7 +2,7 @@ import type { Stored } from '../../projections/item.ts'
 import { pages } from '../../projections/table.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import { derivedPartition, outboxPartition } from './keys.ts'
-import type { Ledger, Parcel } from './ledger.ts'
+import type { Done, Ledger, Parcel } from './ledger.ts'
 import type { Log } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
@@ -57,12 +57,13 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const waiting = new Set<string>()
   for await (const items of pages(store.reader(() => 0), { pk: outboxPartition(partition), limit: LIMIT })) {
     const rows = items as readonly Row[]
-    const settled = await parts.ledger.settled(rows.filter((row) => whose(row, draining) === 'serving').map(({ id }) => id))
+    const settled = await parts.ledger.settled(rows.filter((row) => whose(row, draining) !== 'mine').map(({ id }) => id))
     for (const row of rows) {
       if (signal.aborted) return
       const own = whose(row, draining)
-      if (own === 'serving' ? !settled.has(row.id) : own === 'mine' && !(await sendInTurn(parts, row, waiting))) continue
-      await remove(parts, draining, row)
+      if (own === 'serving' && !settled.has(row.id)) continue
+      const done = own === 'mine' ? await sendInTurn(parts, row, waiting) : { position: settled.get(row.id) }
+      if (done !== undefined) await remove(parts, draining, row, done)
     }
   }
 }
@@ -71,8 +72,7 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
 const DERIVED_SECONDS = 24 * 60 * 60
 
 /** Removes a row that was sent. The position of a derived event stays for a day, for readers that wait until it is folded. */
-const remove = async ({ ledger, clock, ttl }: SenderParts, { store, partition }: Draining, row: Row): Promise<void> => {
-  const position = row.kind === 'derived' ? (await ledger.settled([row.id])).get(row.id) : undefined
+const remove = async ({ clock, ttl }: SenderParts, { store, partition }: Draining, row: Row, { position }: Done): Promise<void> => {
   if (position === undefined) return void (await store.commit([[[removing(row)]]]))
   const key = { PK: derivedPartition({ partition, offset: row._pos }), SK: row.SK }
   const [before] = await store.load([key])
@@ -90,18 +90,20 @@ const whose = (row: Row, { generation, partition, turns }: Draining): 'mine' | '
   return owner === turns[0]?.generation ? 'serving' : 'past'
 }
 
-const sendInTurn = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<boolean> => {
+/** Resolves to undefined if the row must wait. */
+const sendInTurn = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Done | undefined> => {
   const lane = `${row.kind}#${row.projection}#${row.cause}`
-  if (waiting.has(lane)) return false
+  if (waiting.has(lane)) return undefined
   try {
-    if ((await parts.ledger.once(parcelOf(parts, row))) === 'done') return true
+    const done = await parts.ledger.once(parcelOf(parts, row))
+    if (done !== 'later') return done
   } catch (error) {
     // Without a log nothing goes out at all; a receiver that is away concerns its own effects only.
     if (row.kind === 'derived' || isFault(error, 'store-throttled') || isFault(error, 'store-unavailable')) throw error
     parts.failed(error)
   }
   waiting.add(lane)
-  return false
+  return undefined
 }
 
 const parcelOf = ({ domain, log, receivers }: SenderParts, row: Row): Parcel => {

@@ -48,7 +48,7 @@ export const tryEvents = async ({ domain, codec, log, store }: TrialParts, event
 interface State {
   find(key: Key): Stored | undefined
   set(key: Key, item: Stored | undefined): void
-  /** Items to load before trying again. While there are any, the outcomes mean nothing. */
+  /** Items that a fold read and that are not loaded yet. While there are any, the outcomes are not valid. */
   readonly misses: Map<string, Key>
 }
 
@@ -67,7 +67,7 @@ const createState = (loaded: ReadonlyMap<string, Stored | undefined>): State => 
   }
 }
 
-/** No stored item is at or past it. */
+/** Higher than the offset of every stored item, so that no fold takes the event for one that it has applied. */
 const OFFSET = Number.MAX_SAFE_INTEGER
 
 const tryOne = (deciders: readonly Decider[], event: Event, state: State): Outcome => {

@@ -145,11 +145,11 @@ const rising = (detector: OnScale, level: Level, thresholds: Thresholds): Step =
   const rise = riseOf(detector, level, thresholds)
   if (!rise.isLasting) return { detector: { ...rest, at, ...rise.high }, pouring: isPouring(detector) }
   if (isPouring(rest) && gallons < rest.base) return settled(rest, level, thresholds)
-  // From its first level on: a pour since then begins at this reading.
+  // If the level has fallen since the rise began, this reading begins a pour from the first level of the rise.
   return idle({ at: detector.at, base: rise.base }, level, thresholds)
 }
 
-/** The rise with this reading: what the detector stores of it, whether it has lasted, and the base that it then becomes. */
+/** Adds this reading to the rise. `high`: the state to store while the rise has not lasted. `base`: the new base once it has. */
 const riseOf = ({ high, high_at, highs = 0 }: Detector, { at, gallons }: Level, { pour_settle_secs }: Thresholds) => {
   const first = { high: high ?? gallons, high_at: high_at ?? at }
   const isLasting = highs + 1 >= RISE_READINGS && at - first.high_at >= pour_settle_secs * 1000

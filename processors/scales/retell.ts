@@ -15,7 +15,7 @@ export interface Retelling {
   readonly at: number
   readonly before: Timeline
   readonly after: TimelineItem
-  /** When somebody recorded that it was another keg than they said before. Then nothing was moved, and nothing has to be tared. */
+  /** When somebody recorded the correction of a keg. Absent for a swap. A correction moves no keg, so the tap needs no new tare. */
   readonly corrected_at?: number
 }
 

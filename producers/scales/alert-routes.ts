@@ -58,7 +58,7 @@ const alertHistory = question({
   method: 'GET',
   url: '/v1/locations/:loc/alerts/history',
   operationId: 'listAlertHistory',
-  summary: 'What became of alerts, the newest first.',
+  summary: 'The history of alerts, newest first: when each fired, was acknowledged and was resolved.',
   query: paging,
   result: listOf(alertSchema),
   answer: async (call) => {

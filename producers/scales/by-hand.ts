@@ -1,4 +1,4 @@
-import { ALERT_TYPES, isAlertEntity, isId, isTap } from '../../projections/scales/keys.ts'
+import { ALERT_TYPES, ID, isAlertEntity, isId, isTap } from '../../projections/scales/keys.ts'
 import { isZone } from '../../projections/zone.ts'
 import { COMMON_INTERNAL, words, type ByHand, type FieldRule } from '../by-hand.ts'
 import { kegTypePattern } from './params.ts'
@@ -22,7 +22,7 @@ export const scalesByHand: ByHand = {
     ReadingQuarantined: 'The edge appends it for a reading that it does not accept.',
   },
   past: ['at', 'device_ts', 'tapped_at', 'from'],
-  key: /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/,
+  key: ID,
   fields: {
     device_id: id, beer_id: id, loc_id: id, user_id: id, keg_id: id, new_keg_id: id,
     tap: { is: isTap, what: 'a tap of two digits, such as 07' },

@@ -67,7 +67,7 @@ const correctKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg/correct',
   operationId: 'correctKeg',
-  summary: 'It was another keg than was said: what was attributed to the one goes to the other.',
+  summary: 'Correct the keg of a tap. From the given time on, all readings and pours of the wrong keg belong to the right one.',
   body: correctionSchema,
   status: 200,
   result: kegSchema,

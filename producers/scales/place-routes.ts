@@ -78,7 +78,7 @@ const listMembers = question({
   method: 'GET',
   url: '/v1/locations/:loc/members',
   operationId: 'listLocationMembers',
-  summary: 'Who may read and run a location: its owner and its members.',
+  summary: 'The users who can read and run a location: its owner and its members.',
   query: { type: 'object', additionalProperties: false, properties: pagingSchema },
   result: listOf(memberSchema),
   answer: async (call) => {

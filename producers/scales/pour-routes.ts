@@ -26,7 +26,7 @@ const listPours = question({
   method: 'GET',
   url: '/v1/locations/:loc/pours',
   operationId: 'listPours',
-  summary: 'What was poured, the newest first.',
+  summary: 'The pours of a location, newest first.',
   query: { type: 'object', additionalProperties: false, properties: { ...instantsQuery, ...pagingSchema } },
   result: listOf(pourSchema),
   answer: async (call) => {
@@ -39,7 +39,7 @@ const voidPours = command({
   method: 'POST',
   url: '/v1/locations/:loc/pours/void',
   operationId: 'voidPours',
-  summary: 'What was detected as pours of a keg between two instants was none.',
+  summary: 'Void all pours of a keg that were detected between two instants.',
   body: {
     type: 'object',
     additionalProperties: false,

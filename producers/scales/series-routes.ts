@@ -85,7 +85,7 @@ const lifespan = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg/lifespan',
   operationId: 'getKegLifespan',
-  summary: 'How long a keg lasted, and what was poured of it.',
+  summary: 'How long a keg lasted, and how much beer left it.',
   result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'Everything that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
   answer: async (call) => {
     const keg = call.params['keg'] ?? ''
@@ -99,7 +99,7 @@ const byHour = question({
   method: 'GET',
   url: '/v1/locations/:loc/pours/by-hour',
   operationId: 'getPoursByHour',
-  summary: 'What was poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
+  summary: 'Gallons poured by the hour of the location\'s own day (default: 30d); legacy: the average level by UTC hour.',
   query: { ...rangeQuery, properties: { ...rangeQuery.properties, legacy: { type: 'string', enum: ['true'] } } },
   result: { type: 'object', required: ['timezone', 'hours'], properties: { timezone: text, unseen_gallons: unseen, hours: { type: 'array', items: { type: 'object', required: ['hour_of_day'], properties: { hour_of_day: integer, gallons: number, pours: integer, avg_gallons: number } } } } },
   answer: async (call) => {
@@ -126,7 +126,7 @@ const styles = question({
   method: 'GET',
   url: '/v1/locations/:loc/styles',
   operationId: 'getStyles',
-  summary: 'What was poured of each style of beer (default: 30d), the most first.',
+  summary: 'Gallons poured of each style of beer (default: 30d), largest first.',
   query: rangeQuery,
   result: answered({ items: listed({ style: textOrNull, gallons: number, share: number }) }),
   answer: async (call) => {

@@ -32,7 +32,7 @@ export type TapStateItem = Key & {
   readonly tare_status: string | null
   /** The keg that was on the tap when it was read: another than the tap's until the first reading of a new one. */
   readonly keg_id: string | null
-  /** The level was measured on the keg that is on the tap now. Absent in the states of the series. */
+  /** The level was measured on the keg that is on the tap now. The series do not use it, and their states may lack it. */
   readonly level_measured?: boolean
   /** A pour goes on. */
   readonly pouring: boolean

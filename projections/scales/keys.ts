@@ -85,7 +85,7 @@ export const quarantinedKey = (key: string, device: string, at: { iso: string; n
   ({ PK: quarantinePartition(key), SK: `${quarantinedOf(device)}${at.iso}#${at.name}` })
 export const quarantineCountKey = (key: string, device: string): Key => ({ PK: quarantinePartition(key), SK: `COUNT#DEVICE#${device}` })
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
+export const ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
 /** Ids of locations, devices, beers and kegs: fit for a key, a topic and a path. */
 export const isId = (id: string): boolean => ID.test(id)
 export const isTap = (tap: string): boolean => /^\d\d$/.test(tap)

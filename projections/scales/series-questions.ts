@@ -1,4 +1,5 @@
 import { meanOf, sumOf, united } from '../bins.ts'
+import { compareText } from '../order.ts'
 import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
@@ -126,7 +127,7 @@ const locationQuestions = (asked: SeriesAsked) => {
     /** S62: gallons by beer, in the order of the beers' ids. The caller reads the styles of the beers. */
     poursByBeer: async (loc: string, range: Range) => {
       const byBeer = grouped((await leftAt(asked, ['pour'], loc, range)).pour, ({ keg }) => keg.beer_id)
-      return [...byBeer].map(([beer_id, pours]) => ({ beer_id, gallons: gallonsIn(pours) })).sort((a, b) => (a.beer_id < b.beer_id ? -1 : 1))
+      return [...byBeer].map(([beer_id, pours]) => ({ beer_id, gallons: gallonsIn(pours) })).sort((a, b) => compareText(a.beer_id, b.beer_id))
     },
   }
 }

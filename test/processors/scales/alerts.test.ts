@@ -52,7 +52,7 @@ describe('low keg', () => {
       expect(given(...byTimer).when(low(4, 40)).items[STATE]).not.toHaveProperty('_low')
     })
 
-    test('a reading in breach after the grace is when it fired', () => {
+    test('a late reading in breach that was measured after the grace moves the firing to its own time', () => {
       const lateTimer = [...breached, grace({ meta: { occurredAt: at(30) } })]
       given(...lateTimer).when(low(8, 9)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:08:00.000Z', value: 9 }, [hist(30, 'low_keg', 'TAP#07', 'active')]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: { value: 9 } })
       given(...lateTimer, low(8, 9)).when(low(10, 40)).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: {}, [hist(10, 'low_keg', 'TAP#07', 'resolved')]: { fired_at: '2026-11-16T12:08:00.000Z' } })
@@ -89,7 +89,7 @@ describe('low keg', () => {
     expect(items[STATE]).not.toHaveProperty('_low')
   })
 
-  test('S-n: a pending one ends at the threshold, since it must be in breach when it fires', () => {
+  test('S-n: a pending alert ends at the threshold, because an alert must be in breach when it fires', () => {
     given(...breached).when(low(3, 15)).then({ [ACTIVE]: null, [FIRING]: null })
     given(...breached, low(3, 15)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
     given(...breached, low(3, 15)).when(low(6)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
@@ -251,7 +251,7 @@ describe('silent device', () => {
     expect(when.items[DEVICE]).not.toHaveProperty('_silent')
   })
 
-  test('S51: one that comes back with what it kept ends its alert when the server receives it, and never in the instant it fired', () => {
+  test('S51: a device that sends its stored readings after a silence ends its alert when the server receives them, and never in the instant it fired', () => {
     given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(12) } })).then({
       [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: { fired_at: '2026-11-16T12:11:00.000Z', resolved_at: '2026-11-16T12:12:00.000Z' },
     })

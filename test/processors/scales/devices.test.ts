@@ -99,13 +99,13 @@ describe('telemetry', () => {
       given(...bar, tare(1, 160)).when(tare(2, 161)).then({ [TELEMETRY]: { battery_pct: 2, tare_full_lbs: 161, dropped: 2 } })
     })
 
-    test('one that is sent again changes nothing, whatever its age says then', () => {
+    test('a message that is sent again with another age changes nothing', () => {
       const { before, items } = given(...bar, message(1, 1, 80), message(2, 2, 70)).when(message(3, 1, 80))
       expect(items[TELEMETRY]).toEqual(before[TELEMETRY])
       given(...bar, message(2, 1, 80), message(2, 2, 70)).when(message(2, 1, 80)).then({ [TELEMETRY]: { battery_pct: 70 } })
     })
 
-    test('it replaces the battery of a reading too, and readings after it wait their five minutes', () => {
+    test('a message replaces the battery of a reading too, and a later reading counts only after five minutes', () => {
       given(...bar, reading({ at: at(1) })).when(message(2, 1, 70)).then({ [TELEMETRY]: { battery_pct: 70 } })
       given(...bar, message(2, 1, 70)).when(reading({ at: at(6), battery_pct: 90 })).then({ [TELEMETRY]: { battery_pct: 70 } })
       given(...bar, message(2, 1, 70)).when(reading({ at: at(7), battery_pct: 60 })).then({ [TELEMETRY]: { battery_pct: 60 } })
