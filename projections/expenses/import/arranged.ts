@@ -77,13 +77,16 @@ const peopleIn = (rows: readonly Placed[]): People => {
   return { members, aliases, currencies }
 }
 
+/** Replaces other ids of members by their own ids, and adds the currency of the group to a row without one. */
 const withOwnIds = (row: Row, { aliases, currencies }: People): Row => {
-  if (row['kind'] !== 'expense' && row['kind'] !== 'settlement') return row
-  const group = groupOf(row)
+  const group = row['kind'] === 'group' ? idIn(row, 'id') : groupOf(row)
   const own = (id: string | undefined): string | null => (id === undefined ? null : (aliases.get(`${group} ${id}`) ?? id))
-  const currency = textField(row, 'currency') ?? currencies.get(group) ?? null
+  const creator = idIn(row, 'createdBy') === undefined ? {} : { createdBy: own(idIn(row, 'createdBy')) }
+  if (row['kind'] === 'group') return { ...row, ...creator }
+  if (row['kind'] !== 'expense' && row['kind'] !== 'settlement') return row
+  const currency = textField(row, 'currency') ?? currencies.get(groupOf(row)) ?? null
   if (row['kind'] === 'settlement') return { ...row, currency, fromUserId: own(idIn(row, 'fromUserId')), toUserId: own(idIn(row, 'toUserId')) }
-  return { ...row, currency, payerId: own(idIn(row, 'payerId')), splits: splitsIn(row).map((split) => ({ ...split, userId: own(idIn(split, 'userId')) })) }
+  return { ...row, ...creator, currency, payerId: own(idIn(row, 'payerId')), splits: splitsIn(row).map((split) => ({ ...split, userId: own(idIn(split, 'userId')) })) }
 }
 
 const splitsIn = (row: Row): readonly Row[] => {

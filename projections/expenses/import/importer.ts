@@ -31,8 +31,8 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
     if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const [created, createdBy] = [{ key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }, idIn(row, 'createdBy')]
-    const made: Said = { ...created, person: createdBy !== undefined && isId(createdBy) ? createdBy : null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
+    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
+    const made: Said = { ...created, person: creatorIn(row) ?? null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
     const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
   },
@@ -68,6 +68,12 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
 const pictureIn = (row: Row): string | null => {
   const text = textField(row, 'avatarUrl')
   return text !== undefined && (isHttpsUrl(text) || /^[^:\s]+$/.test(text)) ? text : null
+}
+
+/** The person who created the group or recorded the expense. Undefined if the row names none, or text that is no id. */
+const creatorIn = (row: Row): string | undefined => {
+  const id = idIn(row, 'createdBy')
+  return id !== undefined && isId(id) ? id : undefined
 }
 
 const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events', events, ...(note !== undefined && { note }) })
@@ -115,8 +121,8 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
   const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
   const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
-  // Our own export names the person who recorded it, who can correct it later.
-  return noted([{ type: 'ExpenseRecorded', key, person: idIn(row, 'createdBy') ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
+  // Our own export names the person who recorded the expense. They can correct it later.
+  return noted([{ type: 'ExpenseRecorded', key, person: creatorIn(row) ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
 }
 
 const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {

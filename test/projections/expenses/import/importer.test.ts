@@ -213,6 +213,12 @@ describe('rows of our own export', () => {
     expect(await fresh(rows, reader)).toEqual([])
   })
 
+  test('E45: the person who recorded an expense has the id of the member; the payer recorded it if the row names no id', () => {
+    const createdBy = (more: object) => (folded([{ ...group, createdBy: 42 }, member('1'), member('2', { telegramId: 42 }), expense('e1', { splits: [{ userId: '1', amount: 100 }], ...more })]).items[E1] as ExpenseItem).createdBy
+    expect([{ createdBy: 42 }, { createdBy: '2' }, { createdBy: 'a b' }, { createdBy: null }, {}].map(createdBy)).toEqual(['2', '2', '1', '1', '1'])
+    expect(folded([{ ...group, createdBy: 42 }, member('2', { telegramId: 42 })]).items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: '2' })
+  })
+
   test('E45: never undo what people changed here since, and complete an import that ended early', async () => {
     const dated = [{ ...rows[0], ownerSince: '2024-01-20T00:00:00.000Z' }, ...rows.slice(1), member('4', { leftAt: '2024-01-25T00:00:00.000Z' })]
     const undated = [{ ...rows[0], ownerSince: 'soon', archivedAt: '2099-01-01T00:00:00.000Z' }, ...dated.slice(1)]
