@@ -45,8 +45,6 @@ export const instantOf = (text: string | undefined): number | undefined => {
 
 const own = (row: Row, name: string): Value | undefined => (Object.hasOwn(row, name) ? row[name] : undefined)
 
-export { isObject }
-
 const isTyped = (value: unknown): boolean => isObject(value) && typeof value['S'] === 'string'
 
 const plain = (value: unknown): Value | undefined => {

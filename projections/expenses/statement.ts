@@ -1,5 +1,5 @@
 import type { Item } from '../item.ts'
-import { isObject } from '../rows.ts'
+import { isObject } from '../../schemas/object.ts'
 import type { Change, Lines, Telling } from '../telling.ts'
 import { netOf } from './debts.ts'
 import type { BalanceItem, EntryItem, MemberItem, Standing } from './items.ts'

@@ -1,6 +1,7 @@
 import type { ImportLine, ImportOptions } from '../../importing.ts'
 import { compareText } from '../../order.ts'
-import { field, instantOf, isObject, rowOf, textField, type Row } from '../../rows.ts'
+import { isObject } from '../../../schemas/object.ts'
+import { field, instantOf, rowOf, textField, type Row } from '../../rows.ts'
 import { oneTxHash } from '../keys.ts'
 import { idIn } from './old-splits.ts'
 import { isSpliit, spliitRows } from './spliit.ts'

@@ -1,5 +1,5 @@
 import type { Row } from '../../rows.ts'
-import { isObject } from '../../rows.ts'
+import { isObject } from '../../../schemas/object.ts'
 import { decimalsOf } from '../currencies.ts'
 import { divided } from '../splits.ts'
 
