@@ -109,7 +109,7 @@ const claimedTwice = (rows: readonly Placed[]): ReadonlyMap<Placed, Placed> => {
   return twice
 }
 
-/** Who paid or shared without being a member has left meanwhile: they join for what they were in, and leave after it. */
+/** A person who paid or shared and is no member in the file has left meanwhile. They join at their first row and leave at their last. */
 const strangersIn = (rows: readonly Placed[], { members }: People): readonly Placed[] => {
   const found = new Map<string, { group: string; id: string; name: string | null; first: string; last: string; line: number; nth: number }>()
   for (const { line, nth, row } of rows) {

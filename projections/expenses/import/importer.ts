@@ -51,7 +51,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
   left: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
     const joinedAt = textField(row, 'joinedAt')
-    // Who joined for these rows leaves after them; who was there before does not.
+    // Only a person who joined by the rows of this file leaves again. A person who was a member before stays.
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
     return noted([{ key, person: userId, ...changed(row, 'leftAt', at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
   },
@@ -82,12 +82,13 @@ const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events
 const timeIn = (row: Row, names: readonly string[]): number | undefined =>
   names.map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name))).find((ms) => ms !== undefined && isInstant(ms))
 
-/** Nothing was said after now: balances never go back, and would stand in the future until then. */
+/** A time in the future becomes now: times of balances never go back, so balances would keep the future time until then. */
 const saidAt = (row: Row, names: readonly string[], now: number): number => Math.min(timeIn(row, names) ?? now, now)
 
+/** The times of a change that the row dates in this field. Without a date, or with one in the future, the change occurs now and has no `changedAt`. */
 const changed = (row: Row, name: string, now: number): Pick<Said, 'occurredAt' | 'changedAt'> => {
-  const told = timeIn(row, [name])
-  return told === undefined || told > now ? { occurredAt: now } : { occurredAt: told, changedAt: told }
+  const stated = timeIn(row, [name])
+  return stated === undefined || stated > now ? { occurredAt: now } : { occurredAt: stated, changedAt: stated }
 }
 
 const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)

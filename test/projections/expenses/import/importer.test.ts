@@ -36,7 +36,7 @@ const eventsOf = (rows: readonly unknown[], options = {}): readonly Event[] => r
 )))
 const unreadable = (rows: readonly unknown[], options = {}) => readAll(rows, options).flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : []))
 
-/** What is said of rows where something is there already. */
+/** The events of rows that the table does not contain yet. */
 const fresh = async (rows: readonly unknown[], reader: Reader): Promise<readonly unknown[]> => {
   const said = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
   const known = await Promise.all(said.map(async (one) => expensesImporter.known?.(one, reader)))
