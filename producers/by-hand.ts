@@ -1,3 +1,4 @@
+import { isHash } from '../projections/access/keys.ts'
 import { Fault } from '../schemas/fault.ts'
 import { isCalendarDate } from '../schemas/rfc3339.ts'
 import type { FieldsOfEvent } from '../schemas/from-json.ts'
@@ -36,7 +37,7 @@ export const COMMON_INTERNAL: ByHand['internal'] = {
 /** Text of at most this many characters, with at least one that is not a space. */
 export const words = (most: number): FieldRule => ({ is: (text) => text.length <= most && /\S/.test(text), what: `text of 1 to ${most} characters` })
 export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
-export const HASH: FieldRule = { like: /^[0-9a-f]{64}$/ }
+export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 
 /** Fault: `bad-event` if the event is the program's own, has a key of another form or a value outside its range. */
 export const checkByHand = (rules: ByHand, { type, key, fields, now }: { readonly type: string; readonly key: string; readonly fields: FieldsOfEvent; readonly now: number }): void => {

@@ -1,36 +1,36 @@
 import type { Reader } from './table.ts'
 
-/** The source of events that an import says. */
+/** `meta.source` of imported events. */
 export const IMPORT_SOURCE = 'import'
 
-/** Where a row came from. */
+/** The origin of a row. */
 export interface Origin {
   /** The same for the same file, so that importing it again changes nothing. */
   readonly importId: string
   readonly rowHash: string
-  /** When the import runs, for rows that do not tell their time. */
+  /** The time of the import, for rows without a time. */
   readonly at: number
 }
 
-/** An event that a row says, without its envelope. */
+/** An event of a row, without its envelope. */
 export interface Said {
   readonly type: string
   readonly key: string
-  /** Who said it, and whose words they are; null where nobody can be named. */
+  /** The actor and subject of the event. Null if the row names nobody. */
   readonly person: string | null
   readonly occurredAt: number
   readonly data: unknown
   readonly personal: unknown
-  /** Of something that may be there by others' word: said only where it began then. */
+  /** For a departure: appended only if the membership began at this time. */
   readonly since?: number
   /** The time of a change as the row states it. Absent if the row states none, or one in the future. */
   readonly changedAt?: number
 }
 
 export type Read =
-  /** `note` is what the row says and no event can. */
+  /** `note`: the part of the row that no event can store. */
   | { readonly kind: 'events'; readonly events: readonly Said[]; readonly note?: string }
-  /** What is derived comes from the events again. */
+  /** The row is derived from others. The folds produce it again from the events. */
   | { readonly kind: 'derived' }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
@@ -42,12 +42,12 @@ export interface ImportLine {
   readonly text: string
 }
 
-/** How a domain takes over what other tables hold. */
+/** Imports the rows of other tables into a domain. */
 export interface Importer {
   read(row: unknown, origin: Origin): Read
-  /** Where rows rest on each other: all of a file, in the order in which they are said. Without it they are said as they lie. */
+  /** Sorts all rows of a file, for a domain whose rows depend on each other. Without it the rows keep the order of the file. */
   readonly arranged?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
-  /** Whether what is said is there already, and is not said again. Without it the fold alone tells. */
+  /** True if the event is there already and is not appended again. Without it the fold alone decides. */
   readonly known?: (said: Said, reader: Reader) => Promise<boolean>
   /** The record of a complete import, one per key. */
   readonly ended?: {

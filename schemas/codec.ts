@@ -48,8 +48,11 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing), decodeSealed: decodeSealed({ registry, forms }) }
 }
 
+/** Leaves sealed fields closed. */
+const WITHOUT_KEYS: Parameters<typeof createDecode>[2] = { isPlain: () => true, opening: () => FORGOTTEN }
+
 const decodeSealed = ({ registry, forms }: { registry: Registry; forms: Forms }): NonNullable<Codec['decodeSealed']> => {
-  const decode = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
+  const decode = createDecode(registry, forms, WITHOUT_KEYS)
   return (value) => {
     const event = decode(value)
     return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
@@ -68,7 +71,7 @@ export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint
 }
 
 const headOf = (registry: Registry, forms: Forms): NonNullable<Codec['head']> => {
-  const skim = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
+  const skim = createDecode(registry, forms, WITHOUT_KEYS)
   return (value) => {
     const { type, meta } = skim(value)
     const { name, version } = registry.byId(Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1)) as Locked
@@ -91,7 +94,7 @@ const keysOf = ({ registry, forms }: { registry: Registry; forms: Forms }, seali
       try {
         skim(value)
       } catch {
-        // What cannot be read needs no key; whoever reads it for real says why.
+        // A value that cannot be decoded needs no key. `decode` reports the reason.
       }
     }
     const wanted = [...subjects]

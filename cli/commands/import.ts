@@ -60,7 +60,7 @@ const tell = ({ output }: Context, read: Report & { readonly users: number }, js
   const { rows, events, changed, known, derived, users, unreadable, refused, notes } = read
   const told = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
   for (const { line, reason } of told.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
-  if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json tells them all`)
+  if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json shows all`)
   if (json) output.line(JSON.stringify({ rows, events, changed, known, derived, users, unreadable, refused, notes, visible: true }))
   else output.line(`${counted(rows, 'row')}: ${count(changed)} imported (${counted(events, 'event')}), ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
 }
@@ -93,7 +93,7 @@ async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonl
   if (part.length > 0) yield part
 }
 
-/** Where rows rest on each other, all of them are held here at once. */
+/** The rows in the order of the importer. If rows depend on each other, all of them are in memory at once. */
 async function* arranged(domain: string, file: string, options: Arranging): AsyncIterable<ImportLine> {
   const { arranged: arrange } = importerOf(domain)
   if (arrange === undefined) return yield* rowsOf(file)
@@ -102,7 +102,7 @@ async function* arranged(domain: string, file: string, options: Arranging): Asyn
   yield* arrange(lines, options)
 }
 
-/** One item a line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
+/** One item per line (NDJSON, a DynamoDB export), or one document with all of them (the answer of a scan, an array). */
 async function* rowsOf(file: string): AsyncIterable<ImportLine> {
   try {
     yield* (await isDocument(file)) ? itemsOf(file) : linesOf(file)

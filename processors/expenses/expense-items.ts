@@ -13,7 +13,7 @@ interface Place {
   readonly id: string
 }
 
-/** What an expense is by its newest word, with names and title as they are now (E-k). */
+/** The fields of an expense that its newest event sets, with the present names and title (E-k). */
 export const spending = (work: Work, { data, meta, personal }: ExpenseRecorded | ExpenseRevised, { group, spentAt, id }: Place) => {
   const { payerId, amountMinor, currency, exponent, splitType, splits, category } = data
   const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null

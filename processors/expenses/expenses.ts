@@ -88,7 +88,7 @@ interface Change {
   readonly reason?: string | null
 }
 
-/** What an expense was leaves the group's items and balances, and what it is enters, with a line of the statement. */
+/** Replaces `before` by `after` in the items and balances of the group, and adds an entry to the statement. */
 export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after, reason }: Change): Result => {
   const group = event.meta.key
   const moved = contribute(work, group, event.meta.occurredAt, [...(before ? [negated(ofExpense(before))] : []), ...(after ? [ofExpense(after)] : [])])

@@ -1,6 +1,7 @@
 import type { InvitationCreated, InvitationRevoked, MemberJoined } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
+import { isHash } from '../../projections/access/keys.ts'
 import type { GroupItem, Invitation, InvitationsItem, MemberItem } from '../../projections/expenses/items.ts'
 import { invitationsKey, isId, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
@@ -24,7 +25,7 @@ export const invitationCreated = (event: InvitationCreated, get: Get): Result =>
   const { data: { invitationId: id, secretHash: hash, expiresAt }, meta: { key, actorId, occurredAt } } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  if (!isId(id) || !/^[0-9a-f]{64}$/.test(hash) || expiresAt <= occurredAt || expiresAt > occurredAt + MOST_VALID_MS) {
+  if (!isId(id) || !isHash(hash) || expiresAt <= occurredAt || expiresAt > occurredAt + MOST_VALID_MS) {
     return refuse('invitation-invalid', 'An invitation has an id, the SHA-256 of its secret, and expires within 30 days.')
   }
   const before = invitationsOf(get, key)

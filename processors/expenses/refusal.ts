@@ -14,3 +14,5 @@ export const refuse = (code: RefusalCode, detail: string): Refused => ({ refusal
 export type Refused = Required<Pick<Result, 'refusal'>>
 
 export const noGroup = (group: string): Refused => refuse('group-not-found', `There is no group ${group}.`)
+
+export const leftGroup = (user: string, group: string, leftAt: string): Refused => refuse('member-left', `${user} left group ${group} on ${leftAt.slice(0, 10)}.`)

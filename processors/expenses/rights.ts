@@ -3,7 +3,7 @@ import { IMPORT_SOURCE } from '../../projections/importing.ts'
 import type { Get } from '../../projections/projection.ts'
 import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
 import { groupKey, memberKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
-import { noGroup, refuse, type Refused } from './refusal.ts'
+import { leftGroup, noGroup, refuse, type Refused } from './refusal.ts'
 
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {
@@ -24,11 +24,11 @@ export const membersOnly = (group: string): Refused => refuse('members-only', `O
 export const inactiveRefusal = (get: Get, group: string, user: string): Refused | undefined => {
   const member = get<MemberItem>(memberKey(group, user))
   if (member === undefined || member.removedAt !== undefined) return membersOnly(group)
-  return member.leftAt === undefined ? undefined : refuse('member-left', `${user} left group ${group} on ${member.leftAt.slice(0, 10)}.`)
+  return member.leftAt === undefined ? undefined : leftGroup(user, group, member.leftAt)
 }
 
 /** True if this user caused the event, or an import or an operator (without an actor). */
-export const isOf = ({ meta: { actorId, source } }: Pick<Event, 'meta'>, user: string | null | undefined): boolean => actorId === null || actorId === user || source === IMPORT_SOURCE
+export const isOf = (event: Pick<Event, 'meta'>, user: string | null | undefined): boolean => event.meta.actorId === null || event.meta.actorId === user || isImported(event)
 
 export const isImported = ({ meta: { source } }: Pick<Event, 'meta'>): boolean => source === IMPORT_SOURCE
 
@@ -37,6 +37,4 @@ export const ownerOnly = (event: Event, { id, ownerId }: GroupItem): Refused | u
   isOf(event, ownerId) ? undefined : refuse('owner-only', `Only the owner of group ${id} can do this.`)
 
 /** True if a person asked for the event: neither Telegram, an import nor another event caused it. */
-const isCommand = ({ meta: { source } }: Event): boolean => !isReport(source) && source !== IMPORT_SOURCE
-
-const isReport = (source: string): boolean => source === TELEGRAM_SOURCE || source === DERIVED_SOURCE
+const isCommand = (event: Event): boolean => ![TELEGRAM_SOURCE, DERIVED_SOURCE].includes(event.meta.source) && !isImported(event)

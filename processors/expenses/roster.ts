@@ -30,6 +30,6 @@ export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): 
 
 /** Members who joined at the same time are ordered by id. */
 const firstOf = (members: RosterItem['members']): string | null => {
-  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => (joinedA === joinedB ? compareText(a, b) : joinedA < joinedB ? -1 : 1))
+  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => compareText(joinedA, joinedB) || compareText(a, b))
   return first?.[0] ?? null
 }

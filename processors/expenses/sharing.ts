@@ -5,7 +5,7 @@ import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
 import type { Work } from '../access/work.ts'
 import { exponentFits } from './balances.ts'
 import { isCurrency } from './groups.ts'
-import { refuse, type Refused } from './refusal.ts'
+import { leftGroup, refuse, type Refused } from './refusal.ts'
 import { isImported } from './rights.ts'
 
 /** So that a revision to as many others fits one commit (E-f). */
@@ -42,15 +42,17 @@ const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | Expense
   return sum === amountMinor ? undefined : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
 }
 
-/** Why these people cannot be named as members; undefined if they can. Those who were in the expense before may have left since. */
+/** Refuses the first of these people who is not a member. People whom the expense named before can stay in it after they left. */
 export const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
   const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
-  const left = (user: string): string | undefined => work.get<MemberItem>(memberKey(group, user))?.leftAt
-  const gone = users.find((user) => isId(user) && !stay.has(user) && left(user) !== undefined)
-  return strangerAmong(work, group, users) ?? (gone === undefined ? undefined : refuse('member-left', `${gone} left group ${group} on ${left(gone)?.slice(0, 10)}.`))
+  const left = users.flatMap((user) => {
+    const leftAt = isId(user) && !stay.has(user) ? work.get<MemberItem>(memberKey(group, user))?.leftAt : undefined
+    return leftAt === undefined ? [] : [leftGroup(user, group, leftAt)]
+  })
+  return strangerAmong(work, group, users) ?? left[0]
 }
 
-/** Who was never a member. */
+/** Refuses the first of these people who was never a member. */
 export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => {
   const stranger = users.find((user) => !isId(user) || work.get(memberKey(group, user)) === undefined)
   return stranger === undefined ? undefined : refuse('member-unknown', `${stranger} was never a member of group ${group}.`)

@@ -16,7 +16,7 @@ const balances = question({
   method: 'GET',
   url: '/api/groups/:groupId/balances',
   operationId: 'listBalances',
-  summary: 'What everybody paid, bears, sent and received, by currency: now, or as it was.',
+  summary: 'The balances of the group by currency: what each person paid, bears, sent and received, now or at an earlier time.',
   query: {
     type: 'object',
     additionalProperties: false,

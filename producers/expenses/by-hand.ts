@@ -1,12 +1,11 @@
 import { decimalsOf } from '../../projections/expenses/currencies.ts'
+import { isChatId, isId, isTxHash } from '../../projections/expenses/keys.ts'
 import { MOST_MINOR } from '../../projections/expenses/money.ts'
 import { isHttpsUrl } from '../../projections/https-url.ts'
 import type { FieldsOfEvent } from '../../schemas/from-json.ts'
 import { COMMON_INTERNAL, HASH, words, type ByHand, type FieldRule } from '../by-hand.ts'
-import { idSchema } from './params.ts'
 
-const id: FieldRule = { is: (text) => text.length <= idSchema.maxLength && new RegExp(idSchema.pattern).test(text), what: 'an id of 1 to 64 letters, digits, and _ . : @ -' }
-const txHash: FieldRule = { like: /^[A-Za-z0-9_+/=-]{16,128}$/ }
+const id: FieldRule = { is: isId, what: 'an id of 1 to 64 letters, digits, and _ . : @ -' }
 
 /** The parts of an expense sum up to it, and an amount has the decimals of its currency. */
 const check = (data: FieldsOfEvent['data']): string | undefined => {
@@ -30,7 +29,7 @@ export const expensesByHand: ByHand = {
   key: /^[A-Za-z0-9][A-Za-z0-9_.:@+/=-]{0,139}$/,
   fields: {
     expenseId: id, settlementId: id, groupId: id, invitationId: id, payerId: id, userId: id, fromUserId: id, toUserId: id,
-    txHash, chatId: { like: /^-?\d{1,20}$/ },
+    txHash: { is: isTxHash, what: 'the hash of a transaction, in hex or base64' }, chatId: { is: isChatId, what: 'the number of a Telegram chat, such as -1001234567890' },
     revision: { from: 1, to: 1e9 },
     amountMinor: { from: 0, to: Number(MOST_MINOR) }, minor: { from: 0, to: Number(MOST_MINOR) },
     currency: { is: (code) => decimalsOf(code) !== undefined, what: 'a currency of ISO 4217 such as EUR, or TON' },

@@ -45,7 +45,7 @@ export const revisionSchema = {
 export type NewExpense = XStatic<typeof newExpenseSchema>
 export type Revision = XStatic<typeof revisionSchema>
 
-/** What an expense is said in: the group, who is in it, and whether it was heard of before. */
+/** The context of a request: the group, its members, and the expense if the request was received before. */
 export interface Around {
   readonly group: GroupItem
   readonly members: readonly MemberItem[]
@@ -82,7 +82,7 @@ const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevi
   const credits = new Set([`${current.currency} ${current.payerId}`, `${data.currency} ${data.payerId}`]).size
   // The expense at its old and at its new date, its name and its entry; for each currency the balance and that of an earlier day.
   if (sharing + 4 + 2 * currencies + credits <= MAX_CHANGES) return
-  throw mistake(409, { pointer: '/date', code: 'too-many-changes', detail: '/date: a new date and so many other participants do not fit one change. Change the date first and the participants then.' })
+  throw mistake(409, { pointer: '/date', code: 'too-many-changes', detail: '/date: a new date and so many other participants do not fit one change. Change the date first, and then the participants.' })
 }
 
 const DAY_LENGTH = '2026-11-16'.length
@@ -108,7 +108,7 @@ interface Resaid extends Omit<NewExpense, 'splits'> {
 interface Within extends Around {
   readonly expenseId: string
   readonly defaults: { readonly currency: string; readonly payerId: string }
-  /** Who may be named though they are no member now. */
+  /** People who can be named although they are not members now. */
   readonly known: readonly string[] | undefined
 }
 

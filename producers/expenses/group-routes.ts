@@ -49,7 +49,7 @@ const oneGroup = question({
 })
 
 const title = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
-const chatId = { type: 'string', minLength: 1, maxLength: 21, description: 'Of the Telegram chat; below zero for groups.' } as const
+const chatId = { type: 'string', minLength: 1, maxLength: 21, description: 'The id of the Telegram chat. Ids of groups are below zero.' } as const
 const DEFAULT_CURRENCY = 'TON'
 
 const createGroup = command({
@@ -61,7 +61,7 @@ const createGroup = command({
     type: 'object',
     additionalProperties: false,
     required: ['title'],
-    properties: { title, currency: { ...currencySchema, description: 'What amounts are in unless told: a code of ISO 4217, or TON, which it is unless told.' }, chatId, ...personProperties },
+    properties: { title, currency: { ...currencySchema, description: 'The default currency of amounts: a code of ISO 4217, or TON. Default: TON.' }, chatId, ...personProperties },
   },
   status: 201,
   result: groupWithMembersSchema,

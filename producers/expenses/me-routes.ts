@@ -23,7 +23,7 @@ const me = question({
   method: 'GET',
   url: '/api/users/me',
   operationId: 'getMe',
-  summary: 'Who you are, as your groups last heard it; before they did, as you came in.',
+  summary: 'Your profile: the newest one of your groups, or the one of your sign-in if no group has one.',
   result: personSchema,
   answer: async (call) => profileView(call.caller.user, (await asking(call).profile(call.caller.user)) ?? call.caller.profile),
 })

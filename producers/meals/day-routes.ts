@@ -10,7 +10,7 @@ const summaries = question({
   method: 'GET',
   url: '/v1/summaries',
   operationId: 'listSummaries',
-  summary: 'What was eaten a day, with the targets that held on it.',
+  summary: 'The nutrition of each day, with the targets of that day.',
   query: { ...spanQuerySchema, required: ['from', 'to'] },
   result: listOf(summarySchema),
   answer: async ({ caller: { reader, user }, query }) => {

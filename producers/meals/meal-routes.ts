@@ -79,7 +79,7 @@ const correctMeal = command({
   method: 'PATCH',
   url: '/v1/meals/:id',
   operationId: 'correctMeal',
-  summary: 'Correct a meal: its time, day, words or numbers. What is not named stays.',
+  summary: 'Correct a meal: its time, day, words or numbers. Fields that the body does not name stay.',
   body: correctionSchema,
   status: 200,
   result: mealSchema,
@@ -108,7 +108,7 @@ const restoreMeal = command({
   method: 'POST',
   url: '/v1/meals/:id/restore',
   operationId: 'restoreMeal',
-  summary: 'Bring a deleted meal back to where it was.',
+  summary: 'Restore a deleted meal as it was.',
   status: 200,
   result: mealSchema,
   decide: async (call) => {

@@ -30,7 +30,7 @@ const PLACE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w
 
 /** Four streams merged by time (E22), the newest first. The cursor is the last place. */
 export const activityOf = async (reader: Reader, user: string, { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<Page<Activity>> => {
-  if (cursor !== undefined && !PLACE.test(cursor)) throw new Fault('bad-cursor', 'That is no cursor of a user’s activity. Ask again without one.')
+  if (cursor !== undefined && !PLACE.test(cursor)) throw new Fault('bad-cursor', 'The cursor is not one of this list. Repeat the request without it.')
   const found = (await Promise.all(STREAMS.map((stream) => placedIn(reader, user, stream, { limit, ...(cursor !== undefined && { cursor }) })))).flat()
   const merged = found.sort((a, b) => (a.place > b.place ? -1 : 1))
   const page = merged.slice(0, limit)
@@ -41,14 +41,14 @@ export const activityOf = async (reader: Reader, user: string, { limit, cursor }
 const placedIn = async (reader: Reader, user: string, { kind, index, sk, prefix }: (typeof STREAMS)[number], { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<readonly Placed[]> => {
   const to = cursor === undefined ? `${prefix}~` : prefix + cursor.slice(0, cursor.indexOf(' '))
   const placed: Placed[] = []
-  // One more than asked for tells whether there are more, and another is the cursor's own.
+  // One item more than the limit shows that there are more. Another one can be the item of the cursor.
   for await (const items of pages(reader, { index, pk: ofUser(user), from: prefix, to, reverse: true, limit: limit + 2 })) {
     for (const item of items) {
       const sortKey = String(item[sk]).slice(prefix.length)
       const place = `${sortKey} ${kind} ${String(item['groupId'])}`
       if (cursor === undefined || place < cursor) placed.push({ sortKey, place, activity: { kind, item } as Activity })
     }
-    // Items with the same sort key are in no order: all of those at the end of the page are needed.
+    // Items with the same sort key have no fixed order, so all items with the last sort key of the page are read.
     if (placed.length > limit && placed.at(-1)?.sortKey !== placed[limit - 1]?.sortKey) break
   }
   return placed

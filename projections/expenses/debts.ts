@@ -12,14 +12,14 @@ export interface Debt {
 /** Paid − share + sent − received (E-d). */
 export const netOf = ({ paid, share, sent, received }: Standing): bigint => minorOf(paid) - minorOf(share) + minorOf(sent) - minorOf(received)
 
-/** Up to so many people with a balance other than zero, `simplified` finds the fewest payments. It takes about a millisecond for so many. */
+/** The most people with a balance other than zero for whom `simplified` finds the fewest payments. Their division takes about a millisecond. */
 export const MOST_EXACT = 14
 
 type Net = readonly [user: string, net: bigint]
 
-const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => (a < b ? -1 : 1))
+const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => compareText(a, b))
 
-/** True if there are more people than `simplified` finds the fewest payments for: then it needs the pairwise debts. */
+/** True if more than MOST_EXACT people have a balance other than zero. Then `simplified` needs the pairwise debts. */
 export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
 
 /**

@@ -84,7 +84,7 @@ const expenseQueries = (reader: Reader) => ({
   deletedExpenses: (group: string, paging: Paging) => list<DeletedExpenseItem>(reader, { pk: groupPartition(group), prefix: DELETED, reverse: true, ...paging }),
   /** E16, wherever it lies. */
   expenseNamed: (expense: string) => first<ExpenseItem>(reader, { index: NAME_INDEX, pk: expenseNamed(expense), limit: 1 }),
-  /** Of one expense, the oldest first; ids are of a group, so others' are left out of the page. */
+  /** The history of one expense, the oldest first. Another group can have an expense with the same id: its entries are left out of the page. */
   history: async (group: string, expense: string, paging: Paging): Promise<Page<EntryItem>> => {
     const { items, ...rest } = await list<EntryItem>(reader, { index: NAME_INDEX, pk: historyOf(expense), ...paging })
     return { items: items.filter(({ PK }) => PK === groupPartition(group)), ...rest }

@@ -3,7 +3,7 @@ import type { MealLoggedData } from '../../schemas/generated/meals.ts'
 import { mealsQueries } from './queries.ts'
 import { upcast } from './upcast.ts'
 
-/** Rows of a meals table are each a user's own: they are said as they lie. */
+/** Rows of a meals table do not depend on each other, so they keep the order of the file. */
 export const mealsImporter: Importer = {
   read(row, origin) {
     const said = upcast(row, origin)

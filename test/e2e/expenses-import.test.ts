@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { fileOf } from './imports.ts'
+import { fileOf, SPLIIT, type Report } from './imports.ts'
 import { freshFolder, run, tell } from './program.ts'
-
-const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
 
 const at = (second: number): string => new Date(Date.UTC(2024, 0, 20, 18, 0, second)).toISOString()
 const rows = [
@@ -18,11 +16,6 @@ const rows = [
   { PK: 'GROUP#g1', SK: 'USER#1', id: '1', telegramId: 1, name: 'Ann', joinedAt: '2024-01-15T10:35:00.000Z' },
   { PK: 'GROUP#g1', SK: 'METADATA', id: 'g1', title: 'Roommates', currency: 'EUR', createdAt: '2024-01-15T10:30:00.000Z' },
 ]
-
-interface Report {
-  readonly events: number
-  readonly known: number
-}
 
 describe('import expenses', { timeout: 120_000 }, () => {
   test('E45: every row is told as taken, known or refused with line and reason; the same file again says nothing', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { client, freshFolder, newToken, startCommand, tell, type Env, type Server } from './program.ts'
 
-const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
+export const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
 
 const mealRow = (nth: number, user: string) => ({
   PK: `USER#${nth % 2 === 0 ? user : 'bob'}`, SK: `MEAL#${new Date(Date.UTC(2024, 2, 1, 8) + nth * 60_000).toISOString()}#${user}${nth}`, mealSummary: `Meal ${nth}`,
@@ -55,7 +55,14 @@ export const importFile = async (env: Env, domain: string, file: string): Promis
 
 /** Every event in the log of a domain, as its id. */
 export const eventIds = async (env: Env, domain: string): Promise<readonly string[]> =>
-  (await tell(['events', '--domain', domain, '--json'], env)).split('\n').filter((line) => line !== '').map((line) => /"eventId":"([^"]+)"/.exec(line)?.[1] ?? line)
+  (await metasIn(env, domain)).map(({ eventId }) => eventId)
+
+interface ShownEvent {
+  readonly event: { readonly meta: { readonly eventId: string; readonly source: string } }
+}
+
+const metasIn = async (env: Env, domain: string): Promise<readonly ShownEvent['event']['meta'][]> =>
+  (await tell(['events', '--domain', domain, '--json'], env)).split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as ShownEvent).event.meta)
 
 /** Imports a file, the file again, its rows in another order, and its two halves: only the first import appends. */
 export const importAgain = async (env: Env, domain: string, rows: readonly object[]): Promise<void> => {
@@ -99,15 +106,9 @@ export const importAfterChanges = async (env: Env, server: Server): Promise<void
   expect(await importedEvents(env)).toEqual(imported)
 }
 
-interface ShownEvent {
-  readonly event: { readonly meta: { readonly eventId: string; readonly source: string } }
-}
-
 /** The ids of the events that imports appended to the log of meals. */
-const importedEvents = async (env: Env): Promise<readonly string[]> => {
-  const lines = (await tell(['events', '--domain', 'meals', '--json'], env)).split('\n').filter((line) => line !== '')
-  return lines.map((line) => JSON.parse(line) as ShownEvent).map(({ event }) => event.meta).filter(({ source }) => source === 'import').map(({ eventId }) => eventId)
-}
+const importedEvents = async (env: Env): Promise<readonly string[]> =>
+  (await metasIn(env, 'meals')).filter(({ source }) => source === 'import').map(({ eventId }) => eventId)
 
 /** Two imports of one file at the same time append each event once. */
 export const importTwiceAtOnce = async (env: Env): Promise<void> => {

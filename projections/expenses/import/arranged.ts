@@ -1,7 +1,7 @@
 import type { ImportLine, ImportOptions } from '../../importing.ts'
 import { compareText } from '../../order.ts'
-import { field, instantOf, rowOf, textField, type Row } from '../../rows.ts'
 import { isObject } from '../../../schemas/object.ts'
+import { field, instantOf, rowOf, textField, type Row } from '../../rows.ts'
 import { oneTxHash } from '../keys.ts'
 import { idIn } from './old-splits.ts'
 import { isSpliit, spliitRows } from './spliit.ts'
@@ -78,13 +78,16 @@ const peopleIn = (rows: readonly Placed[]): People => {
   return { members, aliases, currencies }
 }
 
+/** Replaces other ids of members by their own ids, and adds the currency of the group to a row without one. */
 const withOwnIds = (row: Row, { aliases, currencies }: People): Row => {
-  if (row['kind'] !== 'expense' && row['kind'] !== 'settlement') return row
-  const group = groupOf(row)
+  const group = row['kind'] === 'group' ? idIn(row, 'id') : groupOf(row)
   const own = (id: string | undefined): string | null => (id === undefined ? null : (aliases.get(`${group} ${id}`) ?? id))
-  const currency = textField(row, 'currency') ?? currencies.get(group) ?? null
+  const creator = idIn(row, 'createdBy') === undefined ? {} : { createdBy: own(idIn(row, 'createdBy')) }
+  if (row['kind'] === 'group') return { ...row, ...creator }
+  if (row['kind'] !== 'expense' && row['kind'] !== 'settlement') return row
+  const currency = textField(row, 'currency') ?? currencies.get(groupOf(row)) ?? null
   if (row['kind'] === 'settlement') return { ...row, currency, fromUserId: own(idIn(row, 'fromUserId')), toUserId: own(idIn(row, 'toUserId')) }
-  return { ...row, currency, payerId: own(idIn(row, 'payerId')), splits: splitsIn(row).map((split) => ({ ...split, userId: own(idIn(split, 'userId')) })) }
+  return { ...row, ...creator, currency, payerId: own(idIn(row, 'payerId')), splits: splitsIn(row).map((split) => ({ ...split, userId: own(idIn(split, 'userId')) })) }
 }
 
 const splitsIn = (row: Row): readonly Row[] => {
@@ -106,7 +109,7 @@ const claimedTwice = (rows: readonly Placed[]): ReadonlyMap<Placed, Placed> => {
   return twice
 }
 
-/** Who paid or shared without being a member has left meanwhile: they join for what they were in, and leave after it. */
+/** A person who paid or shared and is no member in the file has left meanwhile. They join at their first row and leave at their last. */
 const strangersIn = (rows: readonly Placed[], { members }: People): readonly Placed[] => {
   const found = new Map<string, { group: string; id: string; name: string | null; first: string; last: string; line: number; nth: number }>()
   for (const { line, nth, row } of rows) {

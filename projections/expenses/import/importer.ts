@@ -1,8 +1,8 @@
 import type { Importer, Origin, Read, Said } from '../../importing.ts'
 import { isHttpsUrl } from '../../https-url.ts'
 import { isInstant } from '../../instant.ts'
-import { field, instantOf, textField, type Row } from '../../rows.ts'
 import { isObject } from '../../../schemas/object.ts'
+import { field, instantOf, textField, type Row } from '../../rows.ts'
 import type { SplitType } from '../../../schemas/generated/expenses.ts'
 import { arranged } from './arranged.ts'
 import { decimalsOf } from '../currencies.ts'
@@ -32,8 +32,8 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
     if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const [created, createdBy] = [{ key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }, idIn(row, 'createdBy')]
-    const made: Said = { ...created, person: createdBy !== undefined && isId(createdBy) ? createdBy : null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
+    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
+    const made: Said = { ...created, person: creatorIn(row) ?? null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
     const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
     return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
   },
@@ -51,7 +51,7 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
   left: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
     const joinedAt = textField(row, 'joinedAt')
-    // Who joined for these rows leaves after them; who was there before does not.
+    // Only a person who joined by the rows of this file leaves again. A person who was a member before stays.
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
     return noted([{ key, person: userId, ...changed(row, 'leftAt', at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
   },
@@ -71,17 +71,24 @@ const pictureIn = (row: Row): string | null => {
   return text !== undefined && (isHttpsUrl(text) || /^[^:\s]+$/.test(text)) ? text : null
 }
 
+/** The person who created the group or recorded the expense. Undefined if the row names none, or text that is no id. */
+const creatorIn = (row: Row): string | undefined => {
+  const id = idIn(row, 'createdBy')
+  return id !== undefined && isId(id) ? id : undefined
+}
+
 const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events', events, ...(note !== undefined && { note }) })
 
 const timeIn = (row: Row, names: readonly string[]): number | undefined =>
   names.map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name))).find((ms) => ms !== undefined && isInstant(ms))
 
-/** Nothing was said after now: balances never go back, and would stand in the future until then. */
+/** A time in the future becomes now: times of balances never go back, so balances would keep the future time until then. */
 const saidAt = (row: Row, names: readonly string[], now: number): number => Math.min(timeIn(row, names) ?? now, now)
 
+/** The times of a change that the row dates in this field. Without a date, or with one in the future, the change occurs now and has no `changedAt`. */
 const changed = (row: Row, name: string, now: number): Pick<Said, 'occurredAt' | 'changedAt'> => {
-  const told = timeIn(row, [name])
-  return told === undefined || told > now ? { occurredAt: now } : { occurredAt: told, changedAt: told }
+  const stated = timeIn(row, [name])
+  return stated === undefined || stated > now ? { occurredAt: now } : { occurredAt: stated, changedAt: stated }
 }
 
 const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)
@@ -116,8 +123,8 @@ const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
   const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
   const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
-  // Our own export names the person who recorded it, who can correct it later.
-  return noted([{ type: 'ExpenseRecorded', key, person: idIn(row, 'createdBy') ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
+  // Our own export names the person who recorded the expense. They can correct it later.
+  return noted([{ type: 'ExpenseRecorded', key, person: creatorIn(row) ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
 }
 
 const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {

@@ -5,12 +5,12 @@ import type { Reader } from '../../table.ts'
 import type { GroupItem, MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from '../items.ts'
 import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from '../keys.ts'
 
-/** What identifies what an import says. */
+/** The fields that identify an imported event. */
 type Named = { readonly userId: string; readonly expenseId: string; readonly groupId: string; readonly settlementId: string; readonly txHash: string | null }
 
 /**
- * Whether the items have what an import says, or had it before somebody changed it here. A person who has left since does not join by an
- * import; a person who rejoined stays, and so do an unarchived group and a newer owner.
+ * True if the items contain the imported event, or contained it before somebody changed it here. An import does not make a person join who
+ * has left since. It does not undo a rejoining, an unarchived group or a newer owner.
  */
 export const known = async (said: Said, reader: Reader): Promise<boolean> => {
   const { type, key, data } = said
@@ -28,7 +28,7 @@ export const known = async (said: Said, reader: Reader): Promise<boolean> => {
     case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
     case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
     case 'TransactionClaimed': return isOf((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, named)
-    // What another settlement was paid by is not said to have paid this one, too; the claim beside it is refused, and tells so.
+    // A transaction that paid another settlement does not pay this one. The fold refuses the claim in the same row, and the report shows it.
     case 'SettlementConfirmed': return (await isSettled(reader, key, named.settlementId)) || isAnothers((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, { ...named, groupId: key })
     default: return isSettled(reader, key, named.settlementId)
   }
@@ -52,7 +52,7 @@ const isStateKnown = (group: GroupItem | undefined, said: Said): boolean => {
   return group.ownerId === (said.data as Named).userId || isOutdated(said, group.ownerSince)
 }
 
-/** Whether what the import says was changed here at that time or later. An undated statement never undoes a change. */
+/** True if the last change here is at the time of the imported change or later. An undated import never undoes a change. */
 const isOutdated = ({ changedAt }: Said, last: string | undefined): boolean => last !== undefined && (changedAt === undefined || isoOf(changedAt) <= last)
 
 type Claim = Pick<Named, 'groupId' | 'settlementId'>

@@ -50,7 +50,7 @@ export interface SpliitRow {
   readonly row: Row
 }
 
-/** A row that cannot be one says why, in `unreadable`. */
+/** The rows of a Spliit group. A row that cannot be imported has the reason in `unreadable`. */
 export const spliitRows = (group: SpliitGroup, assumed: string | undefined): readonly SpliitRow[] => {
   const groupId = idOf(group.id)
   const code = typeof group.currencyCode === 'string' && group.currencyCode !== '' ? group.currencyCode : undefined
@@ -83,7 +83,7 @@ const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
   if (!isExpense(expense)) return [{ unreadable: 'it has not the shape of an expense' }]
   try {
     const rows = expense.isReimbursement === true ? reimbursement(expense, within) : expense.amount < 0 ? income(expense, within) : [spending(expense, within)]
-    // What somebody gave to themselves changes nobody's balance.
+    // A payment to oneself changes no balance.
     return rows.length === 0 ? [{ kind: 'derived' }] : rows
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -113,7 +113,7 @@ const spending = (expense: SpliitExpense, within: Within): Row => {
 
 const TYPES = { EVENLY: 'equal', BY_SHARES: 'shares', BY_PERCENTAGE: 'percentage', BY_AMOUNT: 'exact' } as const
 
-/** What was paid back counts as such: a settlement that arrived, to each who is named. */
+/** A reimbursement is one completed settlement per named person. */
 const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] => {
   const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
   return others.map(([user, minor], at) => {

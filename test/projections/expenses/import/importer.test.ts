@@ -36,7 +36,7 @@ const eventsOf = (rows: readonly unknown[], options = {}): readonly Event[] => r
 )))
 const unreadable = (rows: readonly unknown[], options = {}) => readAll(rows, options).flatMap(({ line, read }) => (read.kind === 'unreadable' ? [{ line, reason: read.reason }] : []))
 
-/** What is said of rows where something is there already. */
+/** The events of rows that the table does not contain yet. */
 const fresh = async (rows: readonly unknown[], reader: Reader): Promise<readonly unknown[]> => {
   const said = readAll(rows).flatMap(({ read }) => (read.kind === 'events' ? read.events : []))
   const known = await Promise.all(said.map(async (one) => expensesImporter.known?.(one, reader)))
@@ -211,6 +211,12 @@ describe('rows of our own export', () => {
   test('E45: are known when they are there', async () => {
     const reader = readerOf(tableOf(eventsOf(rows)), ORIGIN.at, () => {}, expensesTable)
     expect(await fresh(rows, reader)).toEqual([])
+  })
+
+  test('E45: the person who recorded an expense has the id of the member; the payer recorded it if the row names no id', () => {
+    const createdBy = (more: object) => (folded([{ ...group, createdBy: 42 }, member('1'), member('2', { telegramId: 42 }), expense('e1', { splits: [{ userId: '1', amount: 100 }], ...more })]).items[E1] as ExpenseItem).createdBy
+    expect([{ createdBy: 42 }, { createdBy: '2' }, { createdBy: 'a b' }, { createdBy: null }, {}].map(createdBy)).toEqual(['2', '2', '1', '1', '1'])
+    expect(folded([{ ...group, createdBy: 42 }, member('2', { telegramId: 42 })]).items['GROUP#g1 / METADATA']).toMatchObject({ createdBy: '2' })
   })
 
   test('E45: never undo what people changed here since, and complete an import that ended early', async () => {
