@@ -30,7 +30,7 @@ export interface EndedCommand extends CommandRecord {
 export interface Recorder {
   /** Announces the command to the server that holds the folder, once. Servers of earlier releases ignore it. */
   announce(folder: string): Promise<void>
-  /** Leaves a record in the control table, for a server to log. `onlyChanges` leaves none for a command that only reads. */
+  /** Leaves a record in the control table, for a server to log: the first call only. `onlyChanges` leaves none for a command that only reads. */
   leave(records: CommandRecords, outcome: string, onlyChanges: boolean): Promise<void>
   end(outcome: string): Promise<void>
 }
@@ -38,13 +38,16 @@ export interface Recorder {
 export const createRecorder = (command: Command): Recorder => {
   const record: CommandRecord = { id: randomUUID(), by: osUser() ?? 'unknown', uid: process.getuid?.() ?? null, host: hostname(), command: commandText(command), at: new Date().toISOString() }
   let announced: Promise<string | undefined> | undefined
+  let isLeft = false
   return {
     announce: async (folder) => {
       announced ??= announceTo(folder, record).catch(() => undefined)
       await announced
     },
     leave: async (records, outcome, onlyChanges) => {
-      if (!onlyChanges || isChange(command)) await records.put({ ...record, outcome })
+      if (isLeft || (onlyChanges && !isChange(command))) return
+      isLeft = true
+      await records.put({ ...record, outcome })
     },
     end: async (outcome) => {
       const folder = await announced
@@ -94,7 +97,7 @@ export const withCommandLog = (perform: Perform, log: (ended: EndedCommand) => v
 /** Records that no server has logged yet, in the control table. */
 export interface CommandRecords {
   put(ended: EndedCommand): Promise<void>
-  /** Removes the records and returns them. Of several servers, one gets each record. */
+  /** Removes the records and returns them. If several servers take records, one of them gets each record. */
   take(): Promise<readonly EndedCommand[]>
 }
 
@@ -128,7 +131,7 @@ const isChange = (command: Command): boolean => {
 /** Arguments and options that may contain personal data, or whatever a person typed. */
 const HIDDEN: readonly string[] = ['json', 'reason', 'name', 'by', 'idempotencyKey']
 
-/** As it was typed, without hidden values. */
+/** The command and its options as they were typed, with `…` instead of each hidden value. */
 export const commandText = (command: Command): string => {
   const values = command.registeredArguments.flatMap((argument, index) => shown(argument.name(), command.processedArgs[index] as unknown))
   const options = command.options.flatMap((option) => {

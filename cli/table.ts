@@ -9,7 +9,7 @@ export interface TableOptions {
 
 export interface TableSpace {
   readonly width: number
-  /** Whether a word that is longer than the width is cut into lines. Otherwise it stays whole, so that a script finds it. */
+  /** True: a word that is longer than the width is cut into lines. False: it stays whole, so that a script finds it. */
   readonly breaks: boolean
   readonly heading: (text: string) => string
 }
@@ -99,9 +99,8 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 /** Columns of a terminal that a text takes, without its colours. */
 export const widthOf = (text: string): number => {
   const plain = stripVTControlCharacters(text)
-  let width = plain.length
-  if (/^[\u0020-\u00ff]*$/.test(plain)) return width
-  width = 0
+  if (/^[\u0020-\u00ff]*$/.test(plain)) return plain.length
+  let width = 0
   for (const sign of plain) width += WIDE.test(sign) ? 2 : 1
   return width
 }

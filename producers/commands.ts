@@ -58,7 +58,7 @@ export interface CommandParts {
 const PART_EVENTS = 50
 
 export const createCommands = ({ log, codec, outcomes }: CommandParts): Commands => {
-  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event) })
+  const recordOf = (event: Event): NewRecord => ({ key: event.meta.key, value: codec.encode(event), event })
   const append: Commands['append'] = async (events, { deadline } = {}) => {
     const keys = codec.keysFor?.(events)
     if (keys !== undefined) await (deadline === undefined ? keys : deadline.within(keys, tooSlow))

@@ -19,8 +19,11 @@ export interface Codec {
    * `at`: where it lies; what was written before there were keys may be plain.
    */
   decode(value: Uint8Array, at?: At): Event
-  /** The envelope and the schema of an encoded event, without its personal field: needs no keys. Refuses as `decode` does. */
-  readonly head?: (value: Uint8Array) => Head
+  /**
+   * The envelope and the schema of an encoded event, without its personal field: needs no keys. Refuses as `decode` does.
+   * `event`: the event that was encoded, if the caller has it. Without it, the value is decoded.
+   */
+  readonly head?: (value: Uint8Array, event?: Pick<Event, 'type' | 'meta'>) => Head
   /** Makes the keys that `encode` needs for these events; undefined where nothing is to be waited for. */
   readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
   /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
@@ -43,20 +46,18 @@ export const openCodec = (options: CodecOptions = {}): Codec => {
   const { sealing } = options
   const registry = createRegistry(options.lock ?? readLock(), options)
   const forms = createForms(registry)
-  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing), head: headOf(registry, forms) }
+  const skim = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
+  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing), head: headOf(registry, skim) }
   if (sealing === undefined) return codec
-  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing), decodeSealed: decodeSealed({ registry, forms }) }
+  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing), decodeSealed: decodeSealed(skim) }
 }
 
-/** Leaves sealed fields closed. */
-const WITHOUT_KEYS: Parameters<typeof createDecode>[2] = { isPlain: () => true, opening: () => FORGOTTEN }
+/** Decodes and leaves sealed fields closed. */
+type Skim = (value: Uint8Array) => Event
 
-const decodeSealed = ({ registry, forms }: { registry: Registry; forms: Forms }): NonNullable<Codec['decodeSealed']> => {
-  const decode = createDecode(registry, forms, WITHOUT_KEYS)
-  return (value) => {
-    const event = decode(value)
-    return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
-  }
+const decodeSealed = (skim: Skim): NonNullable<Codec['decodeSealed']> => (value) => {
+  const event = skim(value)
+  return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
 }
 
 /** Does `work`, and once more after fetching the keys that it missed. It must leave nothing half done when it throws. */
@@ -70,13 +71,10 @@ export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint
   }
 }
 
-const headOf = (registry: Registry, forms: Forms): NonNullable<Codec['head']> => {
-  const skim = createDecode(registry, forms, WITHOUT_KEYS)
-  return (value) => {
-    const { type, meta } = skim(value)
-    const { name, version } = registry.byId(Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1)) as Locked
-    return { type, meta, schema: { name, version } }
-  }
+const headOf = (registry: Registry, skim: Skim): NonNullable<Codec['head']> => (value, event) => {
+  const { type, meta } = event ?? skim(value)
+  const { name, version } = registry.byId(Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1)) as Locked
+  return { type, meta, schema: { name, version } }
 }
 
 /** Reads once more with nothing but the question whose keys are needed. */

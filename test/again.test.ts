@@ -22,7 +22,8 @@ describe('a test file is run a second time', () => {
     expect(reasonToRunAgain('test/planted/services.test.ts')).toBe('services')
     expect(reasonToRunAgain('test/e2e/generations-services.test.ts')).toBe('services')
     expect(reasonToRunAgain('test/e2e/verify.test.ts')).toBe('program')
-    expect(reasonToRunAgain('test/docs/tutorial.test.ts')).toBe('process')
+    expect(reasonToRunAgain('test/docs/tutorial.test.ts')).toBe('program')
+    expect(reasonToRunAgain('test/timestream-local/program.test.ts')).toBe('process')
     // These only ask whether a service is there, or use a server of their own process.
     expect(reasonToRunAgain('test/simulation/simulation.test.ts')).toBeUndefined()
     expect(reasonToRunAgain('test/producers/ton/toncenter.test.ts')).toBeUndefined()

@@ -52,7 +52,8 @@ const vitest = (args) => {
 }
 
 const args = process.argv.slice(2)
-const options = args.slice(args.findIndex((arg) => arg.startsWith('-')) >>> 0)
+const firstOption = args.findIndex((arg) => arg.startsWith('-'))
+const options = firstOption < 0 ? [] : args.slice(firstOption)
 const first = vitest(args)
 if (first.files === undefined) {
   console.error('The test runner ended without a report.')

@@ -105,8 +105,7 @@ const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events
   output.line('')
   for (const line of told?.end ?? [...items.values()].map((item) => JSON.stringify(item, bigints))) output.line(line)
   if (items.size === 0) output.line('(removed)')
-  const others = events - steps.length
-  output.note(`${steps.length} of ${counted(events, 'event')} of the key made it${others === 0 ? '' : `; the other ${others} did not touch it`}`)
+  output.note(`${steps.length} of this key's ${counted(events, 'event')} changed ${sk === undefined ? 'these items' : 'the item'}`)
   if (parked !== undefined) output.note(output.red(`The key stands still since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`))
 }
 

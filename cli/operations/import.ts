@@ -210,7 +210,7 @@ const encoded = async ({ codec }: Pipeline, fresh: readonly Omit<Sent, 'record'>
   const refused: Told[] = []
   const sent = fresh.flatMap(({ at, event }) => {
     try {
-      return [{ at, event, record: { key: event.meta.key, value: codec.encode(event) } }]
+      return [{ at, event, record: { key: event.meta.key, value: codec.encode(event), event } }]
     } catch (error) {
       if (!isFault(error)) throw error
       refused.push({ at, reason: `${event.type} of ${event.meta.key}: ${error.code}: ${error.message}` })

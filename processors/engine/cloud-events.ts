@@ -11,15 +11,15 @@ interface About {
 }
 
 /**
- * Adds the headers of the CloudEvents Kafka binding (binary mode) to every appended record. They are read from the record itself. A log
- * that stores no headers is returned as it is.
+ * Adds the headers of the CloudEvents Kafka binding (binary mode) to every appended record. They are made of the record's event, which is
+ * decoded if the caller did not pass it. A log that stores no headers is returned as it is.
  */
 export const withCloudEvents = (log: Log, about: About): Log => {
   const { head } = about.codec
   if (log.keepsHeaders !== true || head === undefined) return log
   const described = (record: NewRecord): NewRecord => {
     try {
-      return { ...record, headers: headersOf(record, about.domain, head(record.value)) }
+      return { ...record, headers: headersOf(record, about.domain, head(record.value, record.event)) }
     } catch {
       // The reader of the record reports why it cannot be read.
       return record

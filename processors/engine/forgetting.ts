@@ -164,7 +164,7 @@ const say = async ({ clock, timeoutMs }: ForgetParts, sweeping: Sweeping, found:
   const { pipeline, key } = sweeping
   const events: Event[] = []
   for (let at = 0; at === 0 || at < found.length; at += ITEMS_AN_EVENT) events.push(eventOf(sweeping, found.slice(at, at + ITEMS_AN_EVENT), clock.now()))
-  const positions = await pipeline.log.append(events.map((event) => ({ key, value: pipeline.codec.encode(event) })))
+  const positions = await pipeline.log.append(events.map((event) => ({ key, value: pipeline.codec.encode(event), event })))
   const last = positions.at(-1)
   if (last === undefined) return []
   const outcomes = (await followedBy(pipeline)).map(async ({ generation, outcomes: heard }) => {

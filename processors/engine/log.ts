@@ -1,3 +1,5 @@
+import type { Event } from '../../schemas/event.ts'
+
 /** The event log port: one topic. Order holds per partition, and a key always lies in one partition. */
 export interface Position {
   readonly partition: number
@@ -18,6 +20,8 @@ export interface LogRecord extends Position {
 export interface NewRecord {
   readonly key: string
   readonly value: Uint8Array
+  /** The event that was encoded, if the caller has it: the headers are made of it, and the value is not decoded for them. No log stores it. */
+  readonly event?: Pick<Event, 'type' | 'meta'>
   /** For consumers outside the program. Nothing here reads them back. Ignored by a log without `keepsHeaders`. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -14,7 +14,8 @@ export const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
 
 /** Topics, MQTT and live push, as AsyncAPI 3.0 has them. */
 export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
-  const channels = Object.assign({}, ...domains.map(channelsOf)) as Readonly<Record<string, { readonly messages: Json }>>
+  const messagesOf = readMessages()
+  const channels = Object.assign({}, ...domains.map((domain) => channelsOf(domain, messagesOf(domain.name)))) as Readonly<Record<string, { readonly messages: Json }>>
   return {
     asyncapi: '3.0.0',
     info: {
@@ -31,23 +32,25 @@ export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
 /** What we send; all else is taken in. A topic is both. */
 const SENT = /^(live|.*Events)$/
 
-const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number]): Json => ({
+const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], messages: Json): Json => ({
   [`${name}Events`]: {
     address: `${name}.events`,
     description: `What happened in ${name}: the topic that everything is folded from.`,
-    messages: messagesOf(name),
+    messages,
     bindings: { kafka: { topic: `${name}.events` } },
   },
   ...channels,
   ...(live === undefined ? {} : { live: { address: live.url, description: live.summary, bindings: { ws: { method: 'GET', query: live.query } }, messages: WATCHED } }),
 })
 
-/** The events of the domain and those that all domains share, each with the docs of its schema. */
-const messagesOf = (domain: string): Json => {
+/** Reads the schemas. The result returns the events of a domain and those that all domains share, each with the docs of its schema. */
+const readMessages = (): ((domain: string) => Json) => {
   const [sources, locked] = [readSources(), latest(readLock())]
   const known = namesOf(sources)
-  const events = sources.filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'))
-  return Object.fromEntries(events.map(({ schema }) => [typeOf(schema), messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id)]))
+  return (domain) => {
+    const events = sources.filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'))
+    return Object.fromEntries(events.map(({ schema }) => [typeOf(schema), messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id)]))
+  }
 }
 
 const messageOf = (schema: NamedSchema, id: number | undefined): Json => ({

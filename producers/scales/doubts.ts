@@ -14,8 +14,6 @@ export type Shape = Readonly<Record<string, Check>>
 export const malformed = (detail: string): Doubt => ({ reason: 'malformed', detail })
 export const outOfRange = (detail: string): Doubt => ({ reason: 'range', detail })
 
-export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Null is not said, in JSON as in Avro. A field that the shape does not name is not passed over: somebody meant something by it. */
 export const doubtOf = (fields: Fields, shape: Shape, needed: readonly string[] = []): Doubt | undefined => {
   for (const name of needed) if ((fields[name] ?? null) === null) return malformed(`${name} is missing.`)

@@ -1,7 +1,8 @@
 import type { Event, EventMeta } from '../../schemas/event.ts'
+import { isObject } from '../../schemas/object.ts'
 import { derivedId } from '../ids.ts'
 import { mapInParts } from '../turns.ts'
-import { anything, clock, clockOf, doubtOf, isFields, malformed, number, text, whole, yesOrNo, type Doubt, type Fields, type Shape } from './doubts.ts'
+import { anything, clock, clockOf, doubtOf, malformed, number, text, whole, yesOrNo, type Doubt, type Fields, type Shape } from './doubts.ts'
 import { EVENT_TYPES, type EventType } from './envelope.ts'
 import type { Holder } from './holder.ts'
 
@@ -99,7 +100,7 @@ const inOrder = (events: readonly Event[], sources: readonly unknown[]): readonl
 
 /** A birth, or a last will. */
 export const takeStatus = (value: unknown, sender: Sender): Taken => {
-  const doubt = misplaced(sender) ?? (isFields(value) ? (doubtOf(value, STATUS, ['online']) ?? bootDoubt(value['boot'] ?? 'none')) : malformed('A status is an object.'))
+  const doubt = misplaced(sender) ?? (isObject(value) ? (doubtOf(value, STATUS, ['online']) ?? bootDoubt(value['boot'] ?? 'none')) : malformed('A status is an object.'))
   if (doubt !== undefined) return takeUnreadable(doubt, JSON.stringify(value) ?? '', sender)
   const { online, boot, fw: version, dropped, tare_empty_offset, tare_full_lbs } = value as Fields
   const bootId = boot === undefined || boot === null ? null : String(boot)
@@ -122,7 +123,7 @@ const misplaced = ({ device, holder, loc }: Sender): Doubt | undefined => {
 }
 
 const saidIn = (value: unknown, most: number): Said | Doubt => {
-  if (!isFields(value)) return malformed('The message is not an object with v, boot and events.')
+  if (!isObject(value)) return malformed('The message is not an object with v, boot and events.')
   const short = value['readings'] !== undefined
   const list = short ? value['readings'] : value['events']
   const doubt = doubtOf(value, short ? SHORT : ENVELOPE, short ? ['boot'] : ['v', 'boot', 'events']) ?? bootDoubt(value['boot'])
@@ -135,7 +136,7 @@ const saidIn = (value: unknown, most: number): Said | Doubt => {
 
 /** `{seq, age_ms, …}` of the short form, as the envelope has it. */
 const spelledOut = (reading: unknown): unknown => {
-  if (!isFields(reading)) return reading
+  if (!isObject(reading)) return reading
   const { seq, age_ms, ...data } = reading
   return { seq, type: 'reading', ...(age_ms === undefined ? {} : { age_ms }), data }
 }
@@ -152,13 +153,13 @@ interface DeviceEvent {
 }
 
 const eventDoubt = (event: unknown, received: number): Doubt | undefined => {
-  if (!isFields(event)) return malformed('An event is an object with seq, type and data.')
+  if (!isObject(event)) return malformed('An event is an object with seq, type and data.')
   const doubt = doubtOf(event, EVENT, ['seq', 'type', 'data'])
   if (doubt !== undefined) return doubt
   const { type, data, age_ms } = event
   const known = EVENT_TYPES.find((each) => each === type)
   if (known === undefined) return malformed(`type must be one of ${EVENT_TYPES.join(', ')}.`)
-  if (!isFields(data)) return malformed('data must be an object.')
+  if (!isObject(data)) return malformed('data must be an object.')
   return doubtOf(data, ...DATA[known]) ?? (known === 'reading' ? readingDoubt(data, age_ms ?? null, received) : undefined)
 }
 
@@ -209,7 +210,7 @@ const MOST_KEPT = 2_000
 const QUARANTINED = 'ReadingQuarantined'
 
 const quarantined = ({ reason, detail }: Doubt, { boot, event, raw = JSON.stringify(event) ?? '' }: Doubted, sender: Sender): Event => {
-  const seq = isFields(event) && Number.isSafeInteger(event['seq']) && Number(event['seq']) >= 0 ? Number(event['seq']) : null
+  const seq = isObject(event) && Number.isSafeInteger(event['seq']) && Number(event['seq']) >= 0 ? Number(event['seq']) : null
   const type = QUARANTINED
   const id = boot !== null && seq !== null ? naturalId(sender.device, { boot, seq, type }) : derivedId('device', sender.device, type, String(sender.received), raw)
   const data = { device_id: sender.device, boot, seq, at: sender.received, reason, detail, reading: cut(raw) }

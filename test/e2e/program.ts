@@ -15,9 +15,9 @@ const program = join(root, 'bin', 'tributary.js')
 
 export type Env = Readonly<Record<string, string>>
 
-/** This machine's environment without any variable of ours, so that a test says what it means. */
+/** The environment of this process without the variables that the program reads: only the test sets those. */
 export const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TRIBUTARY_'))),
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TRIBUTARY_') && name !== 'COLUMNS' && name !== 'FORCE_COLOR')),
   NO_COLOR: '1',
   ...env,
 })

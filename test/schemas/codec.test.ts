@@ -43,6 +43,15 @@ describe('the wire format', () => {
     expect(bytes.includes(Buffer.from([0, 0, 0, 0, id ?? -1]))).toBe(true)
   })
 
+  test('the head is the same whether the caller passes the event or the value is decoded', () => {
+    for (const said of MEALS) {
+      const value = codec.encode(said)
+      const { type, meta } = said
+      expect(codec.head?.(value)).toMatchObject({ type, meta, schema: { name: expect.stringContaining(type) } })
+      expect(codec.head?.(value, said)).toEqual(codec.head?.(value))
+    }
+  })
+
   test('bytes in plain arrays and at an offset are read alike', () => {
     const bytes = codec.encode(logged)
     const padded = new Uint8Array([9, 9, ...bytes, 9])
