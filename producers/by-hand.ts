@@ -34,8 +34,15 @@ export const COMMON_INTERNAL: ByHand['internal'] = {
   ApiUsageSampled: 'The edge appends it when it counts requests.',
 }
 
-/** Text of at most this many characters, with at least one that is not a space. */
-export const words = (most: number): FieldRule => ({ is: (text) => text.length <= most && /\S/.test(text), what: `text of 1 to ${most} characters` })
+/** The range of a number's JSON Schema. */
+export const within = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): FieldRule => ({ from: minimum, to: maximum })
+/** Text of the length of its JSON Schema, with at least one character that is not a space. */
+export const words = ({ maxLength: most }: { readonly maxLength: number }): FieldRule => ({ is: (text) => text.length <= most && /\S/.test(text), what: `text of 1 to ${most} characters` })
+/** Text of the length and the pattern of its JSON Schema. */
+export const matching = ({ maxLength, pattern }: { readonly maxLength: number; readonly pattern: string }): FieldRule => {
+  const form = new RegExp(pattern)
+  return { is: (text) => text.length <= maxLength && form.test(text), what: `text of 1 to ${maxLength} characters like ${String(form)}` }
+}
 export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
 export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
 

@@ -3,8 +3,14 @@ import { isChatId, isId, isTxHash } from '../../projections/expenses/keys.ts'
 import { MOST_MINOR } from '../../projections/expenses/money.ts'
 import { isHttpsUrl } from '../../projections/https-url.ts'
 import type { FieldsOfEvent } from '../../schemas/from-json.ts'
-import { COMMON_INTERNAL, HASH, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { COMMON_INTERNAL, HASH, matching, within, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { revisionSchema } from './expense-bodies.ts'
+import { titleSchema } from './group-routes.ts'
+import { walletSchema } from './member-routes.ts'
+import { personProperties } from './person.ts'
+import { splitsSchema } from './splits.ts'
 
+const { revision, description, category, reason } = revisionSchema.properties
 const id: FieldRule = { is: isId, what: 'an id of 1 to 64 letters, digits, and _ . : @ -' }
 
 /** The parts of an expense sum up to it, and an amount has the decimals of its currency. */
@@ -30,15 +36,15 @@ export const expensesByHand: ByHand = {
   fields: {
     expenseId: id, settlementId: id, groupId: id, invitationId: id, payerId: id, userId: id, fromUserId: id, toUserId: id,
     txHash: { is: isTxHash, what: 'the hash of a transaction, in hex or base64' }, chatId: { is: isChatId, what: 'the number of a Telegram chat, such as -1001234567890' },
-    revision: { from: 1, to: 1e9 },
+    revision: within(revision),
     amountMinor: { from: 0, to: Number(MOST_MINOR) }, minor: { from: 0, to: Number(MOST_MINOR) },
     currency: { is: (code) => decimalsOf(code) !== undefined, what: 'a currency of ISO 4217 such as EUR, or TON' },
-    exponent: { from: 0, to: 9 }, bp: { from: 0, to: 10_000 }, shares: { from: 1, to: 1_000_000 },
-    category: words(64), name: words(200), title: words(200), description: words(1_000), reason: words(1_000),
-    username: { like: /^[A-Za-z0-9_]{1,64}$/ },
-    avatarUrl: { is: (text) => text.length <= 1_000 && isHttpsUrl(text), what: 'an https URL' },
-    wallet: { like: /^[A-Za-z0-9_:+/=-]{1,128}$/ },
-    invitation: words(128), secretHash: HASH, rowHash: HASH,
+    exponent: { from: 0, to: 9 }, bp: { from: 0, to: 10_000 }, shares: within(splitsSchema.items.properties.shares),
+    category: words(category), name: words(personProperties.name), title: words(titleSchema), description: words(description), reason: words(reason),
+    username: matching(personProperties.username),
+    avatarUrl: { is: (text) => text.length <= personProperties.avatarUrl.maxLength && isHttpsUrl(text), what: 'an https URL' },
+    wallet: matching(walletSchema),
+    invitation: HASH, secretHash: HASH, rowHash: HASH,
   },
   check,
 }

@@ -48,7 +48,7 @@ const oneGroup = question({
   },
 })
 
-const title = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
+export const titleSchema = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
 const chatId = { type: 'string', minLength: 1, maxLength: 21, description: 'The id of the Telegram chat. Ids of groups are below zero.' } as const
 const DEFAULT_CURRENCY = 'TON'
 
@@ -61,7 +61,7 @@ const createGroup = command({
     type: 'object',
     additionalProperties: false,
     required: ['title'],
-    properties: { title, currency: { ...currencySchema, description: 'The default currency of amounts: a code of ISO 4217, or TON. Default: TON.' }, chatId, ...personProperties },
+    properties: { title: titleSchema, currency: { ...currencySchema, description: 'The default currency of amounts: a code of ISO 4217, or TON. Default: TON.' }, chatId, ...personProperties },
   },
   status: 201,
   result: groupWithMembersSchema,
@@ -85,7 +85,7 @@ const changeGroup = command({
   url: '/api/groups/:groupId',
   operationId: 'changeGroup',
   summary: 'Change one thing of a group: its title, its currency (nothing is converted), or whether debts are simplified.',
-  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title, currency: currencySchema, simplify: { type: 'boolean' } } },
+  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title: titleSchema, currency: currencySchema, simplify: { type: 'boolean' } } },
   status: 200,
   result: groupWithMembersSchema,
   decide: (call) => ({ key: groupOf(call), id: groupOf(call), draft: changeOf(call.body) }),

@@ -68,14 +68,14 @@ const leave = command({
   answer: self,
 })
 
-const wallet = { type: ['string', 'null'], minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_:+/=-]+$', description: 'A TON address; null takes it back.' } as const
+export const walletSchema = { type: ['string', 'null'], minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_:+/=-]+$', description: 'A TON address; null takes it back.' } as const
 
 const setWallet = command({
   method: 'PUT',
   url: '/api/groups/:groupId/wallet',
   operationId: 'setWallet',
   summary: 'Set the wallet at which you are paid.',
-  body: { type: 'object', additionalProperties: false, required: ['wallet'], properties: { wallet } },
+  body: { type: 'object', additionalProperties: false, required: ['wallet'], properties: { wallet: walletSchema } },
   status: 200,
   result: memberSchema,
   decide: (call) => {

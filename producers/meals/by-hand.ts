@@ -1,7 +1,11 @@
 import { mealNameOf } from '../../projections/meals/keys.ts'
 import { isZone } from '../../projections/zone.ts'
-import { COMMON_INTERNAL, DAY, HASH, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { COMMON_INTERNAL, DAY, HASH, within, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { correctionSchema } from './meal-bodies.ts'
 import { amountSchema, nutrientName } from './nutrients.ts'
+import { unitSchema } from './target-routes.ts'
+
+const { mealSummary, emoji, notes, reason, revision } = correctionSchema.properties
 
 /** Events contain amounts in thousandths. */
 const amount: FieldRule = { from: amountSchema.minimum, to: amountSchema.maximum * 1_000 }
@@ -24,10 +28,10 @@ export const mealsByHand: ByHand = {
     dayRuleVersion: { from: 1, to: 1_000 },
     calories: amount, protein: amount, carbs: amount, fat: amount, amount, goal: amount,
     name: { like: new RegExp(nutrientName) },
-    unit: words(20),
-    expectedRevision: { from: 1, to: 1e15 },
+    unit: words(unitSchema),
+    expectedRevision: within(revision),
     expectedVersion: version, registryVersion: version,
-    mealSummary: words(1_000), emoji: words(64), notes: words(8_000), reason: words(1_000),
+    mealSummary: words(mealSummary), emoji: words(emoji), notes: words(notes), reason: words(reason),
     importId: { like: /^[0-9a-f]{32}$/ }, rowHash: HASH,
   },
 }

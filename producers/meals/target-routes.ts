@@ -25,11 +25,13 @@ const targetsBody = {
   },
 } as const
 
+export const unitSchema = { type: ['string', 'null'], minLength: 1, maxLength: 20 } as const
+
 const nutrientBody = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    unit: { type: ['string', 'null'], minLength: 1, maxLength: 20 },
+    unit: unitSchema,
     goal: target,
     version,
   },

@@ -10,12 +10,11 @@ import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
 import { beerSchema, beerView, pointerSchema, pointerView } from './beer-views.ts'
 import { demandWeights } from './keg-bodies.ts'
+import { LIMITS } from './limits.ts'
 import { beerOf, idSchema, kegTypeOf, noBeer } from './params.ts'
 import { checkedLoc, demandMember, openOrDemandMember } from './rights.ts'
 
-const name = { type: 'string', minLength: 1, maxLength: 200 } as const
-const style = { type: 'string', minLength: 1, maxLength: 100 } as const
-const gravity = { type: 'number', minimum: 0.5, maximum: 2 } as const
+const { beerName: name, beerStyle: style, gravity, kegLbs: weight } = LIMITS
 const loc = { type: 'string', maxLength: 64, description: 'The location whose own beers are meant, too.' } as const
 const locQuery = { type: 'object', additionalProperties: false, properties: { loc: { ...loc, description: 'The location whose own beer it is; without it, a beer of the global library.' } } } as const
 
@@ -165,7 +164,6 @@ const removeBeer = command({
   answer: async (call) => ({ id: beerOf(call), removed: true }),
 })
 
-const weight = { type: 'number', minimum: 0, maximum: 1_000 } as const
 
 const setWeights = command({
   method: 'PUT',
@@ -177,7 +175,7 @@ const setWeights = command({
     type: 'object',
     additionalProperties: false,
     required: ['gallons', 'full_lbs', 'empty_lbs'],
-    properties: { gallons: { type: 'number', minimum: 0.01, maximum: 200 }, full_lbs: weight, empty_lbs: weight },
+    properties: { gallons: LIMITS.kegGallons, full_lbs: weight, empty_lbs: weight },
   },
   status: 200,
   result: beerSchema,

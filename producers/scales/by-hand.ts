@@ -1,15 +1,12 @@
 import { ALERT_TYPES, ID, isAlertEntity, isId, isTap } from '../../projections/scales/keys.ts'
 import { isZone } from '../../projections/zone.ts'
-import { COMMON_INTERNAL, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { COMMON_INTERNAL, within, words, type ByHand, type FieldRule } from '../by-hand.ts'
+import { BOOT, FIRMWARE, LIMITS, TARE_STATUS } from './limits.ts'
 import { kegTypePattern } from './params.ts'
 
 const id: FieldRule = { is: isId, what: 'an id of 1 to 64 letters, digits, and _ . : -' }
 const count: FieldRule = { from: 0, to: Number.MAX_SAFE_INTEGER }
-const percent: FieldRule = { from: 0, to: 100 }
-const weight: FieldRule = { from: 0, to: 1_000 }
-const measured: FieldRule = { from: -5, to: 400 }
-const gravity: FieldRule = { from: 0.5, to: 2 }
-const calibration: FieldRule = { from: -1e9, to: 1e9 }
+const [percent, weight, measured, gravity, calibration] = [within(LIMITS.percent), within(LIMITS.kegLbs), within(LIMITS.lbs), within(LIMITS.gravity), within(LIMITS.calibration)]
 
 export const scalesByHand: ByHand = {
   internal: {
@@ -28,16 +25,16 @@ export const scalesByHand: ByHand = {
     tap: { is: isTap, what: 'a tap of two digits, such as 07' },
     type: { is: (text) => ALERT_TYPES.some((each) => each === text), what: `one of ${ALERT_TYPES.join(', ')}` },
     entity: { is: isAlertEntity, what: 'TAP#nn or DEVICE#id' },
-    name: words(200), style: words(100), reason: words(500), fw: { like: /^[ -~]{1,64}$/ },
-    boot: { like: /^[ -~]{1,64}$/ }, tare_status: { like: /^[a-z][a-z_-]{0,31}$/ },
+    name: words(LIMITS.beerName), style: words(LIMITS.beerStyle), reason: words(LIMITS.voidReason), fw: { like: FIRMWARE },
+    boot: { like: BOOT }, tare_status: { like: TARE_STATUS },
     keg_type: { like: new RegExp(kegTypePattern) },
     timezone: { is: isZone, what: 'an IANA time zone' },
-    specific_gravity: gravity, sg: gravity, gallons: { from: 0.01, to: 200 },
+    specific_gravity: gravity, sg: gravity, gallons: within(LIMITS.kegGallons),
     full_lbs: weight, empty_lbs: weight, value_lbs: measured, weight_lbs: measured, tare_empty_offset: measured, tare_full_lbs: measured,
     factor: calibration, offset: calibration,
-    low_keg_pct: percent, low_battery_pct: percent, battery_pct: percent, battery_v: { from: 0, to: 20 }, level_pct: { from: -20, to: 130 },
-    grace_period_secs: { from: 0, to: 604_800 }, silent_after_secs: { from: 60, to: 604_800 },
-    pour_window_hours: { from: 1, to: 720 }, pour_min_gallons: { from: 0.001, to: 10 }, pour_settle_secs: { from: 1, to: 3_600 },
+    low_keg_pct: percent, low_battery_pct: percent, battery_pct: percent, battery_v: within(LIMITS.volts), level_pct: within(LIMITS.level),
+    grace_period_secs: within(LIMITS.gracePeriodSecs), silent_after_secs: within(LIMITS.silentAfterSecs),
+    pour_window_hours: within(LIMITS.pourWindowHours), pour_min_gallons: within(LIMITS.pourMinGallons), pour_settle_secs: within(LIMITS.pourSettleSecs),
     epoch: count, seq: count, dropped: count, age_ms: count,
   },
 }

@@ -1,13 +1,13 @@
 import { expandWithDocs } from '../../schemas/avro.ts'
 import { AVRO, type Json } from '../http/asyncapi.ts'
 import { ENVELOPE, EVENT_TYPES, MOST_BY_MQTT } from './envelope.ts'
+import { LIMITS } from './limits.ts'
 import { AVRO_HEADER } from './payload.ts'
 
 const number = { type: 'number' } as const
 const text = { type: 'string' } as const
 const count = { type: 'integer', minimum: 0 } as const
-const between = (minimum: number, maximum: number) => ({ type: 'number', minimum, maximum }) as const
-const [lbs, volts, percent] = [between(-5, 400), between(0, 20), between(0, 100)]
+const { lbs, volts, percent, level } = LIMITS
 const tares = { tare_empty_offset: lbs, tare_full_lbs: lbs }
 const clock = { oneOf: [{ type: 'integer', description: 'Epoch milliseconds.' }, { type: 'string', format: 'date-time' }] } as const
 
@@ -33,7 +33,7 @@ const envelope = {
       maxItems: MOST_BY_MQTT,
       items: {
         oneOf: [
-          event('reading', { device_ts: clock, weight_lbs: lbs, level_pct: between(-20, 130), battery_v: volts, battery_pct: percent, tare_status: text, fw: text }),
+          event('reading', { device_ts: clock, weight_lbs: lbs, level_pct: level, battery_v: volts, battery_pct: percent, tare_status: text, fw: text }),
           event('telemetry', { battery_v: volts, battery_pct: percent, ...tares, fw: text }),
           event('tare', { kind: { enum: ['empty', 'full'] }, value_lbs: lbs }, ['kind', 'value_lbs']),
           event('calibration', { factor: number, offset: number }, ['factor', 'offset']),

@@ -10,6 +10,7 @@ import { mintToken } from '../pat.ts'
 import { calibrationSchema, calibrationView, countSchema, countView, quarantinedSchema, quarantinedView } from './device-views.ts'
 import { deviceTokenSchema, deviceTokenView, isTokenAt } from './device-tokens.ts'
 import { heldDevice } from './devices.ts'
+import { LIMITS } from './limits.ts'
 import { deviceOf, instantSchema, pastOf } from './params.ts'
 import { atLocation } from './rights.ts'
 
@@ -25,7 +26,7 @@ const calibrate = command({
     type: 'object',
     additionalProperties: false,
     required: ['factor', 'offset'],
-    properties: { factor: { type: 'number', minimum: -1e9, maximum: 1e9 }, offset: { type: 'number', minimum: -1e9, maximum: 1e9 }, at: instantSchema },
+    properties: { factor: LIMITS.calibration, offset: LIMITS.calibration, at: instantSchema },
   },
   status: 200,
   result: calibrationSchema,

@@ -1,5 +1,6 @@
 import { dayNumberOf } from '../../projections/instant.ts'
 import { isTooSmall } from '../http/json.ts'
+import type { Range } from './limits.ts'
 
 /** Why something a device said is not believed. `reason` is one of a few; `detail` says what and what would be right. */
 export interface Doubt {
@@ -26,15 +27,15 @@ export const doubtOf = (fields: Fields, shape: Shape, needed: readonly string[] 
   return undefined
 }
 
-export const number = (least: number, most: number): Check => (value, name) => {
+export const number = ({ minimum, maximum }: Range): Check => (value, name) => {
   if (typeof value !== 'number' || Number.isNaN(value)) return malformed(`${name} must be a number.`)
   if (isTooSmall(value)) return outOfRange(`${name} is ${value}, closer to zero than any table can hold; send 0.`)
-  return value < least || value > most ? outOfRange(`${name} is ${value}; it lies between ${least} and ${most}.`) : undefined
+  return value < minimum || value > maximum ? outOfRange(`${name} is ${value}; it lies between ${minimum} and ${maximum}.`) : undefined
 }
 
 export const whole = (least: number, most: number): Check => (value, name) => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return malformed(`${name} must be a whole number.`)
-  return number(least, most)(value, name)
+  return number({ minimum: least, maximum: most })(value, name)
 }
 
 export const text = (pattern: RegExp): Check => (value, name) =>

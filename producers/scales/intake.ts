@@ -5,6 +5,7 @@ import { mapInParts } from '../turns.ts'
 import { anything, clock, clockOf, doubtOf, malformed, number, text, whole, yesOrNo, type Doubt, type Fields, type Shape } from './doubts.ts'
 import { EVENT_TYPES, type EventType } from './envelope.ts'
 import type { Holder } from './holder.ts'
+import { BOOT, FIRMWARE, LIMITS, TARE_STATUS } from './limits.ts'
 
 /** One message of one device, and what the edge knows about it. */
 export interface Sender {
@@ -38,9 +39,8 @@ const MOST_AGE_MS = 30 * DAY_MS
 const AHEAD_MS = 15 * MINUTE_MS
 const EARLIEST = Date.UTC(2020, 0, 1)
 
-const [lbs, volts, percent] = [number(-5, 400), number(0, 20), number(0, 100)]
-const fw = text(/^[ -~]{1,64}$/)
-const BOOT = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
+const [lbs, volts, percent, calibration] = [number(LIMITS.lbs), number(LIMITS.volts), number(LIMITS.percent), number(LIMITS.calibration)]
+const fw = text(FIRMWARE)
 
 const ENVELOPE: Shape = { v: anything, boot: anything, sent_uptime_ms: whole(0, MOST), dropped: whole(0, MOST), events: anything }
 const SHORT: Shape = { boot: anything, dropped: whole(0, MOST), readings: anything }
@@ -48,10 +48,10 @@ const EVENT: Shape = { seq: whole(0, MOST), type: anything, age_ms: whole(0, MOS
 const STATUS: Shape = { v: anything, online: yesOrNo, boot: anything, fw, dropped: whole(0, MOST), tare_empty_offset: lbs, tare_full_lbs: lbs, sent_uptime_ms: whole(0, MOST) }
 
 const DATA: Readonly<Record<EventType, readonly [shape: Shape, needed: readonly string[]]>> = {
-  reading: [{ device_ts: clock, weight_lbs: lbs, level_pct: number(-20, 130), battery_v: volts, battery_pct: percent, tare_status: text(/^[a-z][a-z_-]{0,31}$/), fw }, []],
+  reading: [{ device_ts: clock, weight_lbs: lbs, level_pct: number(LIMITS.level), battery_v: volts, battery_pct: percent, tare_status: text(TARE_STATUS), fw }, []],
   telemetry: [{ battery_v: volts, battery_pct: percent, tare_empty_offset: lbs, tare_full_lbs: lbs, fw }, []],
   tare: [{ kind: text(/^(empty|full)$/), value_lbs: lbs }, ['kind', 'value_lbs']],
-  calibration: [{ factor: number(-1e9, 1e9), offset: number(-1e9, 1e9) }, ['factor', 'offset']],
+  calibration: [{ factor: calibration, offset: calibration }, ['factor', 'offset']],
 }
 
 /** What is the same for all events of a message. */

@@ -4,14 +4,14 @@ import { scalesQueries } from '../../projections/scales/queries.ts'
 import { mistake } from '../http/problem.ts'
 import type { Call } from '../http/route.ts'
 import { derivedId } from '../ids.ts'
+import { LIMITS } from './limits.ts'
 import { idSchema, instantSchema, kegTypePattern, noBeer } from './params.ts'
 
-const weight = { type: 'number', minimum: 0, maximum: 1_000 } as const
 const contents = {
   beer_id: idSchema,
   keg_type: { type: 'string', pattern: kegTypePattern },
-  full_lbs: { ...weight, description: 'Without it, what is known of the beer in such a keg.' },
-  empty_lbs: { ...weight, description: 'Without it, what is known of the beer in such a keg.' },
+  full_lbs: { ...LIMITS.kegLbs, description: 'Without it, what is known of the beer in such a keg.' },
+  empty_lbs: { ...LIMITS.kegLbs, description: 'Without it, what is known of the beer in such a keg.' },
 } as const
 
 export const newKegSchema = {

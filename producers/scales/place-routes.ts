@@ -6,6 +6,7 @@ import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { integer, number, text } from '../http/schemas.ts'
+import { LIMITS } from './limits.ts'
 import { atLocation, demandOwner, locOf } from './rights.ts'
 
 const settingsSchema = {
@@ -33,7 +34,6 @@ const readSettings = question({
   answer: settings,
 })
 
-const percent = { type: 'number', minimum: 0, maximum: 100 } as const
 
 const changeSettings = command({
   method: 'PATCH',
@@ -45,14 +45,14 @@ const changeSettings = command({
     additionalProperties: false,
     minProperties: 1,
     properties: {
-      grace_period_secs: { type: 'integer', minimum: 0, maximum: 604_800, description: 'How long a breach must last before its alert fires.' },
-      pour_window_hours: { type: 'number', minimum: 1, maximum: 720, description: 'The window over which the pour rate is taken.' },
-      low_keg_pct: percent,
-      low_battery_pct: percent,
-      silent_after_secs: { type: 'integer', minimum: 60, maximum: 604_800, description: 'A device that says nothing for so long is silent.' },
+      grace_period_secs: { ...LIMITS.gracePeriodSecs, description: 'How long a breach must last before its alert fires.' },
+      pour_window_hours: { ...LIMITS.pourWindowHours, description: 'The window over which the pour rate is taken.' },
+      low_keg_pct: LIMITS.percent,
+      low_battery_pct: LIMITS.percent,
+      silent_after_secs: { ...LIMITS.silentAfterSecs, description: 'A device that says nothing for so long is silent.' },
       timezone: { type: 'string', maxLength: 64, description: 'IANA.' },
-      pour_min_gallons: { type: 'number', minimum: 0.001, maximum: 10, description: 'A smaller step down is noise.' },
-      pour_settle_secs: { type: 'integer', minimum: 1, maximum: 3_600, description: 'A pour has ended when the weight stayed for so long.' },
+      pour_min_gallons: { ...LIMITS.pourMinGallons, description: 'A smaller step down is noise.' },
+      pour_settle_secs: { ...LIMITS.pourSettleSecs, description: 'A pour has ended when the weight stayed for so long.' },
     },
   },
   status: 200,

@@ -7,6 +7,7 @@ import { mistake } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'
 import { text, textOrNull } from '../http/schemas.ts'
 import { kegHere } from './keg-routes.ts'
+import { LIMITS } from './limits.ts'
 import { idSchema } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
 import { pourSchema, pourView } from './tap-views.ts'
@@ -44,7 +45,7 @@ const voidPours = command({
     type: 'object',
     additionalProperties: false,
     required: ['keg_id', 'from', 'to'],
-    properties: { keg_id: idSchema, from: instant, to: instant, reason: { type: 'string', minLength: 1, maxLength: 500 } },
+    properties: { keg_id: idSchema, from: instant, to: instant, reason: LIMITS.voidReason },
   },
   status: 200,
   result: { type: 'object', required: ['keg_id', 'from', 'to', 'voided'], properties: { keg_id: text, from: text, to: text, reason: textOrNull, voided: { type: 'boolean' } } },
