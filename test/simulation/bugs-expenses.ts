@@ -20,33 +20,33 @@ const short = ({ splits, ...expense }: ExpenseItem): ExpenseItem => ({ ...expens
 const FORGETS: Bug = { under: { domain: 'expenses', moves: [] }, noticedBy: 'C8' }
 
 export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
-  'what a deleted expense contributed stays': leaving('BALANCE#', ['ExpenseDeleted']),
+  'a deleted expense still counts in the balances': leaving('BALANCE#', ['ExpenseDeleted']),
   'a revision does not reach the balances': leaving('BALANCE#', ['ExpenseRevised']),
-  'a balance leaves somebody out': writing((item) => (item.SK.startsWith('BALANCE#') && 'members' in item ? [without(item as Item as BalanceItem)] : [item])),
+  'a balance lacks one member': writing((item) => (item.SK.startsWith('BALANCE#') && 'members' in item ? [without(item as Item as BalanceItem)] : [item])),
   'the parts of an expense do not sum up': writing((item) => (item.SK.startsWith('TX#') && 'splits' in item ? [short(item as Item as ExpenseItem) as Change] : [item])),
   'a part stays when its expense is deleted': leaving('PART#', ['ExpenseDeleted']),
-  'an expense that comes again counts again': finding('ExpenseRecorded', (item, { SK }) => (SK.startsWith('EXPENSE#') ? undefined : item)),
-  'whoever edits last wins': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => {
+  'a repeated expense counts twice': finding('ExpenseRecorded', (item, { SK }) => (SK.startsWith('EXPENSE#') ? undefined : item)),
+  'a revision of a stale expense is applied': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => {
     const { refusal } = fold(event, get)
     const current = /at revision (\d+)/.exec(refusal?.code === 'revision-stale' ? refusal.detail : '')
     return current === null ? fold(event, get) : fold({ ...event, data: { ...(event.data as object), revision: Number(current[1]) + 1 } }, get)
   } : fold)),
-  'whoever is a member corrects': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
-  'a corrected date leaves the old expense': writing((item) => (item.SK.startsWith('TX#') && '_removed' in item ? [] : [item]), ['ExpenseRevised']),
-  'a restored expense stays among the deleted': leaving('DELETED#', ['ExpenseRestored']),
-  'whoever is a member deletes': ruling((fold, type) => (type === 'ExpenseDeleted' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'every member can correct every expense': ruling((fold, type) => (type === 'ExpenseRevised' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'the expense stays at its old date after the date is corrected': writing((item) => (item.SK.startsWith('TX#') && '_removed' in item ? [] : [item]), ['ExpenseRevised']),
+  'a restored expense stays listed as deleted': leaving('DELETED#', ['ExpenseRestored']),
+  'every member can delete every expense': ruling((fold, type) => (type === 'ExpenseDeleted' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
   'a settlement is confirmed again': finding('SettlementConfirmed', (item, { SK }) => (SK.startsWith('SETTLE#') && item ? { ...item, status: 'pending', _heard: [] } : item)),
-  'who owes whom does not hear of a settlement': leaving('OWED#', ['SettlementConfirmed']),
-  'a receiver does not hear of the outcome': leaving('RECEIVED#', ['SettlementConfirmed', 'SettlementFailed']),
-  'a transaction settles whatever names it': finding('TransactionClaimed', () => undefined),
-  'a group counts who left': leaving('METADATA', ['MemberLeft']),
+  'debts ignore a confirmed settlement': leaving('OWED#', ['SettlementConfirmed']),
+  'the settlement of the payee keeps its old status': leaving('RECEIVED#', ['SettlementConfirmed', 'SettlementFailed']),
+  'one transaction settles several settlements': finding('TransactionClaimed', () => undefined),
+  'a group still counts a member who left': leaving('METADATA', ['MemberLeft']),
   'a removed member joins by an old invitation': finding('MemberJoined', (item, { SK }) => (SK.startsWith('USER#') && item ? { ...item, admittedFrom: 0 } : item)),
   'a removed member joins without an invitation': finding('MemberJoined', (item, { SK }) => {
     if (!SK.startsWith('USER#') || item === undefined) return item
     const { removedAt: _, ...rest } = item
     return rest as Item
   }),
-  'a removed member goes on': finding('ExpenseRecorded', (item, { SK }) => {
+  'a removed member can record expenses': finding('ExpenseRecorded', (item, { SK }) => {
     if (!SK.startsWith('USER#') || item === undefined) return item
     const { removedAt: _, ...rest } = item
     return rest as Item
@@ -56,8 +56,8 @@ export const EXPENSES_BUGS: Readonly<Record<string, Bug>> = {
   'a revoked invitation admits': leaving('INVITATIONS', ['InvitationRevoked']),
   'an invitation outlives the membership of its creator': leaving('INVITATIONS', ['MemberLeft', 'GroupMemberRemoved']),
   'an owner who leaves stays the owner': writing((item) => (item.SK === 'ROSTER' ? [] : [item]), ['MemberLeft', 'GroupMemberRemoved']),
-  'whoever is a member removes others': ruling((fold, type) => (type === 'GroupMemberRemoved' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
-  'an archived group takes an expense': finding('ExpenseRecorded', (item, { SK }) => {
+  'every member can remove others': ruling((fold, type) => (type === 'GroupMemberRemoved' ? (event, get) => fold({ ...event, meta: { ...event.meta, actorId: null } }, get) : fold)),
+  'an archived group accepts an expense': finding('ExpenseRecorded', (item, { SK }) => {
     if (SK !== 'METADATA' || item === undefined) return item
     const { archivedAt: _, ...rest } = item
     return rest as Item

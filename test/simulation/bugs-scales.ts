@@ -13,17 +13,17 @@ const isState = ({ SK }: Change): boolean => SK.endsWith('#STATE')
 const without = (...names: readonly string[]) => (item: Change): readonly Change[] => (isState(item) ? [Object.fromEntries(Object.entries(item).filter(([each]) => !names.includes(each))) as Item] : [item])
 
 export const SCALES_BUGS: Readonly<Record<string, Bug>> = {
-  'a tap forgets that it has an alert': writing(without('_low')),
-  'a reading that comes again is taken for a new one': writing(without('_heard', '_seen')),
-  'a reading that comes again is another point': writing(without('_seen')),
-  'a late reading becomes the state': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => fold(event, undated(get)) : fold)),
-  'what is active stays when its tap is removed': writing((item) => ('_removed' in item && item.PK.startsWith('ALERT#') ? [] : [item]), ['TapRemoved']),
-  'a device stays under a tap that is removed': writing((item) => (item.PK.startsWith('DEVICE#') ? [] : [item]), ['TapRemoved']),
-  'what is not believed is counted again': writing((item) => (item.SK.includes('#AT#') ? [] : [item])),
-  'a keg stays when another is put on its tap': writing((item) => (item.SK.startsWith('TIMELINE#') && 'kegs' in item ? [{ ...item, kegs: (item as TimelineItem).kegs.map((span) => ({ ...span, to: null })) }] : [item]), ['KegTapped']),
+  'the state of a tap does not keep that an alert is open': writing(without('_low')),
+  'a repeated reading is folded as a new one': writing(without('_heard', '_seen')),
+  'a repeated reading writes a second point': writing(without('_seen')),
+  'a late reading replaces the newer state of a tap': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => fold(event, undated(get)) : fold)),
+  'alerts stay active after their tap is removed': writing((item) => ('_removed' in item && item.PK.startsWith('ALERT#') ? [] : [item]), ['TapRemoved']),
+  'a device stays assigned to a removed tap': writing((item) => (item.PK.startsWith('DEVICE#') ? [] : [item]), ['TapRemoved']),
+  'a repeated quarantined reading is counted again': writing((item) => (item.SK.includes('#AT#') ? [] : [item])),
+  'a keg stays on its tap after another keg replaces it': writing((item) => (item.SK.startsWith('TIMELINE#') && 'kegs' in item ? [{ ...item, kegs: (item as TimelineItem).kegs.map((span) => ({ ...span, to: null })) }] : [item]), ['KegTapped']),
   'the key of an index is null': { ...writing((item) => (item.SK === 'TELEMETRY' && !('battery_pct' in item) ? [{ ...item, battery_pct: null }] : [item])), noticedBy: 'C1' },
-  'a pour is told upside down': writing((item) => (item.SK.startsWith('POUR#') && 'gallons' in item ? [{ ...item, gallons: -Number(item['gallons']) }] : [item])),
-  'an alert ends and nobody remembers': writing((item) => (item.SK.startsWith('HIST#') && item.SK.endsWith('resolved') ? [] : [item])),
+  'a pour has its gallons with the wrong sign': writing((item) => (item.SK.startsWith('POUR#') && 'gallons' in item ? [{ ...item, gallons: -Number(item['gallons']) }] : [item])),
+  'an alert that ends leaves no history row': writing((item) => (item.SK.startsWith('HIST#') && item.SK.endsWith('resolved') ? [] : [item])),
 }
 
 /** Points on their way are lost, kept, and come again late. */
@@ -32,11 +32,11 @@ const POINTS: Bug = { under: { domain: 'scales', moves: [], rates: { 'lose': 0.0
 const pointing = (change: (series: Series, opened: OpenedSeries) => Pick<Series, 'write'>, under: Bug = POINTS): Bug => ({ ...under, series: (series, opened) => ({ ...series, ...change(series, opened) }) })
 
 export const SERIES_BUGS: Readonly<Record<string, Bug>> = {
-  'a series store that is down is taken for one that took the points': pointing((series) => ({ write: (points) => series.write(points).catch(() => []) })),
-  'a point stays as it was first said': pointing((series, { table }) => ({ write: (points) => series.write(points.filter((point) => !table.points.has(pointName(point)))) })),
-  'of the points of a batch one is left behind': pointing((series) => ({ write: (points) => series.write(points.length > 3 ? points.slice(1) : points) })),
-  'a rebuild writes its points where the first generation has them': pointing((_, { other }) => ({ write: other(1).write }), { ...POINTS, under: { domain: 'scales', moves: ['rebuild', 'flip'] } }),
-  'a point is of the keg that is on the tap when it comes': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => ofPresentKeg(fold(event, get), get) : fold)),
+  'points count as written although the series store failed': pointing((series) => ({ write: (points) => series.write(points).catch(() => []) })),
+  'a point keeps its first value when it is written again': pointing((series, { table }) => ({ write: (points) => series.write(points.filter((point) => !table.points.has(pointName(point)))) })),
+  'one point of a batch is not written': pointing((series) => ({ write: (points) => series.write(points.length > 3 ? points.slice(1) : points) })),
+  'a rebuild writes its points into the first generation': pointing((_, { other }) => ({ write: other(1).write }), { ...POINTS, under: { domain: 'scales', moves: ['rebuild', 'flip'] } }),
+  'a point belongs to the keg on the tap at its arrival': ruling((fold, type) => (type === 'ReadingReported' ? (event, get) => ofPresentKeg(fold(event, get), get) : fold)),
 }
 
 const ofPresentKeg = (result: Result, get: Get): Result => {

@@ -104,12 +104,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     if (!('put' in write) || write.put['_removed'] !== true) return [write]
     return write.expect === null ? [] : [{ remove: { PK: write.put.PK, SK: write.put.SK }, expect: write.expect }]
   }, unconditional) },
-  'what is parked is forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
-  'how far a parked key was passed over is not remembered': writing((write) => {
+  'parked events are forgotten': writing((write) => ('put' in write && write.put.PK.startsWith('PARKED#') ? [] : [write])),
+  'the position up to which a parked key was skipped is lost': writing((write) => {
     const offset = 'put' in write && write.put.PK.startsWith('PARKED#') ? write.put['offset'] : undefined
     return 'put' in write && offset !== undefined ? [{ ...write, put: { ...write.put, through: offset } }] : [write]
   }),
-  'healing a key for all projections leads one past its own parked event': { under: { domain: 'toy', moves: [] }, ...storing((store) => ({
+  'healing a key for all projections skips the parked event of one projection': { under: { domain: 'toy', moves: [] }, ...storing((store) => ({
     reader: (now) => {
       const reader = store.reader(now)
       const isHealed = ({ key }: Item, { items }: Page) => items.some((other) => other['projection'] === EVERY && other['retry'] === true && other['key'] === key)
@@ -124,7 +124,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   })) },
   'the outbox is not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTBOX#') ? [] : [write])),
   'markers of refusals are not written': writing((write) => ('put' in write && write.put.PK.startsWith('OUTCOME#') ? [] : [write])),
-  'an item says the wrong position': writing((write) => ('put' in write && !write.put.PK.includes('#0') ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }] : [write])),
+  'an item has the wrong position': writing((write) => ('put' in write && !write.put.PK.includes('#0') ? [{ ...write, put: { ...write.put, _pos: write.put._pos + 1 } }] : [write])),
   'a record is lost on its way': delivering((records, { random }) => (records.length > 1 && random.chance(0.05) ? records.slice(0, -1) : records)),
   'a record is lost and the batch says nothing': delivering((records, { random }) => (records.length > 2 && random.chance(0.2) ? [...records.slice(0, 1), ...records.slice(2)] : records)),
   'records of a batch come out of order': delivering((records) => records.toReversed()),
@@ -147,16 +147,16 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       return outcomes
     },
   })),
-  'nothing is claimed before it is sent': { under: DOUBTS, ledger: (store) => ({
+  'events are sent without being claimed first': { under: DOUBTS, ledger: (store) => ({
     ...store,
     commit: async (spans) => allApplied(spans),
     load: async (keys) => keys.map(() => undefined),
   }) },
-  'every receiver is taken to tell duplicates apart': { under: DOUBTS, receivers: (receivers) =>
+  'every receiver is assumed to recognise duplicates': { under: DOUBTS, receivers: (receivers) =>
     Object.fromEntries(Object.entries(receivers).map(([kind, receiver]) => [kind, receiver && { ...receiver, tellsDuplicatesApart: true }])),
   },
   'the clock of the timers is fast': { under: { domain: 'toy', moves: [] }, clock: (clock) => ({ ...clock, now: () => clock.now() + 5_000 }) },
-  'what served before is forgotten at a flip': { under: FLIPS, control: (control) => ({
+  'a flip forgets the generation that served before': { under: FLIPS, control: (control) => ({
     ...control,
     serving: async (domain) => ({ ...(await control.serving(domain)), before: [] }),
   }) },
@@ -197,7 +197,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       })])),
     })),
   }) },
-  'what a forgotten person said stays in the items': { under: FORGETS, domain: (domain) => ({
+  'items keep the text of a forgotten person': { under: FORGETS, domain: (domain) => ({
     ...domain,
     ...(domain.personal ? { personal: { ...domain.personal, holds: () => false } } : {}),
   }) },

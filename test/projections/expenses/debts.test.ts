@@ -59,7 +59,7 @@ describe('simplified debts', () => {
     expect(needsPairs(nets)).toBe(false)
   })
 
-  /** Who owes whom, and the balances that it makes. */
+  /** Debts between pairs of people, and the balances that follow from them. */
   const owing = fc.array(fc.tuple(fc.nat(19), fc.nat(19), fc.integer({ min: 1, max: 9 })), { maxLength: 40 }).map((owed) => {
     const credits = owed.filter(([payer, user]) => payer !== user).map(([payer, user, minor]) => ({ payerId: `p${payer}`, owed: { [`p${user}`]: minor } }))
     const pairs = pairwise(credits)
