@@ -1,12 +1,16 @@
 import type { Admin, DeleteGroupsResult } from 'kafkajs'
 import type { Watermarks } from '../../engine/log.ts'
+import { isFault } from '../../../schemas/fault.ts'
 import { createClient } from './client.ts'
 import { asFault, causesOf, unavailable } from './faults.ts'
 import type { Metadata } from './metadata.ts'
 import { backoff, type Settings } from './options.ts'
 
 export interface LogAdmin {
+  /** Creates the topic unless it exists. Its partitions may have no leaders yet. */
   createTopic(topic: string): Promise<void>
+  /** Resolves when the leaders of all partitions answer. Rejects with a retriable fault after 30 s. */
+  awaitLeaders(topic: string): Promise<void>
   /** Of all partitions, sorted. */
   watermarks(topic: string): Promise<Watermarks[]>
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
@@ -20,7 +24,8 @@ export interface LogAdmin {
 
 const GROUP_ID_NOT_FOUND = 69
 const DEFAULT_MAX_RECORD_BYTES = 1_048_588
-const CREATE_TRIES = 100
+const LEADERS_MS = 30_000
+const LEADERS_CHECK_MS = 250
 const TRIES = 6
 const TOPIC = 2
 const KEEPS_ALL = new Map([['cleanup.policy', 'delete'], ['retention.ms', '-1'], ['retention.bytes', '-1']])
@@ -28,7 +33,8 @@ const KEEPS_ALL = new Map([['cleanup.policy', 'delete'], ['retention.ms', '-1'],
 export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
   const { use, close } = keptAdmin(settings)
   return {
-    createTopic: (topic) => createTopic({ settings, metadata, use, topic }),
+    createTopic: (topic) => createTopic(settings, use, topic),
+    awaitLeaders: (topic) => awaitLeaders(settings, { metadata, use, topic }),
     watermarks: (topic) => use(`The ends of ${topic} are not to be had`, async (admin) =>
       (await admin.fetchTopicOffsets(topic))
         .map(({ partition, low, high }) => ({ partition, low: Number(low), high: Number(high) }))
@@ -108,19 +114,32 @@ function keptAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
 const isUnknownGroup = (error: unknown): boolean =>
   error instanceof Error && 'groups' in error && (error.groups as readonly DeleteGroupsResult[]).every(({ errorCode }) => errorCode === GROUP_ID_NOT_FOUND)
 
-/** Leaders move, brokers restart: what soon passes by itself. */
+/**
+ * Whether the error passes by itself: leaders move and brokers restart. kafkajs throws a TypeError ("Cannot destructure property
+ * 'partitions' of 'high.pop(...)'") if its metadata does not contain the topic. Concurrent calls with different topics share a refresh,
+ * so the metadata of one call can replace the metadata of the other.
+ */
 const passing = (error: unknown): boolean =>
+  error instanceof TypeError ||
   causesOf(error).some(({ name, retriable }) => retriable === true || name === 'KafkaJSNumberOfRetriesExceeded' || name === 'KafkaJSTopicMetadataNotLoaded')
 
-async function createTopic({ settings, metadata, use, topic }: { settings: Settings; metadata: Metadata; use: Use; topic: string }): Promise<void> {
+async function createTopic({ partitions: numPartitions, replicationFactor }: Settings, use: Use, topic: string): Promise<void> {
   const configEntries = [...KEEPS_ALL, ['message.timestamp.type', 'LogAppendTime'] as const].map(([name, value]) => ({ name, value }))
-  const { partitions: numPartitions, replicationFactor, clock, timing } = settings
   await use(`Topic ${topic} cannot be created`, (admin) =>
     admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions, replicationFactor, configEntries }] }))
-  for (let attempt = 0; attempt < CREATE_TRIES; attempt++) {
-    // A leader is named before it knows of it; only one that answers is there.
-    if ((await metadata.topic(topic))?.ready) return void (await use(`Topic ${topic} has no leaders yet`, (admin) => admin.fetchTopicOffsets(topic)))
-    await clock.sleep(Math.min(250, backoff(timing, attempt) / 10))
+}
+
+async function awaitLeaders({ clock }: Settings, { metadata, use, topic }: { metadata: Metadata; use: Use; topic: string }): Promise<void> {
+  const what = `Topic ${topic} has no leaders yet`
+  const deadline = clock.now() + LEADERS_MS
+  for (;;) {
+    try {
+      // The metadata names a leader before that broker serves the partition, so only the leader's answer counts.
+      if ((await metadata.topic(topic))?.ready) return void (await use(what, (admin) => admin.fetchTopicOffsets(topic)))
+      if (clock.now() >= deadline) throw unavailable(what)
+    } catch (error) {
+      if (!isFault(error) || !error.retriable || clock.now() >= deadline) throw error
+    }
+    await clock.sleep(LEADERS_CHECK_MS)
   }
-  throw unavailable(`Topic ${topic} was created but got no leaders`)
 }
