@@ -7,10 +7,11 @@ import type { Metadata } from './metadata.ts'
 import { backoff, type Settings } from './options.ts'
 
 export interface LogAdmin {
-  /** Creates the topic unless it exists. Its partitions may have no leaders yet. */
-  createTopic(topic: string): Promise<void>
-  /** Resolves when the leaders of all partitions answer. Rejects with a retriable fault after 30 s. */
-  awaitLeaders(topic: string): Promise<void>
+  /**
+   * Creates the topic unless it exists, and resolves when the leaders of all partitions answer. Another process may have created the
+   * topic a moment ago. Rejects with a retriable fault if a leader does not answer within 30 s.
+   */
+  prepareTopic(topic: string, found: { readonly exists: boolean }): Promise<void>
   /** Of all partitions, sorted. */
   watermarks(topic: string): Promise<Watermarks[]>
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
@@ -33,8 +34,10 @@ const KEEPS_ALL = new Map([['cleanup.policy', 'delete'], ['retention.ms', '-1'],
 export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
   const { use, close } = keptAdmin(settings)
   return {
-    createTopic: (topic) => createTopic(settings, use, topic),
-    awaitLeaders: (topic) => awaitLeaders(settings, { metadata, use, topic }),
+    async prepareTopic(topic, { exists }) {
+      if (!exists) await createTopic(settings, use, topic)
+      await awaitLeaders(settings, { metadata, use, topic })
+    },
     watermarks: (topic) => use(`The ends of ${topic} are not to be had`, async (admin) =>
       (await admin.fetchTopicOffsets(topic))
         .map(({ partition, low, high }) => ({ partition, low: Number(low), high: Number(high) }))

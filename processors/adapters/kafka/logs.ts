@@ -23,9 +23,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
   const identify = async (topic: string, kept?: TopicIdentity): Promise<TopicIdentity> => {
     const found = await metadata.topic(topic)
     if (!found && kept) throw missing(topic, kept)
-    if (!found) await admin.createTopic(topic)
-    // Another process may have created the topic a moment ago.
-    if (!kept && !found?.ready) await admin.awaitLeaders(topic)
+    if (!kept && !found?.ready) await admin.prepareTopic(topic, { exists: found !== undefined })
     const is = found ?? (await metadata.topic(topic))
     if (!is) throw unavailable(`Topic ${topic} was created but is not there`)
     return { cluster: is.cluster, topic: is.topic, partitions: is.partitions }

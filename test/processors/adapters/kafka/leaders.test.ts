@@ -30,13 +30,13 @@ test('watermarks are read again if the metadata of kafkajs does not contain the 
 
 test('a start waits for leaders that do not answer yet', async () => {
   const { admin, calls } = adminAfter(20)
-  await admin.awaitLeaders('events')
+  await admin.prepareTopic('events', { exists: true })
   expect(calls()).toBe(21)
 })
 
 test('a start without leaders fails with a retriable fault after 30 s', async () => {
   const { admin, now } = adminAfter(Infinity)
-  const error: unknown = await admin.awaitLeaders('events').catch((reason: unknown) => reason)
+  const error: unknown = await admin.prepareTopic('events', { exists: true }).catch((reason: unknown) => reason)
   expect(isFault(error, 'log-unavailable') && error.retriable).toBe(true)
   expect(String(error)).toContain('Topic events has no leaders yet')
   expect(now()).toBeGreaterThanOrEqual(30_000)
