@@ -1,9 +1,9 @@
 import { isExpired, type Item, type Key } from '../../projections/item.ts'
-import type { Change, Domain, Get } from '../../projections/projection.ts'
+import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { BuildTarget } from './build-target.ts'
-import { decide, decidersOf, type Decider, type Heard } from './decide.ts'
+import { APPLIED, decide, decidersOf, type Decider, type Heard } from './decide.ts'
 import type { Log, LogRecord } from './log.ts'
 import { outboxOf } from './outbox.ts'
 import { parkedFrom, parkedName, parkedOf, type Parked, type Poison, type StoredParked } from './parking.ts'
@@ -70,7 +70,7 @@ export const build = async (parts: BuildParts): Promise<Built> => {
   for (const [partition, end] of ends) {
     folder?.settle()
     const standing = (await parkedOf(target.reader(() => 0), partition)).filter(({ key }) => share === undefined || share(key))
-    const { fold } = (folder = createFolder(parts, { working, points, parked, standing, through: end - 1 }))
+    const { fold } = (folder = createFolder(parts, { items: working, points, parked, standing, through: end - 1 }))
     for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
       await foldAll(records, { fold, codec: parts.codec, share })
       events += records.length
@@ -114,33 +114,44 @@ const PACKED = 5
 const WORKING_SET = 6 * 1024 * 1024
 
 interface Folding {
-  readonly working: WorkingSet
-  readonly points: Gathering
+  readonly items: Pick<WorkingSet, 'find' | 'put' | 'remove'>
+  readonly points: Pick<Gathering, 'add'>
   readonly parked: Parked[]
   readonly standing: readonly StoredParked[]
   /** Where this partition's build ends: what a parked key has behind it by then was passed over. */
   readonly through: number
 }
 
+/** The outcome of one record. `heard` is absent if the record was not decoded. */
+interface Folded {
+  readonly heard?: Heard
+  readonly outcome: Outcome
+}
+
+const DISCARDED: Outcome = { kind: 'refused', refusal: { code: 'discarded', detail: 'An operator discarded the event. tributary parked --discarded shows who and why.' } }
+const BEHIND: Outcome = { kind: 'parked', reason: 'an earlier event of this key could not be folded', behind: true }
+
 interface Folder {
-  fold(record: LogRecord): void
+  fold(record: LogRecord): Folded
   /** Writes down how many events wait behind what stands still. */
   settle(): void
 }
 
-const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, parked, standing, through }: Folding): Folder => {
+/** Folds records in the order of the log into `items`, without conditions. A build and a history of one key fold with it. */
+export const createFolder = ({ domain, codec, owed }: Pick<BuildParts, 'domain' | 'codec' | 'owed'>, { items, points, parked, standing, through }: Folding): Folder => {
   const deciders = decidersOf(domain, { outbox: unsent(outboxOf(codec), owed), timers: timerChanges(codec) })
   const still = new Map(standing.map((entry) => [parkedName(entry), { entry: { ...entry, through }, behind: 0 }]))
   const { ttl } = domain.table
   let at = 0
   const get: Get = <I extends Item>(key: Key) => {
-    const item = working.find(key)
+    const item = items.find(key)
     return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
   }
-  const park = (poison: Poison) => {
+  const park = (poison: Poison): Outcome => {
     const entry = parkedFrom(poison, through)
     still.set(parkedName(entry), { entry: { ...entry, _pos: entry.offset }, behind: 0 })
     parked.push(entry)
+    return { kind: 'parked', reason: entry.reason }
   }
   const isStill = (name: string, key: string): boolean => {
     const found = still.size === 0 ? undefined : still.get(`${name}#${key}`)
@@ -151,40 +162,52 @@ const createFolder = ({ domain, codec, owed }: BuildParts, { working, points, pa
     for (const [name, { entry, behind }] of still) {
       const settled = { ...entry, waiting: entry.waiting + behind }
       still.set(name, { entry: settled, behind: 0 })
-      working.put(settled, settled._pos, PACKED * requireStorable(domain.table, settled))
+      items.put(settled, settled._pos, PACKED * requireStorable(domain.table, settled))
     }
   }
-  const foldOne = (decider: Decider, heard: Heard, discarded: LogRecord['discarded']) => {
+  /** Undefined if the projection does not fold the event. */
+  const foldOne = (decider: Decider, heard: Heard, discarded: LogRecord['discarded']): Outcome | undefined => {
     const { meta, type } = heard.event
     const { name, folds } = decider.projection
-    if (folds[type] === undefined || discarded?.includes(name) === true || isStill(name, meta.key)) return
+    if (folds[type] === undefined || discarded?.includes(name) === true) return undefined
+    if (isStill(name, meta.key)) return BEHIND
     try {
-      const { changes, points: said } = decide(decider, heard, get)
-      // All of them before the first is put: one that is too large makes the whole event poison.
-      const sizes = changes.map(decider.measure)
-      for (let index = 0; index < changes.length; index += 1) {
-        const change = changes[index] as Change
-        if ('_removed' in change) working.remove(change)
-        else working.put(change, heard.offset, PACKED * (sizes[index] as number))
-      }
+      const { outcome, changes, points: said } = decide(decider, heard, get)
+      apply(changes, { items, offset: heard.offset, measure: decider.measure })
       for (const point of said) points.add({ ...point, version: heard.offset + 1 })
+      return outcome
     } catch (error) {
       if (isRetriable(error)) throw error
-      park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, personal: heard.event.personal })
+      return park({ projection: name, key: meta.key, position: heard, error, type, eventId: meta.eventId, recordedAt: meta.recordedAt, personal: heard.event.personal })
     }
   }
-  const fold = (record: LogRecord) => {
-    if (record.key !== null && isStill(EVERY, record.key)) return
+  const fold = (record: LogRecord): Folded => {
+    if (record.key !== null && isStill(EVERY, record.key)) return { outcome: BEHIND }
     const heard = read(codec, record)
-    if (heard === 'discarded') return
-    if ('error' in heard) return park(heard)
+    if (heard === 'discarded') return { outcome: DISCARDED }
+    if ('error' in heard) return { outcome: park(heard) }
     at = heard.event.meta.recordedAt
-    for (const decider of deciders) foldOne(decider, heard, record.discarded)
+    let outcome = APPLIED
+    for (const decider of deciders) {
+      const found = foldOne(decider, heard, record.discarded)
+      if (found !== undefined && decider.decides.has(heard.event.type)) outcome = found
+    }
+    return { heard, outcome }
   }
   return { fold, settle }
 }
 
-/** What cannot be encoded is poison in a build as it was live; what can is not sent again. */
+/** Measures all changes before it puts the first one: a change that is too large parks the key, and nothing of its event may remain. */
+const apply = (changes: readonly Change[], { items, offset, measure }: Pick<Folding, 'items'> & Pick<Decider, 'measure'> & { readonly offset: number }): void => {
+  const sizes = changes.map(measure)
+  for (let index = 0; index < changes.length; index += 1) {
+    const change = changes[index] as Change
+    if ('_removed' in change) items.remove(change)
+    else items.put(change, offset, PACKED * (sizes[index] as number))
+  }
+}
+
+/** Encodes every derived event, because one that cannot be encoded parks its key in a build as it does live. Returns rows only for owed events: the others were sent. */
 const unsent = (outbox: NonNullable<Decider['outbox']>, owed: readonly Owed[] = []): NonNullable<Decider['outbox']> => (heard, result, projection) => {
   const rows = outbox(heard, result, projection)
   const { key } = heard.event.meta

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { keyOf } from '../../../projections/item.ts'
 import { advance } from '../../../processors/engine/advance.ts'
+import { build } from '../../../processors/engine/build.ts'
 import { historyOf, type Told } from '../../../processors/engine/history.ts'
 import type { Log } from '../../../processors/engine/log.ts'
-import type { Event } from '../../../schemas/event.ts'
+import type { Codec } from '../../../schemas/codec.ts'
+import { DERIVED_SOURCE, type Event } from '../../../schemas/event.ts'
+import { jsonPacking } from './json-packing.ts'
 import { accountKey, accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid, paymentKey } from './ledger.ts'
-import { memoryStore } from './memory-store.ts'
+import { memoryStore, memoryTarget } from './memory-store.ts'
 
 const logOf = (events: readonly Event[], broken = -1): Pick<Log, 'readKey'> => ({
   async *readKey(key) {
@@ -14,9 +17,9 @@ const logOf = (events: readonly Event[], broken = -1): Pick<Log, 'readKey'> => (
   },
 })
 
-const toldOf = async (events: readonly Event[], broken?: number): Promise<readonly Told[]> => {
+const toldOf = async (events: readonly Event[], broken?: number, codec: Codec = jsonCodec): Promise<readonly Told[]> => {
   const all: Told[] = []
-  for await (const told of historyOf({ domain: ledger, codec: jsonCodec, log: logOf(events, broken), key: 'a' })) all.push(told)
+  for await (const told of historyOf({ domain: ledger, codec, log: logOf(events, broken), key: 'a' })) all.push(told)
   return all
 }
 
@@ -50,6 +53,21 @@ test('from the event that cannot be read on, the key is told as standing still',
   const told = await toldOf([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
   expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
   expect(told.slice(1).flatMap(({ changes }) => changes)).toEqual([])
+})
+
+test('an event whose derived event cannot be encoded is parked, as in a build', async () => {
+  const encode: Codec['encode'] = (event) => {
+    if (event.meta.source === DERIVED_SOURCE) throw new Error('no schema for it')
+    return jsonCodec.encode(event)
+  }
+  const codec = { ...jsonCodec, encode }
+  const events = [paid(5, 'p'), eventOf('Moved', { to: 'b', amount: 4 }, { id: 'm' }), paid(1, 'q')]
+  const told = await toldOf(events, undefined, codec)
+  expect(told.map(({ outcome }) => outcome)).toMatchObject([{ kind: 'applied' }, { kind: 'parked', reason: 'no schema for it' }, { kind: 'parked', behind: true }])
+  expect(totals(told)).toEqual([[0, undefined, 5]])
+  const read = () => logOf(events).readKey('a')
+  const { parked } = await build({ domain: ledger, log: { read }, codec, target: memoryTarget(memoryStore(), jsonPacking()), ends: new Map([[0, events.length]]) })
+  expect(parked).toMatchObject([{ offset: 1, reason: 'no schema for it' }])
 })
 
 test('what the history ends with is what the pipeline stores', async () => {
