@@ -6,26 +6,18 @@ import type { Event, EventMeta } from './event.ts'
 import { Fault, messageOf } from './fault.ts'
 import { HEADER } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
-import { writePersonalField } from './pen.ts'
-import type { Page } from './pen.ts'
 import type { Registry } from './registry.ts'
 import { boundTo, seal } from './sealing.ts'
 import type { Sealing } from './sealing.ts'
 
 export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Sealing, 'current'>): ((event: Event) => Uint8Array) => {
-  const page: Page = { buf: Buffer.alloc(LIMITS.bytes), pos: 0 }
-  const scratch = page.buf
+  const scratch = Buffer.alloc(LIMITS.bytes)
   const cursor = createCursor()
-  /** With what the record ends with: an event's personal field. */
+  /** Frames and writes `value`. `ending` is the personal field that ends an event; a personal record has none. */
   const write = (form: Form, value: object, ending?: Buffer | null): Buffer => {
+    demand(form, value)
     scratch[0] = 0
     scratch.writeInt32BE(form.written.id, 1)
-    page.pos = HEADER
-    const plain = form.pen !== undefined && form.pen(page, value) && (ending === undefined || writePersonalField(page, ending)) && page.pos <= scratch.length
-    return plain ? Buffer.from(scratch.subarray(0, page.pos)) : writeCarefully(form, value, ending)
-  }
-  const writeCarefully = (form: Form, value: object, ending: Buffer | null | undefined): Buffer => {
-    demand(form, value)
     const end = fitting(form, form.type.encode(value, scratch, HEADER))
     const buf = Buffer.from(scratch.subarray(0, ending === undefined ? end : fitting(form, PERSONAL_FIELD.encode(ending, scratch, end))))
     verify(form, { value, buf, cursor })
@@ -57,7 +49,7 @@ const fitting = ({ written }: Form, end: number): number => {
   return end
 }
 
-/** What the schema does not say would be dropped in silence. */
+/** Refuses a value that does not match its schema. `avsc` would drop undeclared fields silently. */
 const demand = ({ type, written }: Form, value: object): void => {
   if (type.isValid(value, { noUndeclaredFields: true })) return
   const wrong: string[] = []

@@ -5,8 +5,6 @@ import { compileType, framedOf, headOf } from './compile.ts'
 import { createGuard } from './guard.ts'
 import type { Guard } from './guard.ts'
 import type { Locked } from './lock.ts'
-import { createPen } from './pen.ts'
-import type { Pen } from './pen.ts'
 import type { Registry } from './registry.ts'
 import { isEvent } from './sources.ts'
 
@@ -22,8 +20,6 @@ export interface Form {
   readonly personal: Locked | undefined
   readonly guard: Guard
   readonly type: Type
-  /** Absent where the library writes alone. */
-  readonly pen: Pen | undefined
   /** Absent where the writer's schema is the newest. */
   readonly resolver: ReturnType<Type['createResolver']> | undefined
 }
@@ -48,7 +44,6 @@ export const createForms = (registry: Registry): Forms => {
       personal: registry.personal(reader),
       guard: createGuard(isEvent(written.schema) ? framedOf(written.schema) : written.schema),
       type: typeOf(reader),
-      pen: createPen(isEvent(reader.schema) ? headOf(reader.schema) : reader.schema),
       resolver: reader === written ? undefined : typeOf(reader).createResolver(typeOf(written)),
     }
     forms.set(written.id, form)
