@@ -11,11 +11,11 @@ export interface BuildTarget extends Store {
   readonly packing?: Packing
 }
 
-/** Items as the bytes that will be stored: a build holds many, and as objects the collector would carry them about. */
+/** Items as the bytes that will be stored: a build holds many, and as objects they cost much garbage collection. */
 export interface Packing {
-  /** Where the item ends that was written at `at`, or -1 where it must remain an object. There must be room for its size. */
+  /** Writes the item to `bytes` at `at` and returns the offset of its end. Returns -1 if the item must remain an object. There must be room for its size. */
   pack(item: Stored, bytes: Buffer, at: number): number
-  unpack(bytes: Buffer, at: number): Stored
+  unpack(packed: Packed): Stored
 }
 
 export interface Packed extends Key {

@@ -91,6 +91,6 @@ export const createPress = (packing: Packing | undefined, limit: number) => {
       slot.item = undefined
       return true
     },
-    itemOf: ({ item, bytes, start }: Slot): Stored | undefined => item ?? (bytes === undefined ? undefined : packing?.unpack(bytes, start)),
+    itemOf: (slot: Slot): Stored | undefined => slot.item ?? (isPressed(slot) ? packing?.unpack(slot) : undefined),
   }
 }

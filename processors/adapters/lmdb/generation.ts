@@ -10,7 +10,6 @@ import { asFault } from './environment.ts'
 import { createFeed } from './feed.ts'
 import { createGathering, type Gathering } from './gathering.ts'
 import { membershipOf, tidy, type Tables } from './items.ts'
-import { createPacker, type Packer } from './pack.ts'
 import { advance, type Overlay } from './pending.ts'
 import { createReader } from './reader.ts'
 import { createRecent } from './recent.ts'
@@ -42,8 +41,6 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
   const { drain, overlay } = gathering
   const find = findIn(spec, { writer, overlay })
   const checkpoints = checkpointsIn(writer.tables(), parts)
-  const packer = createPacker()
-  packer.learn(writer.tables().shapes())
   let closing: Promise<void> | undefined
   const settled = async (): Promise<Tables> => {
     await drain()
@@ -55,8 +52,6 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     for (const [partition, offset] of reached) advance(checkpoints, partition, offset)
     await writer.write({ items, bytes: items.length * ITEM_BYTES, checkpoints: new Map([...reached.keys()].map(partition => [partition, checkpoints.get(partition) ?? 0])) })
     recent.clear()
-    // Whoever closes meanwhile waits for the write, and must not be read from after it.
-    if (closing === undefined) packer.learn(writer.tables().shapes())
   }
   return {
     peek: find,
@@ -80,7 +75,7 @@ export const openGeneration = ({ durable, ...parts }: GenerationParts & { readon
     ...feed.offered,
     reader: now => createReader({ spec, now, find: recent.finding(find), tables: writer.tables, overlay }),
     write,
-    packing: packingOf(spec, packer),
+    packing: packingOf(spec, writer.tables),
     count: async () => ((await settled()).items.getStats() as { readonly entryCount: number }).entryCount,
     sync: drain,
     failing: gathering.failing,
@@ -96,7 +91,7 @@ const findIn = ({ name }: TableSpec, { writer, overlay }: { readonly writer: Wri
   if (item !== undefined) return item ?? undefined
   if (id.length > SURELY_STORABLE && !isStorableKey(key)) return undefined
   try {
-    return writer.lacks(id) ? undefined : writer.tables().items.get(id)
+    return writer.tables().items.get(id)
   } catch (error) {
     throw asFault(error, 'store-unavailable', `${name} cannot be read now`)
   }
@@ -123,10 +118,15 @@ const changesOf = (spec: TableSpec, puts: readonly (Stored | Packed)[], removes:
   return changes
 }
 
-/** Items that lie in an index are not packed: what is written must tell where. */
-const packingOf = ({ indexes }: TableSpec, { pack, unpack }: Packer): Packing => ({
-  pack: (item, bytes, at) => (membershipOf(indexes, item) === undefined ? pack(item, bytes, at) : -1),
-  unpack,
+/** An item in an index is not packed: the write of an item computes its index entries from the object. */
+const packingOf = ({ indexes }: TableSpec, tables: Writer['tables']): Packing => ({
+  pack: (item, bytes, at) => {
+    const packed = membershipOf(indexes, item) === undefined ? tables().pack(item) : undefined
+    if (packed === undefined || packed.length > bytes.length - at) return -1
+    bytes.set(packed, at)
+    return at + packed.length
+  },
+  unpack: packed => tables().unpack(packed),
 })
 
 type Find = (key: Key) => Stored | undefined

@@ -1,14 +1,13 @@
 import type { Database, RootDatabase } from 'lmdb'
 import { keyOf, type Item, type Stored, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
+import type { Packed } from '../../engine/build-target.ts'
 import { openDatabase, openSet, type LmdbKey } from './environment.ts'
 import { sortText } from './range.ts'
 
 /** The databases of one generation's environment. */
 export interface Tables {
   readonly items: Database<Stored, LmdbKey>
-  /** The same, for items that were packed before. */
-  readonly packed: Database<Uint8Array, LmdbKey>
   /** Keys `<index pk>\0<index sk>\0<PK>\0<SK>`. The item itself is read from `items`, so the value is empty. */
   readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
   /** By item key: where it lies in the indexes, by index name. Only for items that lie in one, so most changes ask a small tree. */
@@ -16,19 +15,30 @@ export interface Tables {
   readonly meta: Database<unknown, LmdbKey>
   /** To be called in each batch that wrote items: attribute names learnt since are kept beside the items that use them. */
   saveShapes(): void
-  /** Those on disk. */
-  shapes(): readonly (readonly string[])[]
+  /**
+   * The bytes that `items` stores for the item, valid until the next call. Undefined while a shape waits for `saveShapes`: if the write that
+   * saves it failed, its number would be given to another shape.
+   */
+  pack(item: Stored): Uint8Array | undefined
+  unpack(packed: Packed): Stored
 }
 
 export type Membership = { readonly [index: string]: string }
+
+/** The part of msgpackr's encoder that is used here. lmdb-js makes one for each database. */
+interface ItemEncoder {
+  encode(item: Stored): Uint8Array
+  decode(bytes: Buffer, range: { readonly start: number; readonly end: number }): Stored
+}
 
 const SHAPES = 'shapes'
 const NOTHING = new Uint8Array(0)
 const PLAIN = { useRecords: false, mapsAsObjects: true }
 
 /**
- * Items are MessagePack with their attribute names taken out into numbered shapes, which lie in `meta`, in the same transaction.
- * One of several writers numbers no new ones: what has a new shape spells its names out.
+ * Items are MessagePack. Their attribute names are in numbered shapes, which the same transaction stores in `meta`. One of several writers
+ * numbers no new shapes: it writes an object of a new shape as a map, with its names. (msgpackr's own way, a definition inside the item, cannot
+ * be read if the shape occurs in the item twice and the table has few shapes.)
  */
 export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
@@ -37,7 +47,7 @@ export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writ
   const encoder = {
     // Asked for, not given: only shapes that msgpackr loads itself are marked as shared, and read right beyond the thirty-second.
     getStructures: shapes,
-    shouldShareStructure: () => among === 'one writer',
+    ...(among === 'several writers' && { useRecords: hasShapeIn(shapes()) }),
     maxSharedStructures: 512,
     useBigIntExtension: true,
     mapsAsObjects: true,
@@ -45,19 +55,29 @@ export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writ
       learnt = shapes
     },
   }
+  const items = openDatabase<Stored>(root, 'items', encoder)
+  const { encoder: codec } = items as Database<Stored, LmdbKey> & { readonly encoder: ItemEncoder }
   return {
     meta,
-    items: openDatabase<Stored>(root, 'items', encoder),
-    packed: openSet(root, 'items'),
+    items,
     indexes: new Map(spec.indexes.map(({ name }) => [name, openSet(root, `index:${name}`)])),
     members: openDatabase<Membership>(root, 'members', PLAIN),
     saveShapes: () => {
-      if (learnt === undefined || among === 'several writers') return
+      if (learnt === undefined) return
       void meta.put(SHAPES, shapesFrom(learnt))
       learnt = undefined
     },
-    shapes,
+    pack: (item) => {
+      const packed = codec.encode(item)
+      return learnt === undefined ? packed : undefined
+    },
+    unpack: ({ bytes, start, end }) => codec.decode(bytes, { start, end }),
   }
+}
+
+const hasShapeIn = (shapes: readonly (readonly string[])[]) => {
+  const known = new Set(shapes.map((names) => names.join('\u0000')))
+  return (record: object): boolean => known.has(Object.keys(record).join('\u0000'))
 }
 
 const shapesFrom = (kept: unknown): string[][] =>

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RootDatabase } from 'lmdb'
+import { asBinary, type Database, type RootDatabase } from 'lmdb'
 import type { Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { tableMissing } from '../../engine/store-faults.ts'
 import { createCopies } from '../copies.ts'
-import { createAbsence, type Absence } from './absence.ts'
-import { asFault, causeOf, dataFile, hasRoomFor, openEnvironment } from './environment.ts'
-import { createIndexer, hasAny, openTables, type Tables } from './items.ts'
+import { asFault, causeOf, dataFile, hasRoomFor, openEnvironment, type LmdbKey } from './environment.ts'
+import { createIndexer, openTables, type Tables } from './items.ts'
 import { advance } from './pending.ts'
 import { removeScrubs, scrubbed } from './scrub.ts'
 
@@ -32,8 +31,6 @@ export interface Changes {
 /** A generation's environment, and the one way to write to it: all or nothing, in one transaction. */
 export interface Writer {
   tables(): Tables
-  /** True only if LMDB does not hold the item, known without asking it. */
-  lacks(id: string): boolean
   /** Visible and on disk when it resolves. Fault: `store-unavailable`, and then nothing of it is there. */
   write(changes: Changes): Promise<void>
   /** Leaves nothing on disk of what was overwritten or removed. Reads go on meanwhile, and writes wait. */
@@ -62,7 +59,6 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
   /** Settles when nothing is being written. */
   let written: Promise<unknown> = Promise.resolve()
-  const absence = hasAny(opened.tables.items) ? undefined : createAbsence()
   const write = async (changes: Changes): Promise<void> => {
     if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
     await scrubbing
@@ -73,7 +69,7 @@ export const openWriter = (parts: GenerationParts): Writer => {
       throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written. Free space.`, { retriable: true })
     }
     try {
-      await root.batch(() => put({ tables, parts, absence }, changes))
+      await root.batch(() => put({ tables, parts }, changes))
     } catch (error) {
       // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
       const cause = await causeOf(error)
@@ -85,7 +81,6 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
   return {
     tables: () => opened.tables,
-    lacks: id => absence !== undefined && absence.lacks(id),
     write: changes => {
       const writing = write(changes)
       written = Promise.allSettled([written, writing])
@@ -123,13 +118,12 @@ const openAt = (parts: GenerationParts): Opened => {
   return { root, tables }
 }
 
-const put = ({ tables, parts, absence }: { tables: Tables; parts: GenerationParts; absence: Absence | undefined }, { items, checkpoints }: Changes): void => {
+const put = ({ tables, parts }: { tables: Tables; parts: GenerationParts }, { items, checkpoints }: Changes): void => {
   const index = createIndexer(tables, parts.spec)
   for (const [id, item] of items) {
     if (item === null) void tables.items.remove(id)
-    else absence?.add(id)
-    if (item instanceof Uint8Array) void tables.packed.put(id, item)
-    else if (item !== null) void tables.items.put(id, item)
+    else if (item instanceof Uint8Array) void (tables.items as Database<object, LmdbKey>).put(id, asBinary(item))
+    else void tables.items.put(id, item)
     index(id, item === null || item instanceof Uint8Array ? undefined : item)
   }
   for (const [partition, offset] of checkpoints) void tables.meta.put(`${checkpointPrefix(parts)}${partition}`, offset)

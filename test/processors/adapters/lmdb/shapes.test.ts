@@ -36,6 +36,15 @@ test('items of hundreds of shapes are the same after the table is opened again',
   await opened(async (store) => expect(await dump(store)).toEqual(expected(items)))
 })
 
+test('an item of one of several writers in which a new shape occurs twice is read as it was written', async () => {
+  const items = [{ PK: 'P', SK: 'S', list: [{ a: 1 }, { b: 2 }, { a: 3 }], nested: { a: { a: 4 } }, _pos: 1 }]
+  await opened(async (store) => {
+    await store.write(items, [], new Map())
+    expect(await dump(store)).toEqual(expected(items))
+  }, '0/2')
+  await opened(async (store) => expect(await dump(store)).toEqual(expected(items)))
+})
+
 test('what one of several writers wrote in a shape of its own, and what comes later, is read alike after a restart', async () => {
   const [first, beside, later] = [itemsOf('a', 20), itemsOf('b', 60), itemsOf('c', 60)]
   await opened((store) => store.write(first, [], new Map()))
