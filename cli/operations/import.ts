@@ -4,6 +4,7 @@ import { envelope } from '../../producers/http/envelope.ts'
 import { IMPORT_SOURCE, type Importer, type ImportLine, type Origin, type Read, type Said } from '../../projections/importing.ts'
 import type { Outcome } from '../../projections/projection.ts'
 import type { Event } from '../../schemas/event.ts'
+import { after, every, retrying } from '../../processors/engine/retry.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import { importerOf } from '../domains.ts'
 import type { Operation } from '../operations.ts'
@@ -105,11 +106,10 @@ const LOOK_MS = 200
 const amongProcesses = async <T>({ clock }: Runtime, pipeline: Pipeline, work: (turn: Turn) => Promise<T>): Promise<T> => {
   const { control, domain: { name } } = pipeline
   const holder = randomUUID()
-  for (const until = clock.now() + TURN_MS; !(await control.takeImportTurn(name, holder)); await clock.sleep(LOOK_MS)) {
-    if (clock.now() > until) throw importRunning(name)
-  }
+  const take = (): Promise<boolean> => control.takeImportTurn(name, holder)
+  if (!(await retrying(take, { clock, when: { result: (taken) => !taken }, until: after(clock, TURN_MS), pause: every(LOOK_MS) }))) throw importRunning(name)
   const keep = async (): Promise<void> => {
-    if (!(await control.takeImportTurn(name, holder))) throw importRunning(name)
+    if (!(await take())) throw importRunning(name)
   }
   try {
     return await work({ pipeline, keep })

@@ -6,6 +6,7 @@ import { parkedId, parkedIn } from '../../processors/engine/parking.ts'
 import type { StoredParked } from '../../processors/engine/parking.ts'
 import type { Pipeline } from '../../processors/engine/pipeline.ts'
 import { endsOf } from '../../processors/engine/positions.ts'
+import { after, every, retrying } from '../../processors/engine/retry.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Operation } from '../operations.ts'
 import type { Runtime } from '../runtime.ts'
@@ -120,16 +121,15 @@ const retryOne = async ({ pipeline, entry }: Found): Promise<void> => {
   for (const { store } of await followedBy(pipeline)) await askRetry(store, entry)
 }
 
-const healed = async (runtime: Runtime, found: readonly Found[]): Promise<Retried> => {
-  const until = runtime.clock.now() + WAIT_MS
+const healed = async ({ clock }: Runtime, found: readonly Found[]): Promise<Retried> => {
+  const until = after(clock, WAIT_MS)
   for (const pipeline of new Set(found.map((each) => each.pipeline))) await pipeline.heal()
-  for (;;) {
+  const look = async (): Promise<Retried> => {
     const now = await Promise.all(found.map(stateOf))
     const count = (state: Awaited<ReturnType<typeof stateOf>>): number => now.filter((each) => each === state).length
-    const retried = { asked: found.length, healed: count('healed'), still: count('still'), pending: count('pending') }
-    if (retried.pending === 0 || runtime.clock.now() >= until) return retried
-    await runtime.clock.sleep(LOOK_MS)
+    return { asked: found.length, healed: count('healed'), still: count('still'), pending: count('pending') }
   }
+  return retrying(look, { clock, when: { result: ({ pending }) => pending > 0 }, until, pause: every(LOOK_MS) })
 }
 
 const stateOf = async ({ pipeline, entry: { PK, SK } }: Found): Promise<'healed' | 'still' | 'pending'> => {

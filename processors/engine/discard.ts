@@ -1,13 +1,14 @@
 import type { Key } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { changeRow } from './change-row.ts'
 import type { Clock } from './clock.ts'
 import type { Control } from './control.ts'
 import { parkedKey } from './keys.ts'
 import type { Marks } from './marks.ts'
 import type { StoredParked } from './parking.ts'
 import { EVERY } from './sort.ts'
-import { replacing, type Store } from './store.ts'
+import type { Store } from './store.ts'
 
 export interface DiscardParts {
   readonly domain: Domain
@@ -76,25 +77,19 @@ const standingIn = async ({ domain, store: open }: DiscardParts, generation: num
   throw new Fault('discard-applied', `Generation ${generation} of ${domain.name} has folded the event at ${partition}:${offset} already. Let it serve (tributary flip ${domain.name} --to ${generation}), or drop it; then discard.`)
 }
 
-/** Others pass over the key's events meanwhile, and write that into the entry too. */
-const change = async ({ store, key, offset }: Held, to: Pick<StoredParked, 'retry' | 'discarding'>): Promise<void> => {
-  for (;;) {
-    const [was] = (await store.load([key])) as readonly (StoredParked | undefined)[]
-    if (was === undefined || was.offset !== offset) return
+/** Resolves to true if the key is still parked at this event. The processor changes the entry too, when it skips events of the key. */
+const change = async ({ store, key, offset }: Held, to: Pick<StoredParked, 'retry' | 'discarding'>): Promise<boolean> => {
+  const entry = await changeRow<StoredParked>(store, key, (was) => {
+    if (was?.offset !== offset) return undefined
     if (to.discarding === true && was.retry === true) throw busy(was, 'is being retried. Try again in a moment')
-    const [outcome] = await store.commit([[[replacing(was, { ...was, ...to })]]])
-    if (outcome?.applied === 'all') return
-  }
+    if (to.discarding === undefined && was.discarding === true) throw busy(was, 'was being discarded, and that was not finished. Discard it again')
+    return { ...was, ...to }
+  })
+  return entry?.offset === offset
 }
 
-/** Asks the partition's owner to try the key again; false when it does not stand there any more. */
-export const askRetry = async (store: Pick<Store, 'load' | 'commit'>, entry: StoredParked): Promise<boolean> => {
-  const [was] = (await store.load([entry])) as readonly (StoredParked | undefined)[]
-  if (was === undefined || was.offset !== entry.offset) return false
-  if (was.discarding === true) throw busy(was, 'was being discarded, and that was not finished. Discard it again')
-  await change({ store, key: { PK: was.PK, SK: was.SK }, offset: was.offset }, { retry: true })
-  return true
-}
+/** Requests that the owner of the partition folds the key again. Resolves to false if the key is no longer parked at this event. */
+export const askRetry = (store: Pick<Store, 'load' | 'commit'>, entry: StoredParked): Promise<boolean> => change({ store, key: entry, offset: entry.offset }, { retry: true })
 
 const busy = ({ key, partition, offset }: StoredParked, what: string): Fault =>
   new Fault('parked-busy', `The key ${JSON.stringify(key)}, parked at ${partition}:${offset}, ${what}.`, { retriable: true })

@@ -9,6 +9,7 @@ import type { Log } from './log.ts'
 import { isLost } from './lost.ts'
 import type { OutboxRow } from './outbox.ts'
 import type { Workshop } from './rebuild.ts'
+import { after, every, retrying } from './retry.ts'
 import type { SeriesStores } from './series.ts'
 import type { Store, Stores } from './store.ts'
 import { ownerOf } from './turns.ts'
@@ -48,16 +49,9 @@ export const dropGeneration = async (parts: DropParts): Promise<void> => {
   }
 }
 
-/** Others may still be leaving it. */
-const removeGroup = async ({ log, clock, timeoutMs }: DropParts, group: string): Promise<void> => {
-  for (const until = clock.now() + timeoutMs; ; await clock.sleep(100)) {
-    try {
-      return await log.removeGroup(group)
-    } catch (error) {
-      if (!isFault(error, 'group-active') || clock.now() >= until) throw error
-    }
-  }
-}
+/** Members of other processes may still be leaving the group. */
+const removeGroup = ({ log, clock, timeoutMs }: DropParts, group: string): Promise<void> =>
+  retrying(() => log.removeGroup(group), { clock, when: { error: (error) => isFault(error, 'group-active') }, until: after(clock, timeoutMs), pause: every(100) })
 
 const PAGE = 100
 

@@ -9,6 +9,7 @@ import { refuseParkedAnew } from './parked-anew.ts'
 import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, missingTo, type Positions } from './positions.ts'
 import { groupOf } from './processor.ts'
+import { after, every, retrying } from './retry.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
 
@@ -69,13 +70,10 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
 
 /** Waits until a processor follows the target. Without new events a generation without a follower is at the end of the log too, but it would never show the next event. */
 const untilFollowed = async ({ domain, log, clock, timeoutMs, signal }: FlipParts, target: Generation): Promise<true> => {
-  const until = clock.now() + Math.min(JOIN_MS, timeoutMs)
-  while (!(await log.followed(target.group))) {
-    signal?.throwIfAborted()
-    if (clock.now() >= until) throw new Fault('generation-unfollowed', `No processor follows generation ${target.generation} of ${domain}, so it would not show new events. Run tributary start (role processor) of the release with fold version ${target.foldVersion}, then repeat this command.`)
-    await clock.sleep(LOOK_MS, signal)
-  }
-  return true
+  const isFollowed = await retrying(() => log.followed(target.group), { clock, when: { result: (followed) => !followed }, until: after(clock, Math.min(JOIN_MS, timeoutMs)), signal, pause: every(LOOK_MS) })
+  if (isFollowed) return true
+  signal?.throwIfAborted()
+  throw new Fault('generation-unfollowed', `No processor follows generation ${target.generation} of ${domain}, so it would not show new events. Run tributary start (role processor) of the release with fold version ${target.foldVersion}, then repeat this command.`)
 }
 
 const servable = (domain: string, to: number, generations: readonly Generation[]): Generation => {

@@ -5,7 +5,7 @@ import type { Lane } from './lane.ts'
 import type { Log, LogRecord } from './log.ts'
 import { parkedFrom, parkedOf, parkingOver, reparking, unparking, type Poison, type StoredParked } from './parking.ts'
 import type { ProcessorParts } from './processor.ts'
-import { retrying } from './retry.ts'
+import { isRetriable, retrying } from './retry.ts'
 import { EVERY, killer, sortReadable } from './sort.ts'
 import { TRACE_SECONDS } from './span.ts'
 import { tryAlone } from './tries.ts'
@@ -68,7 +68,7 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   const records = await recordsOf(parts.log, entry)
   const still = await guarded(work, entry, async () => {
     const { spans, poisons } = await sortReadable(records, { codec, deciders: mine, isParked })
-    const advanced = await retrying(() => advance({ store, series: parts.series, spans, checkpoint: lane.checkpoint() }), { clock, signal, failed })
+    const advanced = await retrying(() => advance({ store, series: parts.series, spans, checkpoint: lane.checkpoint() }), { clock, when: { error: isRetriable }, signal, failed })
     return [...poisons, ...advanced.flatMap(poisonOf)]
   })
   const same = still.map((poison) => parkedFrom(poison, entry.through)).find(({ SK }) => SK === entry.SK)

@@ -1,6 +1,7 @@
 import type { Key } from '../../projections/item.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { At } from '../../schemas/sealing.ts'
+import { changeRow } from './change-row.ts'
 import { replacing, type Store } from './store.ts'
 
 /** A data key as it is kept. */
@@ -86,10 +87,7 @@ const measured = (keys: KeyStore, extent: () => number, control: Pick<Store, 'lo
   const note = (): void => {
     if (noted === extent()) return
     noted = extent()
-    noting = noting.then(async () => {
-      const [kept] = await control.load([KEPT])
-      if (kept !== undefined) await control.commit([[[replacing(kept, { ...kept, extent: extent() })]]])
-    }).catch(() => undefined)
+    noting = noting.then(() => changeRow(control, KEPT, (kept) => kept && { ...kept, extent: extent() })).catch(() => undefined)
   }
   note()
   return {

@@ -1,8 +1,8 @@
 import type { Item, Key } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
-import { Fault } from '../../schemas/fault.ts'
+import { changeRow } from './change-row.ts'
 import type { Log, LogRecord, Position } from './log.ts'
-import { removing, replacing, type Store } from './store.ts'
+import type { Store } from './store.ts'
 import { createTries, type Tries } from './tries.ts'
 
 /** What is known of one event beside the log, durably, in the control table: it holds in every generation and every rebuild. */
@@ -40,16 +40,11 @@ export const createMarks = (store: Store): Marks => {
   const of: Marks['of'] = async (domain) => (await everyItem(store.reader(() => 0), { pk: pk(domain), limit: PAGE })).map(toMark)
   const put: Marks['put'] = async (domain, mark) => {
     const key = keyOfMark(domain, mark)
-    const [was] = await store.load([key])
-    if (was?.['what'] === 'discarded') return
-    const [outcome] = await store.commit([[[replacing(was, { ...key, ...mark })]]])
-    if (outcome?.applied !== 'all') throw new Fault('control-conflict', `Somebody else marked ${mark.partition}:${mark.offset} of ${domain} meanwhile. Look at tributary parked and try again.`, { retriable: true })
+    await changeRow(store, key, (was) => (was?.['what'] === 'discarded' ? undefined : { ...key, ...mark }))
   }
   const clear: Marks['clear'] = async (domain, { partition, offset }) => {
     const marked = (await of(domain)).filter((mark) => mark.what === 'killed' && mark.partition === partition && mark.offset === offset)
-    for (const was of await store.load(marked.map((mark) => keyOfMark(domain, mark)))) {
-      if (was !== undefined) await store.commit([[[removing(was)]]])
-    }
+    for (const mark of marked) await changeRow(store, keyOfMark(domain, mark), (was) => (was?.['what'] === 'killed' ? null : undefined))
   }
   return { of, put, clear, tries: (domain, generation, me) => createTries(store, { domain, generation, me }) }
 }

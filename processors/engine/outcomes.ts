@@ -7,6 +7,7 @@ import { derivedPartition, outboxPartition, outboxRowsOf, outcomeKey, parkedKey 
 import type { Position } from './log.ts'
 import type { OutboxRow } from './outbox.ts'
 import type { Parked } from './parking.ts'
+import { doubling, retrying } from './retry.ts'
 import type { Passed } from './tally.ts'
 import { EVERY } from './sort.ts'
 import type { Store } from './store.ts'
@@ -65,16 +66,14 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
   return { heard, after, reached }
 }
 
-/** How long to wait before the outbox is read again: doubled each time. */
-const [FIRST_LOOK_MS, LAST_LOOK_MS] = [5, 80]
+/** How long to wait before the outbox is read again. */
+const lookPause = doubling(5, 80)
 
 const reachedWithDerived = async ({ store, clock }: OutcomesParts, { reached }: Progress, position: Position, timeoutMs: number): Promise<boolean> => {
   const until = clock.now() + timeoutMs
   if (!(await reached(position, timeoutMs))) return false
-  for (let waitMs = FIRST_LOOK_MS; await hasUnsent(store(), position); waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
-    if (clock.now() + waitMs > until) return false
-    await clock.sleep(waitMs)
-  }
+  const isLate = (retries: number): boolean => clock.now() + lookPause(retries) > until
+  if (await retrying(() => hasUnsent(store(), position), { clock, when: { result: (unsent) => unsent }, until: isLate, pause: lookPause })) return false
   // The sender removes a row and writes the position of its event in one commit: the positions are complete now.
   const derived = (await everyItem(store().reader(() => 0), { pk: derivedPartition(position), limit: OUTBOX_PAGE })) as readonly (Item & Position)[]
   return (await Promise.all(derived.map(({ partition, offset }) => reached({ partition, offset }, until - clock.now())))).every(Boolean)

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { retrying } from './retry.ts'
+import { isRetriable, retrying } from './retry.ts'
 
 export interface PollingParts {
   readonly clock: Clock
@@ -23,7 +23,7 @@ export const startPolling = ({ clock, pollMs, failed }: PollingParts, round: (si
   let nap = new AbortController()
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      await retrying(() => round(stopping.signal), { clock, signal: stopping.signal, failed }).catch(failed)
+      await retrying(() => round(stopping.signal), { clock, when: { error: isRetriable }, signal: stopping.signal, failed }).catch(failed)
       if (stopping.signal.aborted) return
       await clock.sleep(pollMs, nap.signal)
       nap = new AbortController()

@@ -12,7 +12,7 @@ import { healLane, park, poisonOf, type Work } from './healing.ts'
 import { parkedName, parkedOf, passed, passing, type Parked } from './parking.ts'
 import { partsOf } from './parts.ts'
 import { endsOf, missingTo, type Positions } from './positions.ts'
-import { retrying } from './retry.ts'
+import { isRetriable, retrying } from './retry.ts'
 import type { Series } from './series.ts'
 import { sortReadable, type Sorted } from './sort.ts'
 import { createStalls, reportLate, rewound } from './stalls.ts'
@@ -131,7 +131,7 @@ const foldBatch = async (work: Work, records: readonly LogRecord[]): Promise<Pas
   const { clock, failed = () => {} } = parts
   const last = (records.at(-1) as LogRecord).offset
   const tally = createTally(records)
-  await retrying(() => saveBatch(work, { records, through: last, checkpoint: lane.checkpoint(last + 1), tally }), { clock, signal, failed })
+  await retrying(() => saveBatch(work, { records, through: last, checkpoint: lane.checkpoint(last + 1), tally }), { clock, when: { error: isRetriable }, signal, failed })
   lane.advance(last + 1)
   return tally.passed(lane.partition)
 }

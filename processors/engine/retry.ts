@@ -1,27 +1,44 @@
 import { Fault } from '../../schemas/fault.ts'
 import type { Clock } from './clock.ts'
 
-export interface Retry {
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  /** Told of every failed try, so that a stuck pipeline says why. */
-  readonly failed: (error: unknown) => void
-  readonly firstMs?: number
-  readonly lastMs?: number
+export interface Retry<T> {
+  readonly clock: Pick<Clock, 'sleep'>
+  /** The errors and the results after which to try again. */
+  readonly when: { readonly error?: (error: unknown) => boolean; readonly result?: (result: T) => boolean }
+  /** Ends the attempts, given how often it was tried again so far. Default: never. */
+  readonly until?: (retries: number) => boolean
+  /** Ends the attempts, also in the middle of a pause. */
+  readonly signal?: AbortSignal | undefined
+  /** The pause before the next attempt in milliseconds. Default: 50, doubled each time up to 5,000. */
+  readonly pause?: (retries: number) => number
+  /** Receives each error after which it is tried again. */
+  readonly failed?: (error: unknown) => void
 }
 
 export const isRetriable = (error: unknown): boolean => error instanceof Fault && error.retriable
 
-/** The one retry loop: retriable faults are tried again with doubling pauses until the signal aborts; others pass through. */
-export const retrying = async <T>(attempt: () => Promise<T>, { clock, signal, failed, firstMs = 50, lastMs = 5_000 }: Retry): Promise<T> => {
-  for (let pause = firstMs; ; pause = Math.min(pause * 2, lastMs)) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isRetriable(error) || signal.aborted) throw error
-      failed(error)
-      await clock.sleep(pause, signal)
-      if (signal.aborted) throw error
+/** For `until`: true as soon as the time has passed. */
+export const after = (clock: Pick<Clock, 'now'>, ms: number): (() => boolean) => {
+  const end = clock.now() + ms
+  return () => clock.now() >= end
+}
+
+/** For `pause`. */
+export const every = (ms: number) => (): number => ms
+export const doubling = (firstMs: number, lastMs: number) => (retries: number): number => Math.min(lastMs, firstMs * 2 ** retries)
+
+/** Repeats the attempt while `when` requires it and neither `until` nor the signal ends it. Gives the result or the error of the last attempt. */
+export const retrying = async <T>(attempt: () => Promise<T>, { clock, when, until, signal, pause = doubling(50, 5_000), failed }: Retry<T>): Promise<T> => {
+  const isStopped = (): boolean => signal?.aborted === true
+  for (let retries = 0; ; retries += 1) {
+    const [last] = await Promise.allSettled([attempt()])
+    const isWanted = last.status === 'fulfilled' ? when.result?.(last.value) : when.error?.(last.reason)
+    if (isWanted === true && until?.(retries) !== true && !isStopped()) {
+      if (last.status === 'rejected') failed?.(last.reason)
+      await clock.sleep(pause(retries), signal)
+      if (!isStopped()) continue
     }
+    if (last.status === 'fulfilled') return last.value
+    throw last.reason
   }
 }

@@ -1,6 +1,7 @@
 import type { Key, Stored } from '../../projections/item.ts'
+import { changeRow } from './change-row.ts'
 import type { Clock } from './clock.ts'
-import { removing, replacing, type Store } from './store.ts'
+import type { Store } from './store.ts'
 
 /** What somebody has in their hands. Written down before it is folded: if they die of it, the next one finds it here. */
 export interface Try {
@@ -26,14 +27,10 @@ export const createTries = (store: Store, { domain, generation, me }: { readonly
   const keyOf = (name: string): Key => ({ PK: `TRIES#${domain}#g${generation}`, SK: name })
   const of: Tries['of'] = async (name) => toTry((await store.load([keyOf(name)]))[0])
   const change: Tries['change'] = async (name, next) => {
-    for (;;) {
-      const [was] = await store.load([keyOf(name)])
+    await changeRow(store, keyOf(name), (was) => {
       const to = next(toTry(was))
-      const write = to === null ? was && removing(was) : to && replacing(was, { ...keyOf(name), ...to })
-      if (write === undefined) return
-      const [outcome] = await store.commit([[[write]]])
-      if (outcome?.applied === 'all') return
-    }
+      return to && { ...keyOf(name), ...to }
+    })
   }
   return { of, change, me }
 }

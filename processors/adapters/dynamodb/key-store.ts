@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Key, Stored } from '../../../projections/item.ts'
+import type { Item, Key, Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { afterStep, beingForgotten, keysGone, type Founding, type KeyStore, type Person, type Place } from '../../engine/key-store.ts'
+import { changeRow } from '../../engine/change-row.ts'
 import { replacing, type Store } from '../../engine/store.ts'
 import { NO_WRAPPING, type Wrapping } from './wrap.ts'
 
@@ -41,7 +42,7 @@ export const openKeyTable = async ({ store, wrapping, found }: KeyTableOptions):
     const changes = subjects.flatMap((subject, index) => {
       const { item, row } = found[index] as (typeof found)[number]
       const kept = keeping(row, { subject, places: people.get(subject) ?? [], wrapping })
-      return kept === undefined ? [] : [{ subject, write: writeOf(subject, item, kept) }]
+      return kept === undefined ? [] : [{ subject, write: replacing(item, itemOf(subject, kept)) }]
     })
     const outcomes = await store.commit(changes.map(({ write }) => [[write]]))
     const behind = changes.filter((_, index) => outcomes[index]?.applied !== 'all')
@@ -56,13 +57,10 @@ export const openKeyTable = async ({ store, wrapping, found }: KeyTableOptions):
       while (behind.size > 0) behind = await keepOnce(behind)
     },
     step: async (subject, step) => {
-      for (;;) {
-        const [{ item, row }] = (await rows([subject])) as [Awaited<ReturnType<typeof rows>>[number]]
-        const after = item && afterStep(row, step)
-        if (after === undefined) return
-        const [outcome] = await store.commit([[[writeOf(subject, item, after)]]])
-        if (outcome?.applied === 'all') return
-      }
+      await changeRow(store, keyOf(subject), (was) => {
+        const row = was && afterStep(rowOf(was), step)
+        return row && itemOf(subject, row)
+      })
     },
     close: () => store.close(),
   }
@@ -95,8 +93,8 @@ const rowOf = (item: Stored | undefined): Row => ({
   forgetting: item?.['forgetting'] === true,
 })
 
-const writeOf = (subject: string, was: Stored | undefined, { key, destroyed, places, forgetting }: Row) =>
-  replacing(was, { ...keyOf(subject), ...key, destroyed: [...destroyed], places: places.map(({ domain, key: at }) => [domain, at]), forgetting })
+const itemOf = (subject: string, { key, destroyed, places, forgetting }: Row): Item =>
+  ({ ...keyOf(subject), ...key, destroyed: [...destroyed], places: places.map(({ domain, key: at }) => [domain, at]), forgetting })
 
 /** With a key and these places; undefined where both are there. */
 const keeping = (row: Row, { subject, places, wrapping }: { subject: string; places: readonly Place[]; wrapping: Wrapping }): Row | undefined => {

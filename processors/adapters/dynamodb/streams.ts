@@ -3,6 +3,7 @@ import { changeOf, changesTrimmed, type ChangeFeed, type ChangePage, type ItemCh
 import { isTrace } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Clock } from '../../engine/clock.ts'
+import { every, retrying } from '../../engine/retry.ts'
 import type { Attempts } from './attempts.ts'
 import { toStored, type Attributes } from './codec.ts'
 import { isReserved } from './table.ts'
@@ -39,14 +40,8 @@ export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
 })
 
 /** It is switched on when the generation follows: until then there is nothing to see. */
-const streamOf = async ({ arn, clock }: StreamParts, signal: AbortSignal): Promise<string | undefined> => {
-  while (!signal.aborted) {
-    const found = await arn()
-    if (found !== undefined) return found
-    await clock.sleep(POLL_MS, signal).catch(() => undefined)
-  }
-  return undefined
-}
+const streamOf = ({ arn, clock }: StreamParts, signal: AbortSignal): Promise<string | undefined> =>
+  retrying(arn, { clock, when: { result: (found) => found === undefined }, signal, pause: every(POLL_MS) })
 
 const openShards = async (parts: StreamParts, arn: string, after: string | undefined) => {
   const places: Places = after === undefined ? new Map() : placesOf(after, arn)

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
 import type { Clock } from '../../engine/clock.ts'
+import { doubling, retrying } from '../../engine/retry.ts'
 import { tableMissing } from '../../engine/store-faults.ts'
 import type { Measured } from '../../engine/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
@@ -61,11 +62,8 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
     })
 
   const settle = async (table: string, settled: (description: TableDescription | undefined) => boolean): Promise<TableDescription | undefined> => {
-    for (let poll = 0; poll < MAX_POLLS; poll += 1) {
-      const description = await describe(table)
-      if (settled(description)) return description
-      await clock.sleep(Math.min(MAX_POLL_MS, FIRST_POLL_MS * 2 ** poll))
-    }
+    const description = await retrying(() => describe(table), { clock, when: { result: (found) => !settled(found) }, until: (retries) => retries >= MAX_POLLS, pause: doubling(FIRST_POLL_MS, MAX_POLL_MS) })
+    if (settled(description)) return description
     throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
   }
 

@@ -1,6 +1,6 @@
 import type { Admin, DeleteGroupsResult } from 'kafkajs'
 import type { Watermarks } from '../../engine/log.ts'
-import { isFault } from '../../../schemas/fault.ts'
+import { after, every, isRetriable, retrying } from '../../engine/retry.ts'
 import { createClient } from './client.ts'
 import { asFault, causesOf, unavailable } from './faults.ts'
 import type { Metadata } from './metadata.ts'
@@ -27,7 +27,7 @@ const GROUP_ID_NOT_FOUND = 69
 const DEFAULT_MAX_RECORD_BYTES = 1_048_588
 const LEADERS_MS = 30_000
 const LEADERS_CHECK_MS = 250
-const TRIES = 6
+const RETRIES = 5
 const TOPIC = 2
 const KEEPS_ALL = new Map([['cleanup.policy', 'delete'], ['retention.ms', '-1'], ['retention.bytes', '-1']])
 
@@ -97,13 +97,11 @@ function keptAdmin(settings: Settings): { use: Use; close(): Promise<void> } {
   }
   return {
     async use(what, work) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await attempt(work)
-        } catch (error) {
-          if (tries >= TRIES || !passing(error)) throw asFault(what, error)
-        }
-        await settings.clock.sleep(backoff(settings.timing, tries) / 5)
+      const { clock, timing } = settings
+      try {
+        return await retrying(() => attempt(work), { clock, when: { error: passing }, until: (retries) => retries >= RETRIES, pause: (retries) => backoff(timing, retries + 1) / 5 })
+      } catch (error) {
+        throw asFault(what, error)
       }
     },
     async close() {
@@ -134,15 +132,10 @@ async function createTopic({ partitions: numPartitions, replicationFactor }: Set
 
 async function awaitLeaders({ clock }: Settings, { metadata, use, topic }: { metadata: Metadata; use: Use; topic: string }): Promise<void> {
   const what = `Topic ${topic} has no leaders yet`
-  const deadline = clock.now() + LEADERS_MS
-  for (;;) {
-    try {
-      // The metadata names a leader before that broker serves the partition, so only the leader's answer counts.
-      if ((await metadata.topic(topic))?.ready) return void (await use(what, (admin) => admin.fetchTopicOffsets(topic)))
-      if (clock.now() >= deadline) throw unavailable(what)
-    } catch (error) {
-      if (!isFault(error) || !error.retriable || clock.now() >= deadline) throw error
-    }
-    await clock.sleep(LEADERS_CHECK_MS)
+  const look = async (): Promise<void> => {
+    if ((await metadata.topic(topic))?.ready !== true) throw unavailable(what)
+    // The metadata names a leader before that broker serves the partition, so only the leader's answer counts.
+    await use(what, (admin) => admin.fetchTopicOffsets(topic))
   }
+  await retrying(look, { clock, when: { error: isRetriable }, until: after(clock, LEADERS_MS), pause: every(LEADERS_CHECK_MS) })
 }

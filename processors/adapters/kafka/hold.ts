@@ -1,5 +1,6 @@
 import type { EachBatchPayload } from 'kafkajs'
 import type { Lease, Subscriber, Watermarks } from '../../engine/log.ts'
+import { retrying } from '../../engine/retry.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { beating, dueRecords } from './due.ts'
 import { hasType, offsetsRefused, trimmed, truncated } from './faults.ts'
@@ -112,25 +113,23 @@ function lose(state: State): void {
 
 async function begin(state: State): Promise<void> {
   const { partition, topic, subscriber, settings: { clock, timing }, lost } = state
-  for (let tries = 0; current(state); tries++) {
-    try {
-      const marks = await topic.marks(partition)
-      await topic.verify()
-      if (!current(state)) return
-      state.announced = true
-      const from = await subscriber.assigned(marks)
-      if (!current(state)) return
-      if (from < marks.low) throw trimmed(topic.name, from, marks)
-      if (from > marks.high) await confirmEnd(state, from)
-      state.next = state.committed = from
-      state.gap = undefined
-      return restart(state, from)
-    } catch (error) {
-      if (!current(state)) return
-      subscriber.failed(error)
-      await clock.sleep(backoff(timing, tries + state.failures), lost.signal)
-    }
+  const attempt = async (): Promise<void> => {
+    if (!current(state)) return
+    const marks = await topic.marks(partition)
+    await topic.verify()
+    if (!current(state)) return
+    state.announced = true
+    const from = await subscriber.assigned(marks)
+    if (!current(state)) return
+    if (from < marks.low) throw trimmed(topic.name, from, marks)
+    if (from > marks.high) await confirmEnd(state, from)
+    state.next = state.committed = from
+    state.gap = undefined
+    restart(state, from)
   }
+  const pause = (retries: number): number => backoff(timing, retries + state.failures)
+  // Rejects only if the partition was lost meanwhile. Then no caller needs the error.
+  await retrying(attempt, { clock, when: { error: () => true }, signal: lost.signal, pause, failed: (error) => subscriber.failed(error) }).catch(() => undefined)
 }
 
 function restart(state: State, from: number): void {
@@ -142,12 +141,8 @@ function restart(state: State, from: number): void {
 /** A new leader may not know for a moment how far the log is acknowledged; so it is asked more than once. */
 async function confirmEnd(state: State, from: number): Promise<void> {
   const { partition, topic, settings: { clock, timing }, lost } = state
-  for (let tries = 0; current(state); tries++) {
-    const marks = await topic.marks(partition)
-    if (marks.high >= from) return
-    if (tries >= CONFIRMATIONS) throw truncated(topic.name, from, marks)
-    await clock.sleep(backoff(timing, tries), lost.signal)
-  }
+  const marks = await retrying(() => topic.marks(partition), { clock, when: { result: ({ high }) => high < from }, until: (retries) => retries >= CONFIRMATIONS, signal: lost.signal, pause: (retries) => backoff(timing, retries) })
+  if (marks.high < from && current(state)) throw truncated(topic.name, from, marks)
 }
 
 /** Runs one thing at a time; what it throws is reported, and tried again in the way that fits it. */

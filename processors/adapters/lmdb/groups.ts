@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 import type { LogRecord, Subscriber, Subscription } from '../../engine/log.ts'
+import { doubling, retrying } from '../../engine/retry.ts'
+import { systemClock } from '../system-clock.ts'
 
 /** What a group needs to know of the topic it follows. */
 export interface Followed {
@@ -150,16 +151,12 @@ const begin = ({ topic, high }: Followed, from: number): number => {
 }
 
 /** Undefined when the member was stopped before it worked; `moved` if the partition is to be assigned anew. */
-const untilItWorks = async <T>(member: Member, work: () => Promise<T>): Promise<T | 'moved' | undefined> => {
-  const { signal } = member.stopping
-  for (let pause = FIRST_PAUSE; !signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    try {
-      return await work()
-    } catch (error) {
-      member.subscriber.failed(error)
-      if (isFault(error, 'checkpoint-moved')) return 'moved'
-    }
-    await sleep(pause, undefined, { signal }).catch(() => undefined)
-  }
-  return undefined
+const untilItWorks = async <T>({ subscriber, stopping: { signal } }: Member, work: () => Promise<T>): Promise<T | 'moved' | undefined> => {
+  const attempt = () => work().catch((error: unknown): 'moved' => {
+    subscriber.failed(error)
+    if (isFault(error, 'checkpoint-moved')) return 'moved'
+    throw error
+  })
+  if (signal.aborted) return undefined
+  return retrying<T | 'moved'>(attempt, { clock: systemClock, when: { error: () => true }, signal, pause: doubling(FIRST_PAUSE, LONGEST_PAUSE) }).catch(() => undefined)
 }
