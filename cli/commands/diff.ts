@@ -1,5 +1,6 @@
 import { halfBuilt } from '../../processors/engine/claim.ts'
 import type { Generation } from '../../processors/engine/control.ts'
+import { untilReached } from '../../processors/engine/compare.ts'
 import { diff as diffSides, type Diffed, type Side } from '../../processors/engine/diff.ts'
 import { startBuild } from '../../processors/engine/rebuild.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -10,7 +11,6 @@ import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 import { ask } from '../reach.ts'
-import { untilReached } from '../reached.ts'
 import { inWorkplaces } from '../workplace.ts'
 import type { Workplace } from '../workplace.ts'
 import { partsOf, type RebuildOptions } from './rebuild.ts'
@@ -81,9 +81,9 @@ const againstComplete = async (context: Context, workplace: Workplace, { options
   await workplace.follow()
   const [before, after] = [await workplace.store(workplace.serving), await workplace.store(made.generation)]
   const advance = async (): Promise<Side> => {
-    const passed = await untilReached([before, after], { log, clock, signal: context.signal })
-    // What stands still at another position than the other cannot be compared with it.
-    const behind = [workplace.serving, made.generation].find((_, index) => passed[index] !== true)
+    const reached = await untilReached([before, after], { log, clock, signal: context.signal })
+    // A generation that makes no progress before the end of the log cannot be compared with the other one.
+    const behind = [workplace.serving, made.generation].find((_, index) => reached[index]?.isAtEnd !== true)
     if (behind === undefined) return after
     throw new Fault('generation-behind', `Generation ${behind} of ${domain.name} does not follow the log, so there is nothing to compare it with. Start a processor of its fold version, or drop it and build it anew.`)
   }

@@ -1,7 +1,8 @@
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
 import { build } from '../../processors/engine/build.ts'
-import { atMost, endsOf } from '../../processors/engine/positions.ts'
+import { untilReached } from '../../processors/engine/compare.ts'
+import { endsOf } from '../../processors/engine/positions.ts'
 import { verifyPoints, type PointDifference, type VerifiedPoints } from '../../processors/engine/verify-points.ts'
 import type { Scratch } from '../adapters.ts'
 import { onlyKeys, onlyPartitions, upToParked } from '../../processors/engine/sample.ts'
@@ -108,10 +109,12 @@ interface Checked extends Verified {
 }
 
 const pointsOf = async (workplace: Workplace, { store: target, series: folded }: Scratch, { generation, signal }: { generation: number; signal: AbortSignal }): Promise<VerifiedPoints | undefined> => {
-  const { domain, codec, log } = workplace
+  const { domain, codec, log, clock } = workplace
   const [stored, store] = [await workplace.series(generation), await workplace.store(generation)]
   if (domain.series === undefined || folded === undefined || stored === undefined) return undefined
-  const advance = async () => void (await build({ domain, codec, log, target, series: folded, signal, ends: atMost(await endsOf(log), await store.checkpoints()) }))
+  const advance = async () => {
+    for (const { positions: ends } of await untilReached([store], { log, clock, signal })) await build({ domain, codec, log, target, series: folded, signal, ends })
+  }
   return verifyPoints({ spec: domain.series, stored, folded, advance })
 }
 

@@ -2,8 +2,6 @@
 export interface Sides<T> {
   readonly left: AsyncIterable<readonly T[]>
   readonly right: AsyncIterable<readonly T[]>
-  /** What neither side is asked for is passed over. */
-  readonly counts: (each: T) => boolean
   /** Below zero where the left one comes first, zero where they are the same one. */
   readonly order: (left: T, right: T) => number
   /** Every one once: with its like, or with nothing where the other side has none. */
@@ -11,8 +9,8 @@ export interface Sides<T> {
 }
 
 /** One pass over both. It waits only where a page ends: most of what is compared is compared without. */
-export const sideBySide = async <T>({ left, right, counts, order, pair }: Sides<T>): Promise<void> => {
-  const [one, other] = [pagesOf(left, counts), pagesOf(right, counts)]
+export const sideBySide = async <T>({ left, right, order, pair }: Sides<T>): Promise<void> => {
+  const [one, other] = [pagesOf(left), pagesOf(right)]
   for (;;) {
     const [any, anyOther] = [await one.more(), await other.more()]
     if (!any && !anyOther) return
@@ -28,7 +26,7 @@ export const sideBySide = async <T>({ left, right, counts, order, pair }: Sides<
 }
 
 /** `more` reads on when this page is read, and tells whether there is anything. */
-const pagesOf = <T>(list: AsyncIterable<readonly T[]>, counts: (each: T) => boolean) => {
+const pagesOf = <T>(list: AsyncIterable<readonly T[]>) => {
   const pages = list[Symbol.asyncIterator]()
   let page: readonly T[] = []
   let index = 0
@@ -42,7 +40,7 @@ const pagesOf = <T>(list: AsyncIterable<readonly T[]>, counts: (each: T) => bool
       while (!has() && !ended) {
         const { value, done } = await pages.next()
         ended = done === true
-        page = ended ? [] : (value as readonly T[]).filter(counts)
+        page = ended ? [] : (value as readonly T[])
         index = 0
       }
       return has()

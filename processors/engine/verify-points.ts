@@ -1,10 +1,13 @@
 import type { Point, SeriesSpec } from '../../projections/series.ts'
 import { sameValue } from '../../projections/item.ts'
+import { compare, only, type Pair } from './compare.ts'
 import { seriesName, type Series } from './series.ts'
 import { sideBySide } from './side-by-side.ts'
 
+type PointKey = Pick<Point, 'measure' | 'dims' | 'at'>
+
 /** A stored point that is not what its log folds to. */
-export interface PointDifference extends Pick<Point, 'measure' | 'dims' | 'at'> {
+export interface PointDifference extends PointKey {
   readonly kind: 'missing' | 'extra' | 'changed'
   readonly stored?: Point['values']
   readonly folded?: Point['values']
@@ -19,61 +22,54 @@ export interface VerifyPointsParts {
   readonly spec: SeriesSpec
   readonly stored: Pick<Series, 'list' | 'keepsFrom'>
   readonly folded: Pick<Series, 'list'>
-  /** Folds on to where the stored ones are by now. */
+  /** Folds everything that the stored points may contain by now. */
   readonly advance: () => Promise<void>
 }
 
 const ROUNDS = 3
 
-/** Compares both ways. Live points are written meanwhile: only what differs in the same way again, when more was folded, is told. */
-export const verifyPoints = async (parts: VerifyPointsParts): Promise<VerifiedPoints> => {
-  let { points, differences } = await compare(parts)
-  for (let round = 1; round < ROUNDS && differences.size > 0; round += 1) {
-    await parts.advance()
-    const again = await compare(parts)
-    const lasting = [...again.differences].filter(([id, now]) => sameDifference(now, differences.get(id)))
-    points = again.points
-    differences = new Map(lasting)
-  }
-  return { points, differences: [...differences.values()] }
-}
-
-const sameDifference = (now: PointDifference, before: PointDifference | undefined): boolean =>
-  before !== undefined && sameValue(now.stored, before.stored) && sameValue(now.folded, before.folded)
-
-/** Both are listed in the same order. */
-const compare = async ({ spec, stored, folded }: VerifyPointsParts): Promise<{ readonly points: number; readonly differences: ReadonlyMap<string, PointDifference> }> => {
-  const oldest = stored.keepsFrom?.() ?? 0
-  const differences = new Map<string, PointDifference>()
+/** Compares in both directions. Live points change during the comparison: a difference is reported only if it is the same after more was folded. */
+export const verifyPoints = async ({ spec, stored, folded, advance }: VerifyPointsParts): Promise<VerifiedPoints> => {
+  const differences: PointDifference[] = []
   let points = 0
-  await sideBySide<Point>({
-    left: stored.list(),
-    right: folded.list(),
-    counts: ({ at }) => at >= oldest,
-    order: orderBy(spec),
-    pair: (was, is) => {
-      if (was !== undefined) points += 1
-      if (!sameValue(was?.values, is?.values)) note(differences, { was, is, spec })
+  const nameOf = (point: PointKey): string => `${point.measure}\u0000${seriesName(point, spec.dims)}`
+  const idOf = (point: PointKey): string => `${nameOf(point)}\u0000${point.at}`
+  const order = (a: Point, b: Point): number => {
+    const [mine, theirs] = [nameOf(a), nameOf(b)]
+    return mine === theirs ? a.at - b.at : mine < theirs ? -1 : 1
+  }
+  /** Both are listed in the same order. */
+  const scan = async (see: (pair: Pair<PointKey, Point>) => void): Promise<void> => {
+    const oldest = stored.keepsFrom?.() ?? 0
+    const isKept = ({ at }: Point) => at >= oldest
+    points = 0
+    await sideBySide<Point>({
+      left: only(stored.list(), isKept),
+      right: only(folded.list(), isKept),
+      order,
+      pair: (left, right) => {
+        if (left !== undefined) points += 1
+        see({ key: (left ?? right) as Point, left, right })
+      },
+    })
+  }
+  await compare<PointKey, Point>({
+    idOf, advance, scan,
+    rounds: ROUNDS,
+    reread: (pairs, see) => scan((pair) => pairs.has(idOf(pair.key)) && see(pair)),
+    settle: (pair, before) => {
+      if (isEqual(pair.left, pair.right)) return true
+      if (before === undefined || !isEqual(pair.left, before.left) || !isEqual(pair.right, before.right)) return false
+      differences.push(differenceOf(pair))
+      return true
     },
   })
   return { points, differences }
 }
 
-const orderBy = ({ dims }: SeriesSpec) => (a: Point, b: Point): number => {
-  const [mine, theirs] = [`${a.measure}\u0000${seriesName(a, dims)}`, `${b.measure}\u0000${seriesName(b, dims)}`]
-  return mine === theirs ? a.at - b.at : mine < theirs ? -1 : 1
-}
+const isEqual = (a: Point | undefined, b: Point | undefined): boolean => sameValue(a?.values, b?.values)
 
-interface Noted {
-  readonly was: Point | undefined
-  readonly is: Point | undefined
-  readonly spec: SeriesSpec
-}
-
-const note = (differences: Map<string, PointDifference>, { was, is, spec }: Noted): void => {
-  const point = was ?? is
-  if (point === undefined) return
-  const { measure, dims, at } = point
-  const kind = was === undefined ? 'missing' : is === undefined ? 'extra' : 'changed'
-  differences.set(`${measure}\u0000${seriesName(point, spec.dims)}\u0000${at}`, { kind, measure, dims, at, ...(was && { stored: was.values }), ...(is && { folded: is.values }) })
+const differenceOf = ({ key: { measure, dims, at }, left, right }: Pair<PointKey, Point>): PointDifference => {
+  const kind = left === undefined ? 'missing' : right === undefined ? 'extra' : 'changed'
+  return { kind, measure, dims, at, ...(left && { stored: left.values }), ...(right && { folded: right.values }) }
 }

@@ -1,11 +1,12 @@
-import { isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
+import { isExpired, keyOf, sameItem, type Key, type Stored } from '../../projections/item.ts'
 import type { Clock } from './clock.ts'
 import { build, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
+import { compare, only, rereadItems, scanItems, untilReached, type ItemSide, type Pair } from './compare.ts'
+import { shown } from './differences.ts'
 import { isTransient } from './keys.ts'
 import type { Log } from './log.ts'
-import { atMost, endsOf, missingTo, totalOf, type Positions } from './positions.ts'
-import { sideBySide } from './side-by-side.ts'
+import { endsOf, totalOf, type Positions } from './positions.ts'
 import type { Store } from './store.ts'
 
 /** A stored item that is not what its log folds to. */
@@ -19,7 +20,7 @@ export interface Verified {
   readonly events: number
   readonly items: number
   readonly differences: readonly Difference[]
-  /** Items that changed every time they were looked at, so that nothing is said of them. */
+  /** Items that changed at every comparison, so that the result is unknown. */
   readonly moving: number
 }
 
@@ -34,146 +35,65 @@ export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends' | 'log'>
 }
 
 const ROUNDS = 20
-const PAGE = 100
-const PATIENCE_MS = 5_000
-const POLL_MS = 20
+const PAUSE_MS = 20
 
 /**
- * Folds the log afresh and compares every stored item, both ways. Live items move meanwhile, and are written before their
- * checkpoint: whatever differs is folded on past all that was stored when it was read, and compared again, and reported only when
- * it stands at the same event as its fold or held still meanwhile.
+ * Folds the log again and compares every stored item, in both directions. Live items change during the comparison, and are written before
+ * their checkpoint. So if a pair differs, the log is folded past everything that was stored when the pair was read, and the pair is read
+ * again. It is reported only if both items are at the same event, or the stored item did not change in between.
  */
 export const verify = async (parts: VerifyParts): Promise<Verified> => {
-  const { store, scratch, belongs = () => true } = parts
-  const counts = (item: Stored) => !isTransient(item) && belongs(item)
-  const begun = totalOf(await scratch.checkpoints()) + (await foldTo(parts, await store.checkpoints()))
-  const { suspects, items } = await (store.sorted && scratch.sorted ? compareSorted : compareScanned)({ store, scratch, counts })
-  const { events, differences, moving } = await settle(parts, suspects)
-  return { events: begun + events, items, differences, moving }
-}
-
-interface Comparing extends Pick<VerifyParts, 'store' | 'scratch'> {
-  readonly counts: (item: Stored) => boolean
-}
-
-interface Compared {
-  readonly suspects: ReadonlyMap<string, Difference>
-  readonly items: number
-}
-
-/** Both in the order of their keys. */
-const compareSorted = async ({ store, scratch, counts }: Comparing): Promise<Compared> => {
-  const suspects = new Map<string, Difference>()
+  const { store, scratch, log, clock, signal, domain } = parts
+  const sides = sidesOf(parts)
+  const certain: Difference[] = []
   let items = 0
-  await sideBySide<Stored>({
-    left: store.scan(),
-    right: scratch.scan(),
-    counts,
-    order: (stored, folded) => (stored.SK === folded.SK && stored.PK === folded.PK ? 0 : inBytes(stored, folded)),
-    pair: (stored, folded) => {
-      if (stored !== undefined) items += 1
-      note(suspects, { key: (stored ?? folded) as Stored, stored, folded })
+  let events = totalOf(await scratch.checkpoints())
+  const foldTo = async (ends: Positions) => void (events += (await build({ ...parts, target: scratch, ends })).events)
+  await foldTo(await store.checkpoints())
+  const moving = await compare<Key, Stored>({
+    idOf: keyOf,
+    rounds: ROUNDS,
+    scan: (see) => scanItems(sides, (pair) => {
+      if (pair.left !== undefined) items += 1
+      see(pair)
+    }),
+    advance: async (round) => {
+      if (round > 0) await clock.sleep(PAUSE_MS, signal)
+      for (const { positions } of await untilReached([store], { log, clock, signal })) await foldTo(positions)
+    },
+    reread: (pairs, see) => rereadItems(sides, pairs, see),
+    settle: (pair, before) => {
+      if (sameItem(pair.left, pair.right)) return true
+      if (!isCertain(pair, before)) return false
+      certain.push(differenceOf(pair))
+      return true
     },
   })
-  return { suspects, items }
+  // If nobody follows, the last writer may have stored items past its checkpoint.
+  if (certain.length > 0) await foldTo(await endsOf(log))
+  const differences = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !sameItem(found.stored, scratch.peek(found)))
+  return { events, items, differences, moving }
 }
 
-const inBytes = (a: Key, b: Key): number => Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)))
-
-const compareScanned = async ({ store, scratch, counts }: Comparing): Promise<Compared> => {
-  const suspects = new Map<string, Difference>()
-  let items = 0
-  for await (const page of store.scan()) {
-    for (const stored of page.filter(counts)) {
-      items += 1
-      note(suspects, { stored, folded: scratch.peek(stored), key: stored })
-    }
-  }
-  const extra = [...suspects.values()].filter(({ kind }) => kind === 'extra').length
-  // As many as were found stored: then none is missing, and no store need be asked for each of them.
-  if ((await countOf(scratch, counts)) !== items - extra) {
-    for await (const page of scratch.scan()) await compareBack(page.filter(counts), { store, suspects })
-  }
-  return { suspects, items }
+/** Readers see no tombstones, so a stored one counts as absent. */
+const sidesOf = ({ store, scratch, belongs = () => true }: VerifyParts) => {
+  const counted = (side: ItemSide): ItemSide => ({
+    ...(side.sorted && { sorted: side.sorted }),
+    scan: () => only(side.scan(), (item) => !isTransient(item) && belongs(item)),
+    load: async (keys) => (await side.load(keys)).map(shown),
+  })
+  return { left: counted(store), right: counted(scratch), isRightStill: true } as const
 }
 
-const foldTo = async (parts: VerifyParts, ends: Positions): Promise<number> =>
-  (await build({ ...parts, target: parts.scratch, ends })).events
+/** At the same event both must be equal. A stored item that did not change while everything that it may contain was folded must be equal too. */
+const isCertain = ({ left, right }: Pair<Key, Stored>, before: Pair<Key, Stored> | undefined): boolean =>
+  before !== undefined && ((left !== undefined && left._pos === right?._pos) || sameItem(left, before.left))
 
-/** Looks at what differs again and again, until each of them is the same, or different for sure. */
-const settle = async (parts: VerifyParts, first: ReadonlyMap<string, Difference>) => {
-  const { scratch, clock, domain } = parts
-  const certain: Difference[] = []
-  let suspects = first
-  let events = 0
-  for (let round = 0; round < ROUNDS && suspects.size > 0; round += 1) {
-    if (round > 0) await clock.sleep(POLL_MS)
-    const ends = await endsPassed(parts)
-    events += await foldTo(parts, ends)
-    const unsure = new Map<string, Difference>()
-    for (const [id, difference] of await recheck(suspects, parts)) {
-      if (isSettled(difference, suspects.get(id))) certain.push(difference)
-      else unsure.set(id, difference)
-    }
-    suspects = unsure
-  }
-  // Where nobody follows, items may lie ahead of the checkpoint of whoever wrote them last.
-  if (certain.length > 0) events += await foldTo(parts, await endsOf(parts.log))
-  const lasting = certain.filter((found) => !isGone(found, domain.table.ttl, clock.now()) && !sameItem(found.stored, scratch.peek(found)))
-  return { events, differences: lasting, moving: suspects.size }
-}
-
-/** The ends of the log as of now, once they are in the items; where nobody follows, what is. */
-const endsPassed = async ({ log, store, clock }: VerifyParts): Promise<Positions> => {
-  const ends = await endsOf(log)
-  for (const until = clock.now() + PATIENCE_MS; ; await clock.sleep(POLL_MS)) {
-    const reached = await store.checkpoints()
-    if (missingTo(ends, reached) === 0 || clock.now() >= until) return atMost(ends, reached)
-  }
-}
-
-/** At the same event they must be the same; and what held still while all that it may show was folded is what it is. */
-const isSettled = (now: Difference, before: Difference | undefined): boolean =>
-  (now.stored !== undefined && now.stored._pos === now.folded?._pos) || (before !== undefined && sameItem(now.stored, before.stored))
-
-const countOf = async (scratch: BuildTarget, counts: (item: Stored) => boolean): Promise<number> => {
-  let count = 0
-  for await (const page of scratch.scan()) for (const item of page) if (counts(item)) count += 1
-  return count
-}
-
-interface Pair {
-  readonly key: Key
-  readonly stored: Stored | undefined
-  readonly folded: Stored | undefined
-}
-
-const note = (suspects: Map<string, Difference>, { key: { PK, SK }, stored: found, folded }: Pair) => {
-  const stored = found !== undefined && isTrace(found) ? undefined : found
-  if (sameItem(stored, folded)) return
+const differenceOf = ({ key: { PK, SK }, left: stored, right: folded }: Pair<Key, Stored>): Difference => {
   const kind = stored === undefined ? 'missing' : folded === undefined ? 'extra' : 'changed'
-  suspects.set(keyOf({ PK, SK }), { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) })
+  return { PK, SK, kind, ...(stored && { stored }), ...(folded && { folded }) }
 }
 
-const compareBack = async (page: readonly Stored[], { store, suspects }: { store: VerifyParts['store']; suspects: Map<string, Difference> }) => {
-  for (let at = 0; at < page.length; at += PAGE) {
-    const part = page.slice(at, at + PAGE)
-    const found = await store.load(part)
-    for (const [index, folded] of part.entries()) if (found[index] === undefined) note(suspects, { key: folded, stored: undefined, folded })
-  }
-}
-
-const recheck = async (suspects: ReadonlyMap<string, Difference>, { store, scratch }: VerifyParts) => {
-  const again = new Map<string, Difference>()
-  const keys = [...suspects.values()]
-  for (let at = 0; at < keys.length; at += PAGE) {
-    const part = keys.slice(at, at + PAGE)
-    const stored = await store.load(part)
-    for (const [index, key] of part.entries()) note(again, { key, stored: stored[index], folded: scratch.peek(key) })
-  }
-  return again
-}
-
-/** What has expired may or may not have been collected yet: neither is a difference. */
+/** The store may or may not have collected an expired item yet: neither is a difference. */
 const isGone = ({ kind, stored, folded }: Difference, ttl: string, now: number): boolean =>
   kind !== 'changed' && isExpired((stored ?? folded) as Stored, ttl, now)

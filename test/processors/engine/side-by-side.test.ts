@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { only } from '../../../processors/engine/compare.ts'
 import { sideBySide } from '../../../processors/engine/side-by-side.ts'
 
 async function* paged<T>(pages: readonly (readonly T[])[]): AsyncGenerator<readonly T[]> {
@@ -19,7 +20,7 @@ test('every one comes once, with its like or with nothing, however the pages are
   await fc.assert(fc.asyncProperty(side, side, async (left, right) => {
     const pairs: (readonly [number | undefined, number | undefined])[] = []
     const counts = (each: number) => each % 7 !== 0
-    await sideBySide<number>({ left: paged(left.pages), right: paged(right.pages), counts, order: (a, b) => a - b, pair: (...pair) => pairs.push(pair) })
+    await sideBySide<number>({ left: only(paged(left.pages), counts), right: only(paged(right.pages), counts), order: (a, b) => a - b, pair: (...pair) => pairs.push(pair) })
     const all = [...new Set([...left.list, ...right.list])].filter(counts).sort((a, b) => a - b)
     expect(pairs).toEqual(all.map((each) => [left.list.includes(each) ? each : undefined, right.list.includes(each) ? each : undefined]))
   }))

@@ -97,3 +97,12 @@ test('a wrong position, a missing and an extra item are reported, and nothing el
   const { differences } = await verified()
   expect(differences.map(({ kind, PK, SK }) => `${kind} ${PK} ${SK}`).sort()).toEqual(['changed ACCOUNT#a TOTAL', 'extra ACCOUNT#z TOTAL', 'missing ACCOUNT#a PAID#p'])
 })
+
+test('an item of which the table has only the tombstone is reported as missing', async () => {
+  const { store, say, checkpoint, verify: verified } = world()
+  await say(paid(5, 'p'))
+  await checkpoint()
+  const key = { PK: 'ACCOUNT#a', SK: 'PAID#p' }
+  store.items.set(keyOf(key), { ...key, _removed: true, _pos: 0 })
+  expect((await verified()).differences).toMatchObject([{ kind: 'missing', ...key }])
+})
