@@ -91,7 +91,6 @@ const remoteControl = (domain: string, call: (args: ControlCall) => Promise<unkn
   return {
     serving: verb('serving'),
     generations: verb('generations'),
-    lease: verb('lease'),
     begin: ({ name, table, foldVersion, readableFrom = 1 }, builder) => verb('begin')({ name, table, foldVersion, readableFrom }, builder),
     resume: verb('resume'),
     renew: verb('renew'),

@@ -35,7 +35,7 @@ const standingIn = async ({ clock, held, where }: Runtime, pipeline: Pipeline, g
   const parkedSince = entries.map(({ since }) => since).filter((since) => since > 0).reduce<number | null>((oldest, since) => Math.min(oldest ?? since, since), null)
   const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, parkedSince, unconfirmed, verified, rebuild: await rebuildOf(pipeline, generations), generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })) }
+  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, parkedSince, unconfirmed, verified, rebuild: rebuildOf(generations), generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })) }
 }
 
 /** By whomever: what nobody follows stands still, however quiet the log is. */
@@ -44,13 +44,13 @@ export const isServingFollowed = ({ domain, log, serving }: Pipeline): Promise<b
 export const unfollowed = (domain: string, generation: number): string =>
   `generation ${generation} of ${domain} serves, but no processor follows it: run tributary start of the release that made it, or flip to a generation that is followed (tributary generations ${domain})`
 
-/** As its builder told last, in whichever process that is. */
-const rebuildOf = async ({ domain, control }: Pipeline, generations: readonly Generation[]): Promise<Standing['rebuild']> => {
-  const lease = await control.lease(domain.name)
-  if (lease === undefined) return null
-  const work = generations.find(({ generation }) => generation === lease.generation)?.work
+/** The running build, of whichever process, as its builder reported it last. */
+const rebuildOf = (generations: readonly Generation[]): Standing['rebuild'] => {
+  const building = generations.find(({ lease }) => lease !== undefined)
+  if (building === undefined) return null
+  const { generation, work } = building
   const of = work === undefined ? 0 : totalOf(work.ends)
-  return { generation: lease.generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
+  return { generation, share: work === undefined || of === 0 ? 0 : Math.min(1, work.events / of), eventsPerSecond: work?.perSecond ?? 0 }
 }
 
 type Added = 'trimmed' | 'retention' | 'parkedSince'

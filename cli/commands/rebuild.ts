@@ -55,7 +55,7 @@ export const partsOf = async ({ output, signal }: Context, workplace: Workplace,
     throw new Fault('nothing-to-resume', `No generation of ${domain.name} was left half-built by folds of version ${domain.foldVersion}. Build one: tributary rebuild ${domain.name}.`)
   }
   const workshop = await workplace.workshop()
-  if (options.resume !== true && left !== undefined && !(await isBeingBuilt({ domain, control, workshop }, left.generation))) {
+  if (options.resume !== true && left !== undefined && !(await isBeingBuilt(left, workshop))) {
     output.note(`Generation ${left.generation} of ${domain.name} was left half-built: --resume goes on with it, tributary generations ${domain.name} --drop ${left.generation} removes it.`)
   }
   return {

@@ -47,7 +47,7 @@ export const checkpointsOf: Operation<OfGeneration> = async (runtime, { domain, 
 export const marksOf: Operation<{ readonly domain: string }> = (runtime, { domain }) => runtime.pipeline(domain).marks.of(domain)
 
 /** The verbs of the control table that are asked for from beside. */
-const VERBS = ['serving', 'generations', 'lease', 'begin', 'resume', 'renew', 'release', 'follow', 'flip', 'verified'] as const satisfies readonly (keyof Control)[]
+const VERBS = ['serving', 'generations', 'begin', 'resume', 'renew', 'release', 'follow', 'flip', 'verified'] as const satisfies readonly (keyof Control)[]
 export type ControlVerb = (typeof VERBS)[number]
 
 export interface ControlCall {

@@ -35,18 +35,17 @@ export const listGenerations: Operation<{ readonly domain?: string }> = async (r
 
 const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generation): Promise<GenerationRow> => {
   const { domain, control, log } = pipeline
-  const { generation, table, foldVersion, createdAt, work } = listed
-  const [serving, lease, ends] = [await control.serving(domain.name), await control.lease(domain.name), await endsOf(log)]
+  const { generation, table, foldVersion, createdAt, work, lease } = listed
+  const [serving, ends] = [await control.serving(domain.name), await endsOf(log)]
   const isOpen = listed.state === 'following'
   const [opened] = isOpen ? await wholeOf([generation], { generation: pipeline.generation, serving: serving.generation }) : []
   const measured = await adapters.stores.measure(domain.table, generation)
   const found = opened && (await checkpointsUnlessLost(() => Promise.resolve(opened.store)))
   const isMissing = isOpen && (opened === undefined ? measured === undefined : found === undefined)
   const reached = found ?? new Map<number, number>()
-  const builder = lease?.generation === generation ? lease : undefined
   return {
     domain: domain.name, generation, table, foldVersion,
-    state: isMissing ? 'missing' : isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: builder !== undefined, isFollowed: foldVersion === domain.foldVersion || (await log.followed(listed.group)) }),
+    state: isMissing ? 'missing' : isOpen && opened === undefined ? 'damaged' : stateOf(listed, { isServing: serving.generation === generation, isBuilt: lease !== undefined, isFollowed: foldVersion === domain.foldVersion || (await log.followed(listed.group)) }),
     positions: Object.fromEntries(reached),
     lag: isOpen ? missingTo(ends, reached) : totalOf(ends) - (work?.events ?? 0),
     items: measured?.items ?? null,
@@ -54,7 +53,7 @@ const rowOf = async ({ adapters }: Runtime, pipeline: Pipeline, listed: Generati
     createdAt: iso(createdAt),
     servingSince: serving.generation === generation && serving.since > 0 ? iso(serving.since) : null,
     build: listed.state === 'building'
-      ? { by: builder?.holder ?? null, since: builder === undefined ? null : iso(builder.since), events: work?.events ?? 0, of: totalOf(work?.ends ?? new Map()), eventsPerSecond: builder === undefined ? 0 : (work?.perSecond ?? 0), place: work?.place ?? null }
+      ? { by: lease?.holder ?? null, since: lease === undefined ? null : iso(lease.since), events: work?.events ?? 0, of: totalOf(work?.ends ?? new Map()), eventsPerSecond: lease === undefined ? 0 : (work?.perSecond ?? 0), place: work?.place ?? null }
       : null,
   }
 }

@@ -16,7 +16,7 @@ export interface Place {
 
 export interface ClaimParts {
   readonly domain: Parameters<Control['begin']>[0]
-  readonly control: Pick<Control, 'lease' | 'begin' | 'resume' | 'release'>
+  readonly control: Pick<Control, 'generations' | 'begin' | 'resume' | 'release'>
   readonly holder: string
   readonly workshop: Place
   /** Go on with this one, which was left half-built. */
@@ -28,19 +28,18 @@ export interface Claimed {
   readonly lock: Lock
 }
 
-/** A generation to build, with the lease of the domain and the lock of its local store. A lease whose holder is dead for sure is taken at once. */
+/** A generation to build, with its lease and the lock of its local store. If the holder of a lease is certainly dead, the lease is taken at once. */
 export const claim = async (parts: ClaimParts): Promise<Claimed> => {
   const { domain, control, holder, workshop, resume } = parts
-  const lease = await control.lease(domain.name)
+  const leased = (await control.generations(domain.name)).find(({ lease }) => lease !== undefined)
   const { lockOf, releaseBut } = createLocks(workshop)
   try {
-    // Whatever generation the dead one was at: it may not even be listed, or be complete already.
-    const isDead = lease?.place === workshop.place && (await lockOf(lease.generation)) !== undefined
-    const builder = { holder, place: workshop.place, ...(isDead && lease !== undefined ? { over: lease.holder } : {}) }
-    if (resume !== undefined && (await lockOf(resume)) === undefined) throw running(domain.name, lease)
+    const isDead = leased?.lease?.place === workshop.place && (await lockOf(leased.generation)) !== undefined
+    const builder = { holder, place: workshop.place, ...(isDead && leased.lease && { over: leased.lease.holder }) }
+    if (resume !== undefined && (await lockOf(resume)) === undefined) throw running(domain.name, leased ?? { generation: resume })
     const generation = resume === undefined ? await control.begin(domain, builder) : await goOn(parts, resume, builder)
     const lock = await lockOf(generation.generation)
-    if (lock === undefined) throw running(domain.name, lease)
+    if (lock === undefined) throw running(domain.name, { generation: generation.generation })
     await releaseBut(generation.generation)
     return { generation, lock }
   } catch (error) {
@@ -49,10 +48,9 @@ export const claim = async (parts: ClaimParts): Promise<Claimed> => {
   }
 }
 
-/** Whether a process that lives builds it now, as far as can be told from here. */
-export const isBeingBuilt = async ({ domain, control, workshop }: Pick<ClaimParts, 'domain' | 'workshop'> & { readonly control: Pick<Control, 'lease'> }, generation: number): Promise<boolean> => {
-  const lease = await control.lease(domain.name)
-  if (lease?.generation !== generation || lease.place !== workshop.place) return lease?.generation === generation
+/** Returns true if a living process builds the generation, as far as this process can find out. */
+export const isBeingBuilt = async ({ generation, lease }: Pick<Generation, 'generation' | 'lease'>, workshop: Place): Promise<boolean> => {
+  if (lease?.place !== workshop.place) return lease !== undefined
   const lock = await workshop.lock(generation)
   await lock?.release()
   return lock === undefined

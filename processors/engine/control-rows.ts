@@ -1,13 +1,16 @@
 import type { Item, Stored } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
+import { changeRow } from './change-row.ts'
 import { replacing, type Store } from './store.ts'
 
 /** The control table's rows of one domain. */
 export interface Rows {
   read(domain: string, SK: string): Promise<Stored | undefined>
   /** Every row whose sort key begins so, in order. */
-  list(domain: string, prefix: string): Promise<readonly Item[]>
+  list(domain: string, prefix: string): Promise<readonly Stored[]>
+  /** Changes one row with the semantics of `changeRow`. */
+  change(domain: string, SK: string, next: (was: Stored | undefined) => Item | undefined): Promise<Stored | undefined>
   /** All or none: false when somebody else wrote one of them since it was read. */
   write(...changes: readonly RowChange[]): Promise<boolean>
 }
@@ -22,7 +25,8 @@ const PAGE = 200
 
 export const createRows = ({ store, now }: { readonly store: Store; readonly now: () => number }): Rows => ({
   read: async (domain, SK) => (await store.load([{ PK: pk(domain), SK }]))[0],
-  list: (domain, prefix) => everyItem(store.reader(now), { pk: pk(domain), prefix, limit: PAGE }),
+  list: async (domain, prefix) => (await everyItem(store.reader(now), { pk: pk(domain), prefix, limit: PAGE })) as readonly Stored[],
+  change: (domain, SK, next) => changeRow(store, { PK: pk(domain), SK }, next),
   write: async (...changes) => {
     const [outcome] = await store.commit([[changes.map(({ was, item }) => replacing(was, item))]])
     return outcome?.applied === 'all'

@@ -2,9 +2,9 @@ import type { Item, Stored } from '../../projections/item.ts'
 import type { Domain } from '../../projections/projection.ts'
 import { tableName, type TableSpec } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
-import { conflict, createRows, pk, toOffsets, unknownGeneration, type Rows } from './control-rows.ts'
+import { conflict, createRows, pk, toOffsets, unknownGeneration, type RowChange, type Rows } from './control-rows.ts'
 import type { Owed } from './build.ts'
-import { createImportTurns, createLeases, running, type Builder, type ImportTurns, type Lease, type Leases } from './lease.ts'
+import { createImportTurns, heldLease, leaseIn, leaseUntil, running, withoutLease, type Builder, type ImportTurns, type Lease } from './lease.ts'
 import type { TopicIdentity } from './log.ts'
 import { groupOf } from './processor.ts'
 import type { Store } from './store.ts'
@@ -28,6 +28,8 @@ export interface Generation {
   readonly createdAt: number
   /** What its build was told and how far it is; absent before it began to fold. */
   readonly work?: BuildState
+  /** The process that builds it now. Absent if no process does. */
+  readonly lease?: Lease
 }
 
 /** Kept with a generation while it is built, so that going on gives what going through would have given. */
@@ -78,16 +80,15 @@ export interface Control extends ImportTurns {
   serving(domain: string): Promise<Serving>
   /** Without those that were dropped. */
   generations(domain: string): Promise<readonly Generation[]>
-  lease(domain: string): Promise<Lease | undefined>
-  /** Lists the next generation as building. Refused with `rebuild-running` while another build holds the lease. */
+  /** Lists the next generation as building, with the builder's lease. Refused with `rebuild-running` while another process builds one of the domain. */
   begin(domain: Versioned, builder: Builder): Promise<Generation>
-  /** Goes on with one that was left half-built. */
+  /** Takes the lease of a generation that was left half-built. Refused like `begin`. */
   resume(domain: string, generation: number, builder: Builder): Promise<Generation>
-  /** Keeps the lease, and with it how far the build is. Faults `lease-lost`, `build-cancelled`. */
+  /** Extends the lease and stores how far the build is, in one write. Faults `lease-lost`, `build-cancelled`, `build-outdated`. */
   renew(domain: string, generation: number, work: BuildState & { readonly holder: string }): Promise<void>
-  /** Lets go of the lease; what is half-built stays, and can be gone on with. */
+  /** Ends the holder's lease. The half-built generation stays, and can be resumed. */
   release(domain: string, holder: string): Promise<void>
-  /** The build is complete up to its ends: from now on it follows the log. Only the lease's holder may say so. */
+  /** The build is complete up to its ends: from now on the generation follows the log, and has no lease. Faults like `renew`. */
   follow(domain: string, generation: number, holder: string): Promise<void>
   /** Remembers how the last proof came out, for whoever watches. */
   verified(domain: string, proof: Proof): Promise<void>
@@ -113,8 +114,7 @@ const TURNS = 100
 
 export const createControl = (parts: ControlParts): Control => {
   const rows = createRows(parts)
-  const leases = createLeases(rows, parts.now)
-  return { ...pointer(parts, rows), ...builds(parts, { rows, leases }), ...dropping(rows, leases), ...proofs(rows), ...createImportTurns(rows, parts.now) }
+  return { ...pointer(parts, rows), ...builds(parts, rows), ...dropping(parts, rows), ...proofs(rows), ...createImportTurns(rows, parts.now) }
 }
 
 const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Control, 'ensure' | 'isListed' | 'identity' | 'serving' | 'generations' | 'flip'> => ({
@@ -137,7 +137,7 @@ const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Contr
     if (item === undefined) throw new Fault('domain-unknown', `The control table knows no domain ${domain}. Start the pipeline once: it makes the first generation.`)
     return toServing(item)
   },
-  generations: async (domain) => (await list(domain, 'GEN#')).map(toGeneration).filter(({ state }) => state !== 'dropped'),
+  generations: async (domain) => (await list(domain, 'GEN#')).map((row) => toGeneration(row, now())).filter(({ state }) => state !== 'dropped'),
   flip: async (domain, to, seen) => {
     const [was, listed] = [await read(domain, 'SERVING'), await read(domain, generationSk(to.generation))]
     if (was === undefined || was._pos !== seen || listed?.['state'] !== 'following') throw conflict(domain)
@@ -148,37 +148,46 @@ const pointer = ({ now }: ControlParts, { read, list, write }: Rows): Pick<Contr
   },
 })
 
-const builds = ({ now }: ControlParts, { rows: { read, list, write }, leases }: { rows: Rows; leases: Leases }): Pick<Control, 'lease' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'> => {
-  const change = async (domain: string, generation: number, to: Partial<Pick<Generation, 'state' | 'work'>>) => {
-    const was = building(await read(domain, generationSk(generation)), domain, generation)
-    const { work, ...rest } = to
-    if (!(await write({ was, item: { ...was, ...rest, ...(work === undefined ? {} : { work: workItem(work) }) } }))) throw conflict(domain)
+const builds = ({ now }: ControlParts, { list, write, change }: Rows): Pick<Control, 'begin' | 'resume' | 'renew' | 'release' | 'follow'> => {
+  const refuseOthers = (domain: string, rows: readonly Stored[], { holder, over }: Builder): void => {
+    const found = rows.map((row) => toGeneration(row, now())).find(({ lease }) => lease !== undefined && lease.holder !== holder && lease.holder !== over)
+    if (found !== undefined) throw running(domain, found)
+  }
+  /** The rows of the domain's other builds are part of the write: of two processes that take a lease at the same moment, one fails. */
+  const take = async (domain: string, builder: Builder, { was, item, rows }: RowChange & { readonly rows: readonly Stored[] }): Promise<Generation> => {
+    refuseOthers(domain, rows, builder)
+    const { holder, place } = builder
+    const leased = { ...item, lease: { holder, place, since: now(), until: leaseUntil(now()) } }
+    const others = rows.filter((row) => row['state'] === 'building' && row.SK !== item.SK).map((row) => ({ was: row, item: withoutLease(row) }))
+    if (await write({ was, item: leased }, ...others)) return toGeneration(leased, now())
+    refuseOthers(domain, await list(domain, 'GEN#'), builder)
+    throw conflict(domain)
+  }
+  const changeHeld = async (domain: string, { generation, holder }: { readonly generation: number; readonly holder: string }, next: (row: Stored, lease: Lease) => Item): Promise<void> => {
+    await change(domain, generationSk(generation), (was) => {
+      const row = building(was, domain, generation)
+      const lease = leaseIn(row)
+      if (lease?.holder === holder) return next(row, lease)
+      throw new Fault('lease-lost', `The build of ${domain} lost its lease to ${lease?.holder ?? 'another process'}; generation ${generation} stays half-built. See: tributary generations ${domain}.`)
+    })
   }
   return {
-    lease: leases.held,
     begin: async (domain, builder) => {
-      const last = (await list(domain.name, 'GEN#')).at(-1)
-      const made = generationOf(domain, (last === undefined ? 0 : toGeneration(last).generation) + 1, now())
-      await leases.take(domain.name, made.generation, builder)
-      if (await write({ was: undefined, item: { PK: pk(domain.name), SK: generationSk(made.generation), ...made } })) return made
-      await leases.release(domain.name, builder.holder)
-      throw conflict(domain.name)
+      const rows = await list(domain.name, 'GEN#')
+      const made = generationOf(domain, Number(rows.at(-1)?.['generation'] ?? 0) + 1, now())
+      return take(domain.name, builder, { rows, was: undefined, item: { PK: pk(domain.name), SK: generationSk(made.generation), ...made } })
     },
     resume: async (domain, generation, builder) => {
-      const found = toGeneration(building(await read(domain, generationSk(generation)), domain, generation))
-      await leases.take(domain, generation, builder)
-      return found
+      const rows = await list(domain, 'GEN#')
+      const was = building(rows.find(({ SK }) => SK === generationSk(generation)), domain, generation)
+      return take(domain, builder, { rows, was, item: was })
     },
-    renew: async (domain, generation, { holder, ...work }) => {
-      await leases.renew(domain, holder)
-      await change(domain, generation, { work })
+    renew: (domain, generation, { holder, ...work }) =>
+      changeHeld(domain, { generation, holder }, (row, lease) => ({ ...row, work: workItem(work), lease: { ...lease, until: leaseUntil(now()) } })),
+    release: async (domain, holder) => {
+      for (const { SK } of await list(domain, 'GEN#')) await change(domain, SK, (was) => (was !== undefined && leaseIn(was)?.holder === holder ? withoutLease(was) : undefined))
     },
-    release: leases.release,
-    follow: async (domain, generation, holder) => {
-      await leases.renew(domain, holder)
-      await change(domain, generation, { state: 'following' })
-      await leases.release(domain, holder)
-    },
+    follow: (domain, generation, holder) => changeHeld(domain, { generation, holder }, (row) => ({ ...withoutLease(row), state: 'following' })),
   }
 }
 
@@ -189,39 +198,34 @@ const building = (row: Stored | undefined, domain: string, generation: number): 
   throw new Fault('build-cancelled', `Generation ${generation} of ${domain} is ${String(row['state'])}: there is nothing to build. See: tributary generations ${domain}.`)
 }
 
-const dropping = ({ read, list, write }: Rows, leases: Leases): Pick<Control, 'drop' | 'endBuilds' | 'dropped'> => ({
+const dropping = ({ now }: ControlParts, { read, list, write, change }: Rows): Pick<Control, 'drop' | 'endBuilds' | 'dropped'> => ({
   endBuilds: async (domain) => {
-    for (const { SK } of await list(domain, 'GEN#')) {
-      const was = await read(domain, SK)
-      if (was?.['state'] === 'building' && !(await write({ was, item: { ...was, state: 'dropping', outdated: true } }))) throw conflict(domain)
-    }
+    for (const { SK } of await list(domain, 'GEN#')) await change(domain, SK, (was) => (was?.['state'] === 'building' ? { ...withoutLease(was), state: 'dropping', outdated: true } : undefined))
   },
   drop: async (domain, generation, over) => {
-    const [serving, was, lease] = [await read(domain, 'SERVING'), await read(domain, generationSk(generation)), await leases.held(domain)]
+    const [serving, was] = [await read(domain, 'SERVING'), await read(domain, generationSk(generation))]
     if (was === undefined || serving === undefined) throw unknownGeneration(domain, generation)
     if (serving['generation'] === generation) throw new Fault('generation-serving', `Generation ${generation} of ${domain} serves; flip to another one first.`)
-    if (was['state'] === 'building' && lease?.generation === generation && lease.holder !== over) throw running(domain, lease)
-    if (was['state'] === 'dropping' || was['state'] === 'dropped') return toGeneration(was)
-    const item = { ...was, state: 'dropping' }
+    const lease = heldLease(was, now())
+    if (lease !== undefined && lease.holder !== over) throw running(domain, { generation, lease })
+    if (was['state'] === 'dropping' || was['state'] === 'dropped') return toGeneration(was, now())
+    const item = { ...withoutLease(was), state: 'dropping' }
     // The pointer goes along, so that nobody flips to it in the same moment.
     if (!(await write({ was, item }, { was: serving, item: serving }))) throw conflict(domain)
-    return toGeneration({ ...item, _pos: 0 } as Stored)
+    return toGeneration(item, now())
   },
   dropped: async (domain, generation) => {
-    const was = await read(domain, generationSk(generation))
-    if (was === undefined || was['state'] === 'dropped') return
-    if (!(await write({ was, item: { ...was, state: 'dropped' } }))) throw conflict(domain)
+    await change(domain, generationSk(generation), (was) => (was === undefined || was['state'] === 'dropped' ? undefined : { ...was, state: 'dropped' }))
   },
 })
 
-const proofs = ({ read, write }: Rows): Pick<Control, 'verified' | 'lastVerified'> => ({
+const proofs = ({ read, change }: Rows): Pick<Control, 'verified' | 'lastVerified'> => ({
   verified: async (domain, proof) => {
-    // Two at once: the last word stands, and either is true.
-    for (;;) {
-      const was = await read(domain, 'VERIFIED')
+    // Of two proofs at the same time the later write stays; both are true.
+    await change(domain, 'VERIFIED', (was) => {
       const before = proof.keys !== null && was?.['generation'] === proof.generation ? (was['differences'] as number) : 0
-      if (await write({ was, item: { PK: pk(domain), SK: 'VERIFIED', ...proof, differences: Math.max(before, proof.differences) } })) return
-    }
+      return { PK: pk(domain), SK: 'VERIFIED', ...proof, differences: Math.max(before, proof.differences) }
+    })
   },
   lastVerified: async (domain) => {
     const item = await read(domain, 'VERIFIED')
@@ -239,16 +243,20 @@ const generationOf = ({ name, table, foldVersion, readableFrom = 1 }: Versioned,
   createdAt,
 })
 
-const toGeneration = (item: Item): Generation => ({
-  generation: item['generation'] as number,
-  table: String(item['table']),
-  group: String(item['group']),
-  foldVersion: item['foldVersion'] as number,
-  readableFrom: Number(item['readableFrom'] ?? 1),
-  state: item['state'] as GenerationState,
-  createdAt: item['createdAt'] as number,
-  ...(item['work'] === undefined ? {} : { work: toWork(item['work'] as Item) }),
-})
+const toGeneration = (item: Item, now: number): Generation => {
+  const lease = heldLease(item, now)
+  return {
+    generation: item['generation'] as number,
+    table: String(item['table']),
+    group: String(item['group']),
+    foldVersion: item['foldVersion'] as number,
+    readableFrom: Number(item['readableFrom'] ?? 1),
+    state: item['state'] as GenerationState,
+    createdAt: item['createdAt'] as number,
+    ...(item['work'] === undefined ? {} : { work: toWork(item['work'] as Item) }),
+    ...(lease && { lease }),
+  }
+}
 
 const workItem = ({ ends, owed, ...work }: BuildState) => ({ ...work, ends: Object.fromEntries(ends), owed: owed.map((each) => ({ ...each })) })
 const toWork = (item: Item): BuildState => ({ ...(item as Item & BuildState), ends: toOffsets(item['ends']) })

@@ -17,7 +17,7 @@ import { ownerOf } from './turns.ts'
 export interface DropParts {
   readonly domain: Pick<Domain, 'name' | 'table' | 'series'>
   readonly generation: number
-  readonly control: Pick<Control, 'serving' | 'generations' | 'lease' | 'drop' | 'dropped'>
+  readonly control: Pick<Control, 'serving' | 'generations' | 'drop' | 'dropped'>
   readonly log: Pick<Log, 'removeGroup' | 'watermarks'>
   readonly stores: Pick<Stores, 'drop'>
   readonly series?: Pick<SeriesStores, 'drop'>
@@ -36,8 +36,8 @@ export const dropGeneration = async (parts: DropParts): Promise<void> => {
   if (listed?.state === 'following') await refuseUnsent(parts)
   const lock = listed?.state === 'building' ? await workshop.lock(generation) : undefined
   try {
-    const lease = lock === undefined ? undefined : await control.lease(domain.name)
-    const { group } = await control.drop(domain.name, generation, lease?.place === workshop.place && lease.generation === generation ? lease.holder : undefined)
+    // With the lock of this place, the holder that was listed here is dead.
+    const { group } = await control.drop(domain.name, generation, lock !== undefined && listed?.lease?.place === workshop.place ? listed.lease.holder : undefined)
     await parts.letGo()
     await removeGroup(parts, group)
     await stores.drop(domain.table, generation)

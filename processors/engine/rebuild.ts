@@ -56,7 +56,7 @@ export interface RebuildParts {
   readonly log: Pick<Log, 'read' | 'watermarks' | 'setCommitted'>
   readonly codec: Codec
   readonly clock: Clock
-  readonly control: Pick<Control, 'lease' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'>
+  readonly control: Pick<Control, 'generations' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'>
   /** The serving generation's store. */
   readonly served: Pick<Store, 'checkpoints' | 'reader'>
   /** Who holds the lease: one rebuild of a domain at a time. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { claim, isBeingBuilt, type Place } from '../../../processors/engine/claim.ts'
-import { createControl, type Control } from '../../../processors/engine/control.ts'
+import { createControl, type Control, type Generation } from '../../../processors/engine/control.ts'
 import { ledger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
 
@@ -22,14 +22,14 @@ const controlled = async () => {
   const store = memoryStore()
   const control = createControl({ store, now: () => 1_000 })
   await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 }, async () => {})
-  /** As a process does that dies when it has taken the lease, before its generation is listed. */
+  /** The control of a process that dies before its generation is listed. */
   const dying = createControl({ store: { ...store, commit: async (spans) => (JSON.stringify(spans).includes('GEN#') ? Promise.reject(new Error('killed')) : store.commit(spans)) }, now: () => 1_000 })
   return { control, dying }
 }
 
 const begin = (control: Control, holder: string, workshop: Place) => claim({ domain: ledger, control, holder, workshop })
 
-test('a build goes on at once where another died between its lease and its listing, and then holds that one lock', async () => {
+test('a build begins at once after another died before its generation was listed, and then holds that one lock', async () => {
   const { control, dying } = await controlled()
   const { here, held } = folder()
   await expect(begin(dying, 'one', here)).rejects.toThrow('killed')
@@ -43,7 +43,7 @@ test('a build goes on at once where another died between its lease and its listi
   expect([...held]).toEqual([])
 })
 
-test('a half-built generation is gone on with at once where another died between completing its own and letting go', async () => {
+test('a half-built generation is resumed at once after another process completed its own and died', async () => {
   const { control } = await controlled()
   const { here, held } = folder()
   await begin(control, 'one', here)
@@ -73,7 +73,7 @@ test('a generation is being built while its builder lives, here by the lock and 
   const { here, held } = folder()
   const { generation: { generation } } = await begin(control, 'one', here)
   const there = { ...here, place: 'there' }
-  const is = (workshop: Place, number = generation) => isBeingBuilt({ domain: ledger, control, workshop }, number)
+  const is = async (workshop: Place, number = generation) => isBeingBuilt((await control.generations(ledger.name)).find((each) => each.generation === number) as Generation, workshop)
   expect([await is(here), await is(there), await is(here, 1)]).toEqual([true, true, false])
   held.clear()
   expect([await is(here), await is(there)]).toEqual([false, true])

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createControl } from '../../../processors/engine/control.ts'
+import { createControl, type Control } from '../../../processors/engine/control.ts'
+import { keyOf } from '../../../projections/item.ts'
 import { ledger } from './ledger.ts'
 import { memoryStore } from './memory-store.ts'
 
@@ -9,10 +10,13 @@ const WORK = { ends: new Map([[0, 10]]), workers: 2, place: 'here', owed: [{ pro
 
 const controlled = async () => {
   let time = 1_000
-  const control = createControl({ store: memoryStore(), now: () => time })
+  const store = memoryStore()
+  const control = createControl({ store, now: () => time })
   await control.ensure(ledger, { cluster: 'c', topic: 't', partitions: 1 }, async () => {})
-  return { control, pass: (ms: number) => void (time += ms) }
+  return { store, control, pass: (ms: number) => void (time += ms) }
 }
+
+const leaseOf = async (control: Control) => (await control.generations('ledger')).find(({ lease }) => lease !== undefined)
 
 const complete = async ({ control }: Awaited<ReturnType<typeof controlled>>): Promise<number> => {
   const { generation } = await control.begin(ledger, { holder: 'one', ...HERE })
@@ -45,7 +49,37 @@ test('a lease whose holder is known to be dead is taken at once', async () => {
   await control.begin(ledger, { holder: 'one', ...HERE })
   await expect(control.resume('ledger', 2, { holder: 'two', ...HERE })).rejects.toMatchObject({ code: 'rebuild-running' })
   expect(await control.resume('ledger', 2, { holder: 'two', ...HERE, over: 'one' })).toMatchObject({ generation: 2 })
-  expect(await control.lease('ledger')).toMatchObject({ holder: 'two', generation: 2 })
+  expect(await leaseOf(control)).toMatchObject({ generation: 2, lease: { holder: 'two' } })
+})
+
+test('a build that begins at the same moment as another resumes is refused, or refuses it', async () => {
+  const { control } = await controlled()
+  await control.begin(ledger, { holder: 'one', ...HERE })
+  await control.release('ledger', 'one')
+  const taken = await Promise.allSettled([control.begin(ledger, { holder: 'two', ...HERE }), control.resume('ledger', 2, { holder: 'three', ...HERE })])
+  expect(taken.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(taken).toContainEqual({ status: 'rejected', reason: expect.objectContaining({ code: 'rebuild-running' }) as Error })
+  expect((await control.generations('ledger')).filter(({ lease }) => lease !== undefined)).toHaveLength(1)
+})
+
+test('a build is complete and without a lease in one write: its process may die after it', async () => {
+  const { store, control } = await controlled()
+  await control.begin(ledger, { holder: 'one', ...HERE })
+  let writes = 0
+  const dying = createControl({ store: { ...store, commit: async (spans) => ((writes += 1) > 1 ? Promise.reject(new Error('killed')) : store.commit(spans)) }, now: () => 1_000 })
+  await dying.follow('ledger', 2, 'one').catch(() => undefined)
+  expect(await control.generations('ledger')).toMatchObject([{ generation: 1 }, { generation: 2, state: 'following' }])
+  expect(await control.begin(ledger, { holder: 'two', ...HERE })).toMatchObject({ generation: 3 })
+})
+
+test('rows of a release that stored the lease in a row of its own are read: a generation without a lease has no builder', async () => {
+  const { store, control } = await controlled()
+  await control.begin(ledger, { holder: 'one', ...HERE })
+  await control.release('ledger', 'one')
+  const old = { PK: 'DOMAIN#ledger', SK: 'LEASE', holder: 'one', place: 'here', generation: 2, since: 0, until: 90_000, _pos: 1 }
+  store.items.set(keyOf(old), old)
+  expect(await leaseOf(control)).toBeUndefined()
+  expect(await control.resume('ledger', 2, { holder: 'two', ...HERE })).toMatchObject({ generation: 2, lease: { holder: 'two' } })
 })
 
 test('what a build was told, and how far it is, is kept for whoever goes on with it', async () => {
@@ -53,7 +87,7 @@ test('what a build was told, and how far it is, is kept for whoever goes on with
   await control.begin(ledger, { holder: 'one', ...HERE })
   await control.renew('ledger', 2, { ...WORK, holder: 'one' })
   await control.release('ledger', 'one')
-  expect(await control.lease('ledger')).toBeUndefined()
+  expect(await leaseOf(control)).toBeUndefined()
   expect((await control.resume('ledger', 2, { holder: 'two', ...HERE })).work).toEqual(WORK)
 })
 
