@@ -80,7 +80,6 @@ const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, ask: (n
   const log: Log = {
     ...opened,
     followed: async (group) => (await ask('followed', { domain: name, group })) as boolean,
-    setCommitted: async (group, offsets) => void (await ask('set-committed', { domain: name, group, offsets })),
   }
   return { log, close: () => logs.close() }
 }

@@ -1,7 +1,7 @@
 import { Fault } from '../schemas/fault.ts'
 import { appendEvent } from './operations/append.ts'
 import { backUp } from './operations/backup.ts'
-import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore, setCommitted } from './operations/beside.ts'
+import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { exportKey } from './operations/export.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
@@ -40,7 +40,6 @@ const OPERATIONS = {
   'control': callControl as Operation<unknown>,
   'folds': foldsOf as Operation<unknown>,
   'followed': isFollowed as Operation<unknown>,
-  'set-committed': setCommitted as Operation<unknown>,
   'store-scan': scanStore as Operation<unknown>,
   'series-list': listSeries as Operation<unknown>,
   'store-load': loadStore as Operation<unknown>,

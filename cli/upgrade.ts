@@ -1,8 +1,7 @@
 import { halfBuilt } from '../processors/engine/claim.ts'
 import type { Generation } from '../processors/engine/control.ts'
 import { flip } from '../processors/engine/flip.ts'
-import { evenIfLost } from '../processors/engine/lost.ts'
-import { groupOf } from '../processors/engine/processor.ts'
+import { replacedEvenIfLost } from '../processors/engine/lost.ts'
 import { rebuild } from '../processors/engine/rebuild.ts'
 import { counted } from '../schemas/counted.ts'
 import type { Context } from './context.ts'
@@ -68,7 +67,7 @@ const rebuildHere = async ({ adapters, clock }: Runtime, pipeline: Pipeline, { o
   const { generation, events } = await rebuild({
     domain, log, codec, clock, control, signal,
     holder: holderName(),
-    served: evenIfLost(async () => (await pipeline.generation(served)).store, { log, group: groupOf(domain.name, served) }),
+    served: replacedEvenIfLost(async () => (await pipeline.generation(served)).store, { domain, log, control }),
     workshop: adapters.workshop(domain),
     progress: createMeter(output, domain.name, clock.now),
     ...(resume === undefined ? {} : { resume }),

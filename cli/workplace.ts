@@ -26,7 +26,7 @@ export interface Workplace {
   readonly domain: Domain
   readonly codec: Codec
   readonly clock: Clock
-  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'followed' | 'committed' | 'setCommitted'>
+  readonly log: Pick<Log, 'read' | 'readKey' | 'partitionOf' | 'watermarks' | 'followed'>
   readonly control: Pick<Control, ControlVerb>
   /** The generation that answers now. */
   readonly serving: number

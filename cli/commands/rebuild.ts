@@ -1,6 +1,5 @@
 import { halfBuilt, isBeingBuilt } from '../../processors/engine/claim.ts'
-import { evenIfLost } from '../../processors/engine/lost.ts'
-import { groupOf } from '../../processors/engine/processor.ts'
+import { replacedEvenIfLost } from '../../processors/engine/lost.ts'
 import { rebuild as rebuildNext } from '../../processors/engine/rebuild.ts'
 import type { RebuildParts, Rebuilt } from '../../processors/engine/rebuild.ts'
 import { counted } from '../../schemas/counted.ts'
@@ -61,7 +60,7 @@ export const partsOf = async ({ output, signal }: Context, workplace: Workplace,
   return {
     domain, log, codec, clock, control, signal, workshop,
     holder: holderName(),
-    served: evenIfLost(() => workplace.store(workplace.serving), { log, group: groupOf(domain.name, workplace.serving) }),
+    served: replacedEvenIfLost(() => workplace.store(workplace.serving), { domain, log, control }),
     progress: createMeter(output, domain.name, clock.now),
     ...(options.resume === true && left !== undefined ? { resume: left.generation } : {}),
     ...(options.maxWritesPerSecond === undefined ? {} : { writesPerSecond: options.maxWritesPerSecond }),

@@ -69,6 +69,3 @@ export const callControl: Operation<ControlCall> = async (runtime, { domain, ver
 export const foldsOf: Operation<{ readonly domain: string }> = (runtime, { domain }) => Promise.resolve(runtime.pipeline(domain).domain.foldVersion)
 
 export const isFollowed: Operation<{ readonly domain: string; readonly group: string }> = (runtime, { domain, group }) => runtime.pipeline(domain).log.followed(group)
-
-export const setCommitted: Operation<{ readonly domain: string; readonly group: string; readonly offsets: ReadonlyMap<number, number> }> = (runtime, { domain, group, offsets }) =>
-  runtime.pipeline(domain).log.setCommitted(group, offsets)

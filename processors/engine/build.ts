@@ -31,13 +31,16 @@ export interface BuildParts {
   readonly workingSet?: number
   /** Only these keys, as one of several workers over the same log; the target keeps each one's checkpoints apart. */
   readonly share?: (key: string | null) => boolean
-  /** What nobody has sent, because its key stood still in the serving generation: that alone goes into the outbox. */
+  /** Events for which the serving generation sends nothing. Only these get outbox rows. */
   readonly owed?: readonly Owed[]
 }
 
+/** The events of a key from an offset on. */
 export interface Owed {
   readonly projection: string
-  readonly key: string
+  /** Null: every key of the partition. */
+  readonly key: string | null
+  readonly partition?: number
   readonly offset: number
 }
 
@@ -211,5 +214,6 @@ const apply = (changes: readonly Change[], { items, offset, measure }: Pick<Fold
 const unsent = (outbox: NonNullable<Decider['outbox']>, owed: readonly Owed[] = []): NonNullable<Decider['outbox']> => (heard, result, projection) => {
   const rows = outbox(heard, result, projection)
   const { key } = heard.event.meta
-  return owed.some((one) => one.key === key && (one.projection === projection || one.projection === EVERY) && one.offset <= heard.offset) ? rows : []
+  const isOwed = (one: Owed): boolean => (one.key ?? key) === key && (one.partition ?? heard.partition) === heard.partition && one.offset <= heard.offset
+  return owed.some((one) => isOwed(one) && (one.projection === projection || one.projection === EVERY)) ? rows : []
 }

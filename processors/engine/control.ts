@@ -39,7 +39,7 @@ export interface BuildState {
   readonly workers: number
   /** Where its local store lies. */
   readonly place: string
-  /** What the serving generation cannot send, since it stands still there. */
+  /** Events for which the serving generation sends nothing: those of its parked keys, and all events of its turn if its table is missing. */
   readonly owed: readonly Owed[]
   /** Events folded, and how many of its items are in the generation's own table. */
   readonly events: number

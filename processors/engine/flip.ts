@@ -8,7 +8,6 @@ import { evenIfLost, isLost } from './lost.ts'
 import { refuseParkedAnew } from './parked-anew.ts'
 import { parkedIn, type StoredParked } from './parking.ts'
 import { atMost, endsOf, missingTo, type Positions } from './positions.ts'
-import { groupOf } from './processor.ts'
 import { after, every, retrying } from './retry.ts'
 import type { Store } from './store.ts'
 import { startOf, type Turn } from './turns.ts'
@@ -18,7 +17,7 @@ export interface FlipParts {
   /** Of this build's folds: a generation of others is not followed by it. */
   readonly foldVersion: number
   readonly control: Pick<Control, 'generations' | 'serving' | 'flip'>
-  readonly log: Pick<Log, 'watermarks' | 'followed' | 'committed'>
+  readonly log: Pick<Log, 'watermarks' | 'followed'>
   readonly clock: Clock
   readonly to: number
   readonly store: (generation: number) => Promise<Pick<Store, 'checkpoints' | 'reader'>>
@@ -56,15 +55,18 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   const ends = await endsOf(log)
   const store = await parts.store(to)
   const openServed = () => parts.store(pointer.generation)
-  const served = evenIfLost(openServed, { log, group: groupOf(domain, pointer.generation) })
+  // If the table of the old generation is missing, the new one sends everything since the old one began to serve. The ledger prevents that an event is sent twice.
+  const served = evenIfLost(openServed, () => pointer.from)
   await untilPassed(parts, target, { store, ends, isFollowed })
   // Where nobody follows with the old one, the new one sends from where that stands.
   const old = generations.find(({ generation }) => generation === pointer.generation)
-  const isOldFollowed = old !== undefined && !(await isLost(openServed)) && (await log.followed(old.group))
+  const isOldLost = await isLost(openServed)
+  const isOldFollowed = old !== undefined && !isOldLost && (await log.followed(old.group))
   if (isOldFollowed) await untilPassed(parts, old, { store: served, ends, isFollowed: true })
   const from = isOldFollowed ? ends : atMost(ends, await served.checkpoints())
   if (parts.acceptParked !== true) await refuseParkedAnew({ domain, generation: to, store, served, partitions: [...ends.keys()] })
-  await control.flip(domain, { generation: to, from, parked: unsentIn(pointer, await standingIn(served, from)) }, pointer.version)
+  const parked = isOldLost ? pointer.parked : unsentIn(pointer, await standingIn(served, from))
+  await control.flip(domain, { generation: to, from, parked }, pointer.version)
   return { before: pointer.generation, standsStill: !isFollowed }
 }
 

@@ -50,7 +50,7 @@ export interface Subscriber {
   assigned(marks: Watermarks): Promise<number>
   /**
    * The next records of one partition, in order and without a gap; one call at a time per partition.
-   * The group's offset is committed after it resolves. When it throws, the same records come again; when it throws the fault
+   * When it resolves, a log that stores offsets of groups commits the next offset, for tools outside the program. When it throws, the same records come again; when it throws the fault
    * `checkpoint-moved`, the subscription calls `assigned` again and continues at the offset that it returns.
    */
   batch(records: readonly LogRecord[], lease: Lease): Promise<void>
@@ -91,13 +91,9 @@ export interface Log {
   identity(): Promise<TopicIdentity>
   /** The topic's settings that let it remove events, as `name=value`; empty if there are none. Absent where a log never removes events. */
   retention?(): Promise<readonly string[]>
-  /** Where the group stands by its own committed offsets (a hint), by partition; absent where unknown. */
-  committed(group: string): Promise<ReadonlyMap<number, number>>
   /** Whether anybody follows the log as this group now. */
   followed(group: string): Promise<boolean>
-  /** Sets a group's offsets; only for a group without members. */
-  setCommitted(group: string, offsets: ReadonlyMap<number, number>): Promise<void>
-  /** Forgets a group and its offsets; without effect where there is none. Fault `group-active` (retriable) while it has members. */
+  /** Removes a group and whatever the log stores of it; without effect if there is none. Fault `group-active` (retriable) while it has members. */
   removeGroup(group: string): Promise<void>
 }
 

@@ -1,25 +1,20 @@
 import type { Reader } from '../../projections/table.ts'
 import { isFault } from '../../schemas/fault.ts'
+import type { Owed } from './build.ts'
+import type { Control } from './control.ts'
 import type { Log } from './log.ts'
-import type { Positions } from './positions.ts'
+import { endsOf, type Positions } from './positions.ts'
+import { EVERY } from './sort.ts'
 import type { Store } from './store.ts'
 
 type Served = Pick<Store, 'checkpoints' | 'reader'>
 
-export interface LostParts {
-  readonly log: Pick<Log, 'committed'>
-  readonly group: string
-}
-
-/**
- * The serving generation for a rebuild or a flip that replaces it. If its table is missing, it counts as empty, and as far as its
- * consumer group committed: from there on the next generation sends what is to be sent.
- */
-export const evenIfLost = (open: () => Promise<Served>, { log, group }: LostParts): Served => {
+/** The serving generation, for a rebuild or a flip that replaces it. If its table is missing, it counts as empty and as having reached `lostAt`. */
+export const evenIfLost = (open: () => Promise<Served>, lostAt: () => Positions | Promise<Positions>): Served => {
   const reading = (now: () => number) => async <T>(read: (reader: Reader) => Promise<T>, none: T): Promise<T> =>
     open().then((store) => read(store.reader(now))).catch(unlessMissing(() => none))
   return {
-    checkpoints: () => open().then((store) => store.checkpoints()).catch(unlessMissing(() => log.committed(group))),
+    checkpoints: () => open().then((store) => store.checkpoints()).catch(unlessMissing(lostAt)),
     reader: (now) => {
       const read = reading(now)
       return {
@@ -30,6 +25,36 @@ export const evenIfLost = (open: () => Promise<Served>, { log, group }: LostPart
     },
   }
 }
+
+interface ReplacedParts {
+  readonly domain: { readonly name: string }
+  readonly log: Pick<Log, 'watermarks'>
+  readonly control: Pick<Control, 'serving'>
+}
+
+/** The generation that a rebuild replaces. */
+export interface Replaced extends Served {
+  /** Events whose outbox rows were lost with its table. */
+  readonly lost?: () => Promise<readonly Owed[]>
+}
+
+/**
+ * The serving generation, for a rebuild. If its table is missing, its checkpoints and its outbox are lost. So the build folds to the end of
+ * the log, and writes an outbox row for every event derived since the generation began to serve (for a key that was parked
+ * in the generation before it: since the key was parked). The ledger prevents that one is sent twice.
+ */
+export const replacedEvenIfLost = (open: () => Promise<Served>, { domain, log, control }: ReplacedParts): Replaced => ({
+  ...evenIfLost(open, () => endsOf(log)),
+  lost: async () => {
+    if (!(await isLost(open))) return []
+    const { from, parked } = await control.serving(domain.name)
+    const since = [...(await endsOf(log)).keys()].map((partition) => ({ projection: EVERY, key: null, partition, offset: from.get(partition) ?? 0 }))
+    return [...since, ...[...parked].map(([name, offset]) => ({ ...parkedNamed(name), offset }))]
+  },
+})
+
+/** Splits `projection#key` of a turn. */
+const parkedNamed = (name: string): Pick<Owed, 'projection' | 'key'> => ({ projection: name.slice(0, name.indexOf('#')), key: name.slice(name.indexOf('#') + 1) })
 
 type Opening = () => Promise<Pick<Store, 'checkpoints'>>
 

@@ -11,6 +11,7 @@ import { copy } from './copying.ts'
 import { standingIn } from './flip.ts'
 import { KEY_AGE_MS } from './keyring.ts'
 import type { Log } from './log.ts'
+import type { Replaced } from './lost.ts'
 import type { Marked } from './marks.ts'
 import { createPace, type Pace } from './pace.ts'
 import { parkedIn, type StoredParked } from './parking.ts'
@@ -25,7 +26,7 @@ export interface BuildWork {
   readonly codec: Codec
   readonly generation: number
   readonly ends: Positions
-  /** What the serving generation cannot send, since it stands still there. */
+  /** Events for which the serving generation sends nothing: those of its parked keys, and all events of its turn if its table is missing. */
   readonly owed: readonly Owed[]
   readonly progress: (events: number) => void
   readonly workingSet?: number
@@ -53,12 +54,11 @@ export interface Workshop extends Place {
 
 export interface RebuildParts {
   readonly domain: Domain
-  readonly log: Pick<Log, 'read' | 'watermarks' | 'setCommitted'>
+  readonly log: Pick<Log, 'read' | 'watermarks'>
   readonly codec: Codec
   readonly clock: Clock
   readonly control: Pick<Control, 'generations' | 'begin' | 'resume' | 'renew' | 'release' | 'follow'>
-  /** The serving generation's store. */
-  readonly served: Pick<Store, 'checkpoints' | 'reader'>
+  readonly served: Replaced
   /** Who holds the lease: one rebuild of a domain at a time. */
   readonly holder: string
   readonly workshop: Workshop
@@ -124,7 +124,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   // A half-built generation may have folded the removed events before; if it did not, reading them fails.
   if (parts.resume === undefined) await refuseTrimmed(domain.topic, log)
   const { generation: made, lock } = await claim(parts)
-  const { generation, group } = made
+  const { generation } = made
   // Nothing of it was folded yet: what lies under its number is another's, of before control was lost.
   if (made.work === undefined) await workshop.discard(generation)
   const kept = keepState(parts, made)
@@ -134,7 +134,6 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
     const parked = await parkedIn(built, kept.state().ends.keys())
     if (workshop.copyTo !== undefined) await copy({ from: built, to: await workshop.copyTo(generation), kept, pace: paceOf({ ...parts, signal: kept.signal }) })
     await folding.close()
-    await log.setCommitted(group, kept.state().ends)
     await kept.stop()
     await control.follow(domain.name, generation, holder)
     await workshop.clear?.(generation)
@@ -228,6 +227,6 @@ const servedEnds = async ({ log, served }: RebuildParts, reached: Positions): Pr
   return new Map([...ends].map(([partition, end]) => [partition, Math.max(end, reached.get(partition) ?? 0)]))
 }
 
-/** After its checkpoints: whatever stands still before them is listed by then. */
+/** Read after the checkpoints: every key that is parked before them is listed by then. */
 const owedIn = async ({ served }: RebuildParts, ends: Positions): Promise<readonly Owed[]> =>
-  (await standingIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset }))
+  [...(await standingIn(served, ends)).map(({ projection, key, offset }) => ({ projection, key, offset })), ...((await served.lost?.()) ?? [])]

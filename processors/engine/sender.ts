@@ -37,7 +37,13 @@ export const startSender = (parts: SenderParts): Polling => startPolling(parts, 
 const sendAll = async (parts: SenderParts, signal: AbortSignal): Promise<void> => {
   const { turns, generations } = await parts.sendingFrom()
   for (const { generation, store } of generations) {
-    for (let partition = 0; partition < parts.partitions && !signal.aborted; partition += 1) await drain(parts, { generation, store, partition, turns, signal })
+    try {
+      for (let partition = 0; partition < parts.partitions && !signal.aborted; partition += 1) await drain(parts, { generation, store, partition, turns, signal })
+    } catch (error) {
+      // The outbox of a deleted table is lost. The rows of the other generations do not wait until an operator drops its generation.
+      if (!isFault(error, 'table-missing') || generation === turns[0]?.generation) throw error
+      parts.failed(error)
+    }
   }
 }
 

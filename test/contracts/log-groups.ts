@@ -52,32 +52,9 @@ export function groupRules({ fresh }: LogSubject): void {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()))
   })
 
-  test('the offsets of a group follow what it has taken', async () => {
-    const log = await fresh()
-    const partition = log.partitionOf('k')
-    expect(await log.committed(`${log.topic}.nobody`)).toEqual(new Map())
-    await log.append(numbered('k', 6))
-    const heard = listener()
-    const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await heard.saw(6)
-    await expect.poll(async () => (await log.committed(`${log.topic}.g`)).get(partition), { timeout: 25_000 }).toBe(6)
-    await subscription.stop()
-  })
-
-  test('the offsets of a group without members can be set', async () => {
-    const log = await fresh()
-    await log.append(numbered('k', 6))
-    const partition = log.partitionOf('k')
-    await log.setCommitted(`${log.topic}.h`, new Map([[partition, 4]]))
-    expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(4)
-    await log.setCommitted(`${log.topic}.h`, new Map([[partition, 2]]))
-    expect((await log.committed(`${log.topic}.h`)).get(partition)).toBe(2)
-  })
-
   test('a group is followed from when it has a member until that one leaves', async () => {
     const log = await fresh()
     const group = `${log.topic}.followed`
-    await log.setCommitted(group, new Map([[0, 0]]))
     expect(await log.followed(group)).toBe(false)
     const subscription = await log.subscribe(group, listener())
     await expect.poll(() => log.followed(group), { timeout: 25_000 }).toBe(true)
@@ -94,7 +71,6 @@ export function groupRules({ fresh }: LogSubject): void {
     await expect(log.removeGroup(`${log.topic}.gone`)).rejects.toMatchObject({ code: 'group-active', retriable: true })
     await subscription.stop()
     await log.removeGroup(`${log.topic}.gone`)
-    expect(await log.committed(`${log.topic}.gone`)).toEqual(new Map())
     await log.removeGroup(`${log.topic}.gone`)
   })
 }

@@ -6,7 +6,7 @@ import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
 import { messageOf } from '../../schemas/fault.ts'
 import { all } from '../contracts/log.ts'
-import { FOUNDING, GROUP, TABLE, TOPIC, type Ack } from './promises.ts'
+import { FOUNDING, TABLE, TOPIC, type Ack } from './promises.ts'
 
 type Of<W extends Ack['what']> = Extract<Ack, { what: W }>
 
@@ -14,22 +14,20 @@ type Of<W extends Ack['what']> = Extract<Ack, { what: W }>
 export const brokenPromises = async (folder: string, acks: readonly Ack[]): Promise<readonly string[]> => {
   const of = <W extends Ack['what']>(what: W) => acks.filter((ack): ack is Of<W> => ack.what === what)
   const checks = [
-    of('topic').length > 0 ? checkLog(folder, { topic: of('topic')[0] as Of<'topic'>, events: of('events'), groups: of('group') }) : [],
+    of('topic').length > 0 ? checkLog(folder, { topic: of('topic')[0] as Of<'topic'>, events: of('events') }) : [],
     ...[CONTROL_TABLE, LEDGER_TABLE].map(({ name }) => checkRows(folder, name, of('row').filter(({ table }) => table === name))),
     of('founding').length > 0 ? checkKeys(folder, { keys: of('key'), destroyed: of('destroyed') }) : [],
   ]
   return (await Promise.all(checks.map((check) => Promise.resolve(check).catch((error: unknown) => [`cannot be opened: ${messageOf(error)}`])))).flat()
 }
 
-const checkLog = async (folder: string, { topic, events, groups }: { topic: Of<'topic'>; events: readonly Of<'events'>[]; groups: readonly Of<'group'>[] }): Promise<readonly string[]> => {
+const checkLog = async (folder: string, { topic, events }: { topic: Of<'topic'>; events: readonly Of<'events'>[] }): Promise<readonly string[]> => {
   const logs = lmdbLogs({ folder: join(folder, 'log') })
   const stores = lmdbStores({ folder: join(folder, 'tables') })
   try {
     const log = await logs.open(TOPIC)
     const found = new Map((await all(log.read(0, 0))).map(({ offset, key, value }) => [offset, `${key} ${value.length}`]))
     const lost = events.flatMap(({ records }) => records).filter(([offset, key, length]) => found.get(offset) !== `${key} ${length}`)
-    const reached = (await log.committed(GROUP)).get(0) ?? 0
-    const promised = Math.max(0, ...groups.map(({ offset }) => offset))
     // A power loss before the table was created is harmless: the next start creates it.
     const items = await stores.create(TABLE, 1)
     const ahead = (await items.checkpoints()).get(0) ?? 0
@@ -37,7 +35,6 @@ const checkLog = async (folder: string, { topic, events, groups }: { topic: Of<'
     return [
       ...((await log.identity()).topic === topic.id ? [] : ['the topic is another one']),
       ...lost.map(([offset]) => `event ${offset} was acknowledged and is not in the log`),
-      ...(reached < promised ? [`the group is at ${reached}; ${promised} was acknowledged`] : []),
       ...(ahead > found.size || counted !== ahead ? [`the items count ${counted}, their checkpoint is ${ahead}, the log ends at ${found.size}`] : []),
     ]
   } finally {

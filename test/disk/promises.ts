@@ -2,7 +2,6 @@ import type { Founding } from '../../processors/engine/key-store.ts'
 import type { TableSpec } from '../../projections/table.ts'
 
 export const TOPIC = 'events'
-export const GROUP = 'events.g1'
 export const TABLE: TableSpec = { name: 'counts', ttl: 'ttl', indexes: [] }
 export const FOUNDING: Founding = { id: 'store-1', plainBefore: {} }
 
@@ -14,7 +13,6 @@ export type Ack =
   | { readonly what: 'row'; readonly table: string; readonly sk: string; readonly length: number }
   | { readonly what: 'key'; readonly subject: string; readonly secret: string }
   | { readonly what: 'destroyed'; readonly subject: string; readonly secret: string }
-  | { readonly what: 'group'; readonly offset: number }
   /** No promise: from here on several things are written at once. */
   | { readonly what: 'together' }
 

@@ -6,7 +6,7 @@ import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
 import { seeded } from '../seeded.ts'
-import { FOUNDING, GROUP, TABLE, TOPIC, type Ack } from './promises.ts'
+import { FOUNDING, TABLE, TOPIC, type Ack } from './promises.ts'
 
 const [folder = '', seed = '1', rounds = '10'] = process.argv.slice(2)
 const random = seeded(Number(seed))
@@ -56,13 +56,8 @@ const fold = async (): Promise<void> => {
   if (high > reached) await items.commit([[[{ put: { ...id, _pos: high - 1, count: high }, expect }]]], { partition: 0, from: reached, offset: (reached = high) })
   if (random(2) === 0) await items.sync()
 }
-const move = async (): Promise<void> => {
-  const offset = (await log.watermarks())[0]?.high ?? 0
-  await log.setCommitted(GROUP, new Map([[0, offset]]))
-  acknowledge({ what: 'group', offset })
-}
 
-const works = [append, append, commit, commit, keep, fold, move]
+const works = [append, append, commit, commit, keep, fold]
 for (let round = 0; round < Number(rounds); round += 1) {
   if (round === Math.floor(Number(rounds) / 2)) acknowledge({ what: 'together' })
   if (round < Math.floor(Number(rounds) / 2)) await works[round % works.length]?.()

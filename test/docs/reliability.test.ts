@@ -65,7 +65,7 @@ describe('docs/reliability.md', () => {
 
   test('describes every promise about the disk that a power loss must not break', () => {
     // By the kind of acknowledgement; `together` is no promise.
-    const PROMISES: Readonly<Record<string, string>> = { topic: 'topic', events: 'event', group: 'group offset', row: 'control row, ledger row', key: 'key', founding: 'key store', destroyed: 'no digit of a destroyed key' }
+    const PROMISES: Readonly<Record<string, string>> = { topic: 'topic', events: 'event', row: 'control row, ledger row', key: 'key', founding: 'key store', destroyed: 'no digit of a destroyed key' }
     const kinds = [...read('test', 'disk', 'promises.ts').matchAll(/readonly what: '(\w+)'/g)].map(([, kind = '']) => kind).filter((kind) => kind !== 'together')
     expect(kinds.sort()).toEqual(Object.keys(PROMISES).sort())
     const sentence = /Every acknowledged [^.]*\./.exec(page)?.[0] ?? ''

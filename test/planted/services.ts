@@ -58,10 +58,6 @@ export const KAFKA: Mistakes = {
     file: 'processors/adapters/kafka/read.ts', find: 'records.filter(({ offset }) => offset < end)', replace: 'records',
     by: `${ADAPTER_TESTS}/kafka/contract.test.ts`, test: 'a range begins at `from` and ends before `to`',
   },
-  'a group that nobody has committed is said to be at -1': {
-    file: 'processors/adapters/kafka/admin.ts', find: 'known.filter(([, offset]) => offset >= 0)', replace: 'known',
-    by: `${ADAPTER_TESTS}/kafka/contract.test.ts`, test: 'the offsets of a group follow what it has taken',
-  },
 }
 
 export const DYNAMODB: Mistakes = {

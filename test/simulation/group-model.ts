@@ -14,9 +14,7 @@ export interface Coordinator {
   rebalance(process: Process): void
   /** A partition of the process delivers again what it has delivered since it was assigned. */
   rewind(process: Process, amount: number): void
-  committed(topic: Topic, group: string): ReadonlyMap<number, number>
   followed(topic: Topic, group: string): boolean
-  setCommitted(topic: Topic, group: string, offsets: ReadonlyMap<number, number>): void
   remove(topic: Topic, group: string): void
 }
 
@@ -25,7 +23,6 @@ interface Group {
   readonly name: string
   members: Member[]
   readonly owners: Map<number, Hold>
-  readonly committed: Map<number, number>
 }
 
 interface Member {
@@ -65,7 +62,7 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
   const groupOf = (topic: Topic, name: string): Group => {
     const known = groups.find((group) => group.topic === topic && group.name === name)
     if (known) return known
-    const made: Group = { topic, name, members: [], owners: new Map(), committed: new Map() }
+    const made: Group = { topic, name, members: [], owners: new Map() }
     groups.push(made)
     return made
   }
@@ -117,7 +114,6 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
     }
     const done = () => over(() => {
       hold.next = Math.max(hold.next, last.offset + 1)
-      if (owns(hold)) member.group.committed.set(partition, hold.next)
       fetch(hold)
     })
     const failed = (error: unknown) => over(() => {
@@ -235,14 +231,9 @@ export const createCoordinator = ({ scheduler, random, batch: most }: GroupOptio
         }
       }
     },
-    committed: (topic, name) => new Map(groupOf(topic, name).committed),
     followed: (topic, name) => groupOf(topic, name).members.length > 0,
-    setCommitted: (topic, name, offsets) => {
-      for (const [partition, offset] of offsets) groupOf(topic, name).committed.set(partition, offset)
-    },
     remove: (topic, name) => {
       if (groupOf(topic, name).members.length > 0) throw new Fault('group-active', `The simulated group ${name} has members.`, { retriable: true })
-      groupOf(topic, name).committed.clear()
     },
   }
 }

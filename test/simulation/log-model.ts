@@ -113,9 +113,7 @@ export const logFor = (world: { scheduler: Scheduler; coordinator: Coordinator }
     partitionOf: (key) => partitionOf(topic, key),
     watermarks: () => simply('log.watermarks', () => topic.partitions.map((records, partition) => ({ partition, low: topic.lows[partition] ?? 0, high: records.length }))),
     identity: () => simply('log.identity', () => ({ cluster: 'simulated', topic: topic.name, partitions: topic.partitions.length })),
-    committed: (group) => simply('log.committed', () => coordinator.committed(topic, group)),
     followed: (group) => simply('log.followed', () => coordinator.followed(topic, group)),
-    setCommitted: (group, offsets) => simply('log.setCommitted', () => coordinator.setCommitted(topic, group, offsets)),
     removeGroup: (group) => simply('log.removeGroup', () => coordinator.remove(topic, group)),
   }
 }

@@ -14,7 +14,6 @@ export interface LogAdmin {
   prepareTopic(topic: string, found: { readonly exists: boolean }): Promise<void>
   /** Of all partitions, sorted. */
   watermarks(topic: string): Promise<Watermarks[]>
-  committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /** Whether anybody follows as this group. */
   hasMembers(group: string): Promise<boolean>
   deleteGroup(group: string): Promise<void>
@@ -42,11 +41,6 @@ export function createAdmin(settings: Settings, metadata: Metadata): LogAdmin {
       (await admin.fetchTopicOffsets(topic))
         .map(({ partition, low, high }) => ({ partition, low: Number(low), high: Number(high) }))
         .sort((one, other) => one.partition - other.partition)),
-    committed: (group, topic) => use(`The offsets of group ${group} are not to be had`, async (admin) => {
-      const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] })
-      const known = (found?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const)
-      return new Map(known.filter(([, offset]) => offset >= 0))
-    }),
     hasMembers: (group) => use(`Group ${group} cannot be described`, async (admin) => {
       const { groups } = await admin.describeGroups([group])
       return groups.some(({ members }) => members.length > 0)

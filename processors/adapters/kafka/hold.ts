@@ -220,7 +220,7 @@ function moveTo(state: State, next: number): void {
   state.moved?.(next)
 }
 
-/** Beside the next batch, and at most one at a time: it is a hint for others, and what fails is left to the next; told once, until one is taken. */
+/** Commits the offset for lag tools, next to the following batch, one commit at a time. Reports the first of several failures in a row; the next call commits again. */
 async function commitSoon(state: State, { commitOffsetsIfNecessary }: EachBatchPayload): Promise<void> {
   const { topic, partition, lease, membership, subscriber } = state
   try {

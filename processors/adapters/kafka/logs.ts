@@ -8,7 +8,6 @@ import { createMetadata } from './metadata.ts'
 import { settingsOf, type KafkaOptions } from './options.ts'
 import { partitionOf } from './partition.ts'
 import { readKey, readRange } from './read.ts'
-import { setOffsets } from './offsets.ts'
 import { keepTopic } from './topic.ts'
 import { openProducer } from './writer.ts'
 
@@ -56,12 +55,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
       watermarks: topic.watermarks,
       identity: async () => ({ ...(await identify(name, topic.kept)), partitions }),
       retention: async () => (await admin.describeTopic(name)).removesBy,
-      committed: (group) => admin.committed(group, name),
       followed: (group) => admin.hasMembers(group),
-      async setCommitted(group, offsets) {
-        await refuseActive(admin, group)
-        await setOffsets({ settings, topic: name, group, offsets })
-      },
       removeGroup: (group) => refuseActive(admin, group).then(() => admin.deleteGroup(group)),
     }
   }
@@ -75,5 +69,5 @@ export function kafkaLogs(options: KafkaOptions): Logs {
 }
 
 const refuseActive = async (admin: LogAdmin, group: string): Promise<void> => {
-  if (await admin.hasMembers(group)) throw new Fault('group-active', `Group ${group} has members; its offsets are theirs to move. Stop them first.`, { retriable: true })
+  if (await admin.hasMembers(group)) throw new Fault('group-active', `Group ${group} has members. Stop them first.`, { retriable: true })
 }

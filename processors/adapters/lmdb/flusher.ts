@@ -25,26 +25,18 @@ export interface FlusherParts {
 export const createFlusher = (parts: FlusherParts) => {
   const queue = createAppendQueue(parts.hasPassed)
   const tails = createTails(parts.files)
-  const groups = new Map<string, number>()
   const pause = createPause()
-  const step = createStep({ parts, queue, tails, groups })
+  const step = createStep({ parts, queue, tails })
   let running: Promise<void> | undefined
-  let asked: (() => void)[] = []
 
   const run = async (): Promise<void> => {
     // Who appends in this turn of the event loop goes along.
     await turn()
     try {
-      while (!queue.isEmpty() || asked.length > 0) {
+      while (!queue.isEmpty()) {
         const taken = queue.take()
-        if (taken.length === 0 && asked.length === 0) {
-          await pause.wait()
-          continue
-        }
-        const answered = asked
-        asked = []
-        await step(taken)
-        for (const done of answered) done()
+        if (taken.length === 0) await pause.wait()
+        else await step(taken)
       }
     } finally {
       // No await between the check of the queue and this line: a later append starts a new run.
@@ -55,10 +47,6 @@ export const createFlusher = (parts: FlusherParts) => {
     pause.end()
     return running ??= run()
   }
-  const flushed = (): Promise<void> => new Promise((done) => {
-    asked.push(done)
-    void start()
-  })
   return {
     high: tails.high,
     latest: tails.latest,
@@ -67,17 +55,11 @@ export const createFlusher = (parts: FlusherParts) => {
         queue.add({ topic, records, sizes, resolve, reject })
         void start()
       }),
-    /** A group's offset, which goes to disk with the next flush. */
-    reached: (group: string, offset: number): void => {
-      groups.set(group, offset)
-      pause.end()
-    },
-    pendingOffset: (group: string): number | undefined => groups.get(group),
-    /** The groups' offsets as of now are on disk, or their flush failed. */
-    settled: async (): Promise<void> => (groups.size === 0 ? undefined : flushed()),
-    /** No append waits, and the groups' offsets are on disk. */
+    /** A subscriber has passed more records: appends that wait for it may go on. */
+    passed: (): void => pause.end(),
+    /** Resolves when no append waits. */
     drained: async (): Promise<void> => {
-      await flushed()
+      pause.end()
       await running
     },
   }
@@ -87,19 +69,15 @@ interface StepParts {
   readonly parts: FlusherParts
   readonly queue: AppendQueue
   readonly tails: Tails
-  /** Offsets of groups that are not on disk yet. */
-  readonly groups: Map<string, number>
 }
 
-/** Writes these records and the groups' offsets. Never rejects: a failure goes to the appends concerned. */
-const createStep = ({ parts, queue, tails, groups }: StepParts) => {
+/** Writes these records. Never rejects: a failure goes to the appends concerned. */
+const createStep = ({ parts, queue, tails }: StepParts) => {
   const flush = async (taken: readonly Taken[], before: Map<number, number>): Promise<void> => {
-    const offsets = new Map(groups)
     for (const { append: { topic } } of taken) before.set(topic, tails.high(topic))
     const places = placesOf(taken, tails.high)
-    const change = await write(parts.files(), { taken, offsets, tails })
+    const change = await write(parts.files(), { taken, tails })
     tails.follow(change)
-    for (const [group, offset] of offsets) if (groups.get(group) === offset) groups.delete(group)
     queue.written(taken, places)
     for (const topic of change.tails.keys()) parts.grown(topic)
   }
@@ -189,7 +167,6 @@ const placesOf = (taken: readonly Taken[], high: (topic: number) => number): rea
 
 interface Flush {
   readonly taken: readonly Taken[]
-  readonly offsets: ReadonlyMap<string, number>
   readonly tails: Pick<Tails, 'of' | 'high' | 'count'>
 }
 
@@ -198,7 +175,7 @@ interface Written {
   readonly flushed: Flushed
 }
 
-const write = async (files: LogFiles, { taken, offsets, tails: known }: Flush): Promise<Written> => {
+const write = async (files: LogFiles, { taken, tails: known }: Flush): Promise<Written> => {
   const count = known.count()
   refuseFull(files.path, taken)
   const byTopic = new Map<number, Incoming[]>()
@@ -219,7 +196,6 @@ const write = async (files: LogFiles, { taken, offsets, tails: known }: Flush): 
       flushed.set(topic, flushedOf(records, encoded, tail.first + tail.keys.length))
       tails.set(topic, putRecords(files, topic, { tail, records, encoded }))
     }
-    for (const [group, offset] of offsets) void files.meta.put(group, offset)
   })
   if (isAlone !== true) throw secondWriter(files.path)
   return { tails, flushed }

@@ -9,8 +9,8 @@ export interface Followed {
   high(): number
   /** Records from an offset on, bounded; at least one where there is one. */
   take(from: number): readonly LogRecord[]
-  reached(group: string, offset: number): void
-  settled(): Promise<void>
+  /** A subscriber has finished a batch. */
+  passed(): void
 }
 
 interface Member {
@@ -45,9 +45,8 @@ export const createGroups = (followed: Followed) => {
     const run = async (): Promise<void> => {
       await Promise.race([before?.done, aborted(stopping.signal)])
       while (!isFirst() && !stopping.signal.aborted) await Promise.race([members[0]?.done, aborted(stopping.signal)])
-      if (!stopping.signal.aborted) await follow({ group, member, followed, held: isFirst })
+      if (!stopping.signal.aborted) await follow({ member, followed, held: isFirst })
       members.splice(members.indexOf(member), 1)
-      await followed.settled().catch(() => undefined)
     }
     const member: Member = { subscriber, stopping, done: Promise.resolve().then(run), get wake() { return wake }, set wake(next) { wake = next } }
     members.push(member)
@@ -105,13 +104,12 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   signal.aborted ? Promise.resolve() : new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 interface Following {
-  readonly group: string
   readonly member: Member
   readonly followed: Followed
   readonly held: () => boolean
 }
 
-const follow = async ({ group, member, followed, held }: Following): Promise<void> => {
+const follow = async ({ member, followed, held }: Following): Promise<void> => {
   const { subscriber, stopping: { signal } } = member
   const lease = { partition: 0, held }
   const assign = async (): Promise<number | undefined> => {
@@ -139,7 +137,7 @@ const follow = async ({ group, member, followed, held }: Following): Promise<voi
     at = after === 'moved' ? await assign() : after
     if (at === undefined) break
     Object.assign(member, { at, since: undefined })
-    if (after !== 'moved') followed.reached(group, at)
+    if (after !== 'moved') followed.passed()
   }
   subscriber.revoked(0)
 }

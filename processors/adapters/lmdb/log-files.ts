@@ -15,7 +15,7 @@ export interface LogFiles {
   readonly blocks: Database<Buffer, Uint8Array>
   /** topic u32 · first offset u64 → key index of a run of blocks */
   readonly segments: Database<Buffer, Uint8Array>
-  /** `format`, `cluster`, `topic:<name>` → TopicEntry, `group:<topic number>:<group>` → offset */
+  /** `format`, `cluster`, `topic:<name>` → TopicEntry. Entries `group:…` are of earlier releases; nothing reads them. */
   readonly meta: Database<unknown, LmdbKey>
   /** Undefined if the log is open for reading only. */
   readonly guard: WriterGuard | undefined

@@ -90,18 +90,12 @@ const createTopicLog = (parts: TopicParts) => {
   const { topic, entry: { number }, files, flusher, readOnly } = parts
   const high = (): number => (readOnly ? endOf(files(), number) : flusher.high(number))
   const source = { topic, number, files }
-  const groupKey = (group: string): string => `group:${number}:${group}`
   const groups = createGroups({
     topic,
     high,
     take: from => flusher.latest(number, from) ?? takeBatch(source, { from, to: high() }),
-    reached: (group, offset) => flusher.reached(groupKey(group), offset),
-    settled: () => flusher.settled(),
+    passed: flusher.passed,
   })
-  const committed = (group: string): number | undefined => {
-    const offset = flusher.pendingOffset(groupKey(group)) ?? files().meta.get(groupKey(group))
-    return typeof offset === 'number' ? offset : undefined
-  }
   const log: Log = {
     topic,
     append: async records => {
@@ -117,30 +111,17 @@ const createTopicLog = (parts: TopicParts) => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: high() }],
     identity: async () => parts.identity,
-    committed: async group => {
-      const offset = committed(group)
-      return offset === undefined ? new Map() : new Map([[0, offset]])
-    },
     // Groups are within the process that writes; who reads beside it asks there.
     followed: async group => groups.hasMembers(group),
-    setCommitted: async (group, offsets) => {
-      const offset = offsets.get(0)
-      if (offset === undefined) return
-      if (groups.hasMembers(group)) throw groupActive(group, topic)
-      flusher.reached(groupKey(group), offset)
-      await flusher.settled()
-    },
     removeGroup: async group => {
       if (groups.hasMembers(group)) throw groupActive(group, topic)
-      await flusher.settled()
-      await files().meta.remove(groupKey(group))
     },
   }
   return { log, groups, number }
 }
 
 const groupActive = (group: string, topic: string): Fault =>
-  new Fault('group-active', `The group ${group} of ${topic} has members; its offsets are theirs to move. Stop them first.`, { retriable: true })
+  new Fault('group-active', `The group ${group} of ${topic} has members. Stop them first.`, { retriable: true })
 
 const sizeOf = (topic: string, record: { readonly key: string; readonly value: Uint8Array }): number => {
   const size = encodedSize(record)

@@ -64,4 +64,6 @@ test('a build puts into the outbox only what a key owes from where it stood stil
   expect(await rows([{ projection: 'accounts', key: 'a', offset: 1 }])).toEqual([1, 3])
   expect(await rows([{ projection: '*', key: 'b', offset: 0 }])).toEqual([2])
   expect(await rows([{ projection: 'activity', key: 'a', offset: 0 }])).toEqual([])
+  expect(await rows([{ projection: '*', key: null, partition: 0, offset: 1 }])).toEqual([1, 2, 3])
+  expect(await rows([{ projection: '*', key: null, partition: 1, offset: 1 }])).toEqual([])
 })

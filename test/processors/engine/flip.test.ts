@@ -18,7 +18,7 @@ const opened = async () => {
   }
   const followed = new Set(['ledger.g1', 'ledger.g2'])
   const start = (to: number, end: number, { foldVersion = 1, acceptParked = false, acceptUnfollowed = false, progress = (_generation: number, _behind: number): void => undefined } = {}) => {
-    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group), committed: async () => new Map([[0, 7]]) }
+    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }], followed: async (group: string) => followed.has(group) }
     return flip({ domain: ledger.name, foldVersion, control, log, clock, to, store: async (number) => stores[number - 1] as MemoryStore, timeoutMs: 60_000, acceptParked, acceptUnfollowed, progress })
   }
   const flipTo = async (to: number, end: number, acceptParked = false) => {

@@ -45,9 +45,7 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
     identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
-    committed: async () => new Map(),
     followed: async () => subscribers.size > 0,
-    setCommitted: async () => undefined,
     removeGroup: async () => undefined,
   }
   log.say(...events)

@@ -34,9 +34,7 @@ const feed = async (store: Store, turn = async () => {}): Promise<readonly Passe
     watermarks: async () => [],
     identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
     partitionOf: () => 0,
-    committed: async () => new Map(),
     followed: async () => true,
-    setCommitted: async () => undefined,
     removeGroup: async () => undefined,
   }
   await startProcessor({ domain: ledger, generation: 1, log, store, codec: jsonCodec, clock: { ...virtualClock(), turn }, heard: (one) => passed.push(one) })

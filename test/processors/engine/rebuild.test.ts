@@ -17,7 +17,6 @@ const log: RebuildParts['log'] = {
     for (let at = from; at < to; at += 4) yield records.slice(at, Math.min(at + 4, to))
   },
   watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
-  setCommitted: async () => undefined,
 }
 
 /** Local stores by generation, as they lie on a disk; a lock a generation. */

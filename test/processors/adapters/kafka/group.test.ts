@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
-import type { Lease, Logs } from '../../../../processors/engine/log.ts'
+import type { Lease, Log, Logs } from '../../../../processors/engine/log.ts'
 import { listener } from '../../../contracts/listener.ts'
 import { numbered, record } from '../../../contracts/log.ts'
 import { describeWith } from '../../../services/available.ts'
 import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
+import { committedOffsets } from '../../../services/kafka/offsets.ts'
 
 describeWith('membership of a Kafka group', kafkaAvailable(), () => {
   let logs: Logs
@@ -14,6 +15,20 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     logs = kafkaLogs({ brokers, partitions: 2, timing: { session: 6_000, heartbeat: 500, rebalance: 2_000, check: 500 } })
   })
   afterAll(async () => { await logs?.close() })
+  const committed = async ({ topic }: Log, group = `${topic}.g`) => committedOffsets((await sharedKafka()).brokers, group, topic)
+
+  test('a group commits what it has taken, for tools that read its lag; its offsets go with it', async () => {
+    const log = await logs.open(`offsets-${randomUUID()}`)
+    const partition = log.partitionOf('k')
+    await log.append(numbered('k', 6))
+    const heard = listener()
+    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    await heard.saw(6)
+    await expect.poll(async () => (await committed(log)).get(partition), { timeout: 25_000 }).toBe(6)
+    await subscription.stop()
+    await log.removeGroup(`${log.topic}.g`)
+    expect(await committed(log)).toEqual(new Map())
+  })
 
   test('who keeps a batch past the rebalance loses its lease, and neither commits nor takes more; the other gets the records', async () => {
     const log = await logs.open(`revoked-${randomUUID()}`)
@@ -40,16 +55,16 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     expect(zombie.held.has(partition)).toBe(false)
     await log.append(numbered('k', 4, 'later '))
     await heir.saw(7)
-    await expect.poll(async () => (await log.committed(group)).get(partition), { timeout: 25_000 }).toBe(7)
+    await expect.poll(async () => (await committed(log, group)).get(partition), { timeout: 25_000 }).toBe(7)
     expect(zombie.seen).toEqual([])
 
     const startsBefore = zombie.starts.length
     release()
     await expect.poll(() => zombie.starts.length, { timeout: 25_000 }).toBeGreaterThan(startsBefore)
-    expect((await log.committed(group)).get(partition)).toBe(7)
+    expect((await committed(log, group)).get(partition)).toBe(7)
     expect(zombie.overlap()).toBe(1)
     await Promise.all([first.stop(), second.stop()])
-    expect((await log.committed(group)).get(partition)).toBe(7)
+    expect((await committed(log, group)).get(partition)).toBe(7)
   })
 
   test('closing the logs stops what follows them', async () => {
@@ -63,7 +78,7 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     await closing.close()
     expect(heard.held.size).toBe(0)
     const again = await logs.open(log.topic, await log.identity().catch(() => undefined))
-    expect((await again.committed(`${log.topic}.g`)).get(again.partitionOf('k'))).toBe(1)
+    expect((await committed(again)).get(again.partitionOf('k'))).toBe(1)
   })
 
   test('a batch that takes longer than the session keeps its lease by heartbeats', async () => {
@@ -82,7 +97,7 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     await subscription.stop()
     expect(kept).toBe(true)
     expect(heard.starts.filter(({ partition }) => partition === log.partitionOf('k'))).toHaveLength(1)
-    expect((await log.committed(`${log.topic}.g`)).get(log.partitionOf('k'))).toBe(1)
+    expect((await committed(log)).get(log.partitionOf('k'))).toBe(1)
   })
 
   test('a process that stood still past its session knows that its lease may be gone, before anyone tells it', async () => {
@@ -97,7 +112,7 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
       },
     })
     const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await expect.poll(async () => (await log.committed(`${log.topic}.g`)).get(partition), { timeout: 25_000 }).toBe(1)
+    await expect.poll(async () => (await committed(log)).get(partition), { timeout: 25_000 }).toBe(1)
     await subscription.stop()
     expect(answers[0]).toBe(false)
     expect(answers.at(-1)).toBe(true)

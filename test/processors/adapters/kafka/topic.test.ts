@@ -8,6 +8,7 @@ import { listener, type Listener } from '../../../contracts/listener.ts'
 import { all, numbered, record } from '../../../contracts/log.ts'
 import { describeWith } from '../../../services/available.ts'
 import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
+import { committedOffsets } from '../../../services/kafka/offsets.ts'
 
 describeWith('a Kafka topic that changes under our feet', kafkaAvailable(), () => {
   let brokers: string[]
@@ -54,7 +55,7 @@ describeWith('a Kafka topic that changes under our feet', kafkaAvailable(), () =
     await heardOf(heard, 'topic-recreated')
     await subscription.stop()
     expect(heard.texts()).toEqual(['old 0', 'old 1', 'old 2', 'old 3', 'old 4'])
-    expect(await log.committed(`${log.topic}.g`)).toEqual(new Map())
+    expect(await committedOffsets(brokers, `${log.topic}.g`, log.topic)).toEqual(new Map())
   })
 
   test('a batch that comes from the new incarnation is refused before the timer notices', async () => {
