@@ -19,7 +19,7 @@ export function createClient(settings: Settings, onProduce: OnProduce = () => {}
   return new Kafka({
     brokers: [...brokers], clientId, ...(ssl ? { ssl } : {}), ...(sasl ? { sasl: login(sasl) } : {}),
     connectionTimeout: timing.request, requestTimeout: timing.request,
-    retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
+    retry: { retries: Math.max(2, brokers.length - 1), initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
     socketFactory: (args) => {
       const address = `${args.host}:${args.port}`
       if (!peers.worthAsking(address)) return refused(address)

@@ -1,5 +1,6 @@
 import type { TopicIdentity, Watermarks } from '../../engine/log.ts'
 import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
+import type { SaslOptions } from './options.ts'
 
 /** What Kafka's client throws, as far as we look at it. */
 export interface KafkaError { readonly name: string; readonly message: string; readonly type?: string; readonly retriable?: boolean; readonly cause?: unknown }
@@ -16,6 +17,9 @@ export const hasType = (error: unknown, types: readonly string[]): boolean =>
 
 export const unavailable = (what: string, cause?: unknown): Fault =>
   new Fault('log-unavailable', `${what}: ${sentenceOf(cause)} Check that Kafka runs and that TRIBUTARY_KAFKA names its brokers.`, { retriable: true, cause })
+
+export const loginRefused = ({ mechanism, username }: SaslOptions, cause: KafkaError): Fault =>
+  new Fault('log-login-failed', `Kafka refused the login of ${username} by ${mechanism}: ${sentenceOf(cause)} Check TRIBUTARY_KAFKA_SASL_*.`, { cause })
 
 export const appendUnknown = (topic: string, cause?: unknown): Fault =>
   new Fault('append-unknown', `Kafka did not say whether records for ${topic} were written: ${sentenceOf(cause)} Send the same request again with the same Idempotency-Key.`, { cause })

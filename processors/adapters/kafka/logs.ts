@@ -63,7 +63,7 @@ export function kafkaLogs(options: KafkaOptions): Logs {
     await Promise.all([...subscriptions].map((subscription) => subscription.stop()))
     await Promise.all(appenders.map((appender) => appender.close()))
     await admin.close()
-    metadata.close()
+    await metadata.close()
   }
   return { open, close }
 }

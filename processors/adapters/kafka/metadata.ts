@@ -1,105 +1,132 @@
 import type { TopicIdentity } from '../../engine/log.ts'
-import { isFault } from '../../../schemas/fault.ts'
-import { unavailable } from './faults.ts'
-import { openLink, type Link } from './link.ts'
+import { createClient } from './client.ts'
+import { causesOf, loginRefused, unavailable } from './faults.ts'
 import type { Settings } from './options.ts'
-import { compactString, reading, varint } from './wire.ts'
+import { privateModule, unexpectedClient } from './pinned-client.ts'
 
 export interface TopicMetadata extends TopicIdentity {
   /** Whether every partition has a leader. */
   readonly ready: boolean
 }
 
-/** Kafka's client stops at Metadata v6, which has no topic ids; v12 has them. */
+/** Reads topic ids. kafkajs stops at Metadata v6, which has none, so this sends Metadata v12 over a connection of kafkajs. */
 export interface Metadata {
-  /** Absent when the topic does not exist. */
+  /** Undefined if the topic does not exist. */
   topic(name: string): Promise<TopicMetadata | undefined>
-  close(): void
+  close(): Promise<void>
 }
 
-const REQUEST = { key: 3, version: 12, flexible: true }
+/** The parts of kafkajs' internal classes that are used here. */
+interface Cluster {
+  /** Connects to the next broker of the list that answers, unless the connection is still open. */
+  connect(): Promise<void>
+  disconnect(): Promise<void>
+  readonly brokerPool: { readonly seedBroker: { readonly connectionPool: { send<T>(message: Message<T>): Promise<T> } } }
+}
+interface Message<T> {
+  readonly request: { apiKey: number; apiVersion: number; apiName: string; encode(): Promise<Encoder> }
+  readonly response: { decode(answer: Buffer): Promise<{ topic: T }>; parse(decoded: { topic: T }): Promise<T> }
+}
+interface Encoder {
+  writeUVarInt(value: number): Encoder
+  writeUVarIntString(value: string): Encoder
+  writeBoolean(value: boolean): Encoder
+  writeInt32(value: number): Encoder
+}
+interface Decoder {
+  readInt16(): number
+  readInt32(): number
+  readBoolean(): boolean
+  readBytes(length: number): Buffer
+  readUVarInt(): number
+  readUVarIntString(): string | null
+  readUVarIntArray<T>(read: () => T): T[] | null
+}
+
 const UNKNOWN_TOPIC = 3
+const TOPICS = 1
+const ID_BYTES = 16
 
 export function createMetadata(settings: Settings): Metadata {
-  let link: Promise<Link> | undefined
-  let first = 0
-  const connect = async (): Promise<Link> => {
-    let failure: unknown
-    for (let tried = 0; tried < settings.brokers.length; tried++) {
-      const address = settings.brokers[first++ % settings.brokers.length] ?? ''
-      try {
-        if (settings.peers.worthAsking(address)) return await openLink(address, settings)
-        failure = new Error(`${address} did not answer a moment ago`)
-      } catch (error) {
-        if (isFault(error)) throw error
-        failure = error
-      }
-    }
-    throw unavailable(`No broker of ${settings.brokers.join(', ')} answers`, failure)
-  }
-  /** The link as it stands, or one to the next broker; callers that find it broken together open one. */
-  const current = async (): Promise<Link> => {
-    for (;;) {
-      const mine = (link ??= connect())
-      const held = await mine.catch((error: unknown) => {
-        if (link === mine) link = undefined
-        throw error
-      })
-      if (held.open()) return held
-      if (link === mine) link = undefined
-    }
-  }
-  const ask = async (name: string): Promise<Buffer> => (await current()).ask({ ...REQUEST, body: topicRequest(name) })
+  const cluster = createCluster(settings)
+  const EncoderClass = privateModule('src/protocol/encoder.js') as new () => Encoder
+  const DecoderClass = privateModule('src/protocol/decoder.js') as new (answer: Buffer) => Decoder
+  let connected: Promise<void> = Promise.resolve()
+  const connect = (): Promise<void> => (connected = cluster.connect())
+  const send = (name: string): Promise<TopicMetadata | undefined> => cluster.brokerPool.seedBroker.connectionPool.send({
+    request: { apiKey: 3, apiVersion: 12, apiName: 'Metadata', encode: async () => encodeRequest(new EncoderClass(), name) },
+    response: { decode: async (answer) => ({ topic: decodeTopic(new DecoderClass(answer)) }), parse: async ({ topic }) => topic },
+  })
   return {
     async topic(name) {
-      // The broker at the other end may just have died: the next one knows as well.
-      const answer = await ask(name).catch((error: unknown) => {
-        if (isFault(error)) throw error
-        return ask(name)
-      }).catch((error: unknown) => {
-        throw isFault(error) ? error : unavailable(`Kafka does not tell about topic ${name}`, error)
-      })
-      return parseTopic(answer)
+      try {
+        await connect()
+        // If the connected broker has just died, another broker of the list answers.
+        return await send(name).catch(() => connect().then(() => send(name)))
+      } catch (error) {
+        const refusal = causesOf(error).find((cause) => cause.name === 'KafkaJSSASLAuthenticationError')
+        throw refusal && settings.sasl ? loginRefused(settings.sasl, refusal) : unavailable(`Kafka does not return the metadata of topic ${name}`, error)
+      }
     },
-    close() {
-      void link?.then((held) => held.close(), () => {})
-      link = undefined
+    async close() {
+      // kafkajs cannot close a connection that is still being opened.
+      await connected.catch(() => {})
+      await cluster.disconnect()
     },
   }
 }
 
-/** One topic by name; no auto creation, no authorized operations. */
-const topicRequest = (name: string): Buffer =>
-  Buffer.concat([varint(2), Buffer.alloc(16), compactString(name), varint(0), Buffer.from([0, 0]), varint(0)])
+function createCluster(settings: Settings): Cluster {
+  const client = createClient(settings)
+  const symbol = Object.getOwnPropertySymbols(client).find(({ description }) => description === 'private:Kafka:createCluster')
+  if (!symbol) throw unexpectedClient('its client has no private createCluster')
+  const create = Reflect.get(client, symbol) as (options: { allowAutoTopicCreation: boolean }) => Cluster
+  return create({ allowAutoTopicCreation: false })
+}
 
-function parseTopic(answer: Buffer): TopicMetadata | undefined {
-  const read = reading(answer)
-  read.tags()
-  read.int32()
-  read.list(() => { read.int32(); read.compactString(); read.int32(); read.compactString(); read.tags() })
-  const cluster = read.compactString() ?? ''
-  read.int32()
-  const [topic] = read.list(() => {
-    const error = read.int16()
-    read.compactString()
-    const id = read.take(16).toString('base64url')
-    read.skip(1)
-    const leaders = read.list(() => partitionLeader(read))
-    read.int32()
-    read.tags()
+/** One topic by name, without automatic creation and without authorized operations. */
+function encodeRequest(encoder: Encoder, name: string): Encoder {
+  const noTags = 0
+  encoder.writeUVarInt(noTags).writeUVarInt(TOPICS + 1)
+  for (let part = 0; part < ID_BYTES / 4; part++) encoder.writeInt32(0)
+  return encoder.writeUVarIntString(name).writeUVarInt(noTags).writeBoolean(false).writeBoolean(false).writeUVarInt(noTags)
+}
+
+function decodeTopic(decoder: Decoder): TopicMetadata | undefined {
+  skipTags(decoder)
+  decoder.readInt32()
+  decoder.readUVarIntArray(() => { decoder.readInt32(); decoder.readUVarIntString(); decoder.readInt32(); decoder.readUVarIntString(); skipTags(decoder) })
+  const cluster = decoder.readUVarIntString() ?? ''
+  decoder.readInt32()
+  const [topic] = decoder.readUVarIntArray(() => {
+    const error = decoder.readInt16()
+    decoder.readUVarIntString()
+    const id = decoder.readBytes(ID_BYTES).toString('base64url')
+    decoder.readBoolean()
+    const leaders = decoder.readUVarIntArray(() => decodeLeader(decoder)) ?? []
+    decoder.readInt32()
+    skipTags(decoder)
     return { error, id, leaders }
-  })
+  }) ?? []
   if (!topic || topic.error === UNKNOWN_TOPIC) return undefined
   const ready = topic.error === 0 && topic.leaders.length > 0 && topic.leaders.every((leader) => leader >= 0)
   return { cluster, topic: topic.id, partitions: topic.leaders.length, ready }
 }
 
-function partitionLeader(read: ReturnType<typeof reading>): number {
-  read.int16()
-  read.int32()
-  const leader = read.int32()
-  read.int32()
-  for (let lists = 0; lists < 3; lists++) read.list(() => read.int32())
-  read.tags()
+function decodeLeader(decoder: Decoder): number {
+  decoder.readInt16()
+  decoder.readInt32()
+  const leader = decoder.readInt32()
+  decoder.readInt32()
+  for (let lists = 0; lists < 3; lists++) decoder.readUVarIntArray(() => decoder.readInt32())
+  skipTags(decoder)
   return leader
+}
+
+/** Not `readTaggedFields` of kafkajs, which reads one byte too few per field. */
+function skipTags(decoder: Decoder): void {
+  for (let left = decoder.readUVarInt(); left > 0; left--) {
+    decoder.readUVarInt()
+    decoder.readBytes(decoder.readUVarInt())
+  }
 }

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { Fault } from '../../../schemas/fault.ts'
+import { privateModule, unexpectedClient, type Require } from './pinned-client.ts'
 
 /** The part of kafkajs' internal `Runner` that the guard uses. */
 interface Runner {
@@ -7,11 +6,11 @@ interface Runner {
   fetch(nodeId: number): Promise<readonly unknown[]>
 }
 
-const PINNED = '2.2.4'
 /** The statement in `Runner.fetch` that makes a stopped consumer spin. */
 const EARLY_RETURN = /^async fetch\(nodeId\) \{\s*if \(!this\.running\) \{[^}]*\}\)\s*return \[\]\s*\}/
 
-let guarded = false
+/** Marks the guarded function, so that a second copy of this module in the process does not take it for other code. */
+const GUARDED = Symbol.for('tributary.runner-guard')
 
 /**
  * Keeps a stopped consumer of kafkajs 2.2.4 from spinning.
@@ -23,19 +22,14 @@ let guarded = false
  *
  * Throws `kafka-client-unexpected` if the installed kafkajs is another version or `Runner.fetch` has other code.
  */
-export function guardRunner(require: (id: string) => unknown = createRequire(import.meta.url)): void {
-  if (guarded) return
-  const { version } = require('kafkajs/package.json') as { readonly version: string }
-  if (version !== PINNED) throw unexpected(`its version is ${version}`)
-  const { prototype } = require('kafkajs/src/consumer/runner.js') as { readonly prototype: Runner }
+export function guardRunner(require?: Require): void {
+  const { prototype } = privateModule('src/consumer/runner.js', require) as { readonly prototype: Runner }
   const { fetch } = prototype
-  if (typeof fetch !== 'function' || !EARLY_RETURN.test(fetch.toString())) throw unexpected('Runner.fetch in src/consumer/runner.js has other code')
-  prototype.fetch = async function (this: Runner, nodeId) {
+  if (typeof fetch === 'function' && GUARDED in fetch) return
+  if (typeof fetch !== 'function' || !EARLY_RETURN.test(fetch.toString())) throw unexpectedClient('Runner.fetch in src/consumer/runner.js has other code')
+  const guarded = async function (this: Runner, nodeId: number) {
     if (!this.running) throw new Error('the consumer has stopped')
     return fetch.call(this, nodeId)
   }
-  guarded = true
+  prototype.fetch = Object.assign(guarded, { [GUARDED]: true })
 }
-
-const unexpected = (difference: string): Fault =>
-  new Fault('kafka-client-unexpected', `Tributary patches kafkajs ${PINNED}, but ${difference}. Install kafkajs ${PINNED}, or adapt processors/adapters/kafka/runner-guard.ts.`)

@@ -74,7 +74,7 @@ describeWith('Kafka that goes away', ifLong(kafkaAvailable()), () => {
     expect(consumers).toBe(2)
     expect(heard.failures.filter((error) => isFault(error, 'log-stalled'))).toHaveLength(1)
     await admin.close()
-    metadata.close()
+    await metadata.close()
     await logs.close()
   })
 

@@ -25,3 +25,13 @@ test.each([
   const require = (id: string): unknown => (id === 'kafkajs/package.json' ? manifest : runner)
   expect(() => guardRunner(require)).toThrow(difference)
 })
+
+test('the guard is set once, also by a second copy of its module', () => {
+  const runner = { prototype: { async fetch(nodeId: number) { return [nodeId] } } }
+  runner.prototype.fetch.toString = () => 'async fetch(nodeId) { if (!this.running) { this.log({}) return [] } }'
+  const require = (id: string): unknown => (id === 'kafkajs/package.json' ? { version: '2.2.4' } : runner)
+  guardRunner(require)
+  const guarded = runner.prototype.fetch
+  guardRunner(require)
+  expect(runner.prototype.fetch).toBe(guarded)
+})
