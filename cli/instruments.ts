@@ -55,7 +55,6 @@ const standingGauges = (gauge: <N extends string>(name: string, help: string, ..
   parkedKeys: gauge('parked_keys', 'Keys whose folding has stopped because one of their events could not be folded.', 'domain'),
   parkedWaiting: gauge('parked_waiting_events', 'Events of parked keys that are not folded yet.', 'domain'),
   parkedOldest: gauge('parked_oldest_timestamp_seconds', 'When the oldest event that parked a key was recorded, in seconds since 1970. 0 if no key is parked.', 'domain'),
-  unconfirmed: gauge('effects_unconfirmed', 'Effects that may or may not have arrived, or were refused for good.', 'domain'),
   verifyDifferences: gauge('verify_differences', 'Items of the serving generation that differed from the fold of their log in the last verify.', 'domain'),
   verifyItems: gauge('verify_items', 'Items of the serving generation that the last verify compared.', 'domain'),
   verifiedAt: gauge('verify_timestamp_seconds', 'When the last verify of the serving generation ended, in seconds since 1970. 0 if it was never verified.', 'domain'),

@@ -2,7 +2,6 @@ import type { Counter } from 'prom-client'
 import type { EdgeReport } from '../producers/http/server.ts'
 import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import type { Proof } from '../processors/engine/control.ts'
-import type { Unconfirmed } from '../processors/engine/ledger.ts'
 import type { Trimmed } from '../processors/engine/trimmed.ts'
 import type { Watching } from '../processors/engine/pipeline.ts'
 import { isFault } from '../schemas/fault.ts'
@@ -26,8 +25,6 @@ export interface Standing {
   readonly parkedSince: number | null
   /** How the last `verify` came out; null when there was none. */
   readonly verified: Proof | null
-  /** Effects that may or may not have arrived, or were refused for good; at most the first hundred. */
-  readonly unconfirmed: readonly Unconfirmed[]
   /** The generation that is being built, wherever that is; null when none is. */
   readonly rebuild: { readonly generation: number; readonly share: number; readonly eventsPerSecond: number } | null
   /** Every generation of the domain, without those that were dropped. */
@@ -121,7 +118,6 @@ const setStandings = (gauges: Instruments['standings'], measured: readonly Stand
     gauges.parkedWaiting.set({ domain }, standing.waiting)
     // Without a value while a key is parked by an event of unknown time: 0 would be the year 1970.
     if (standing.parkedSince !== null || standing.parked === 0) gauges.parkedOldest.set({ domain }, (standing.parkedSince ?? 0) / 1000)
-    gauges.unconfirmed.set({ domain }, standing.unconfirmed.length)
     if (rebuild !== null) {
       gauges.rebuildProgress.set({ domain, generation: rebuild.generation }, rebuild.share)
       gauges.rebuildRate.set({ domain, generation: rebuild.generation }, rebuild.eventsPerSecond)

@@ -90,7 +90,7 @@ const openHeld = async ({ config, watching, domains = DOMAINS, founds = true, ro
     for (const domain of domains) {
       if (!founds && !(await control.isListed(domain.name))) continue
       const codec = openCodec({ sealing: keys.ring.sealing(domain.name) })
-      const parts = { domain, logs: adapters.logs, stores: adapters.stores, series: adapters.series, control, marks, ledger, receivers: {}, holder, codec, clock, watching: bothWatching(metrics, watching), readOnly: !founds }
+      const parts = { domain, logs: adapters.logs, stores: adapters.stores, series: adapters.series, control, marks, ledger, holder, codec, clock, watching: bothWatching(metrics, watching), readOnly: !founds }
       pipelines.set(domain.name, await openPipeline(alone ? parts : { ...parts, pollMs: POLL_MS }))
     }
     if (pipelines.size === 0) throw notStarted()

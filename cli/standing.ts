@@ -33,9 +33,8 @@ const standingIn = async ({ clock, held, where }: Runtime, pipeline: Pipeline, g
   const entries = await parkedIn(serving().store, lags.map(({ partition }) => partition))
   const [parked, waiting] = [entries.length, entries.reduce((sum, entry) => sum + entry.waiting, 0)]
   const parkedSince = entries.map(({ since }) => since).filter((since) => since > 0).reduce<number | null>((oldest, since) => Math.min(oldest ?? since, since), null)
-  const unconfirmed = await pipeline.unconfirmed()
   const verified = (await pipeline.control.lastVerified(domain.name)) ?? null
-  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, parkedSince, unconfirmed, verified, rebuild: rebuildOf(generations), generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })) }
+  return { domain: domain.name, generation: serving().generation, followed, trimmed: trimmedIn(lags), lagEvents: lags.reduce((sum, { lag }) => sum + lag, 0), lagSeconds, parked, waiting, parkedSince, verified, rebuild: rebuildOf(generations), generations: generations.map(({ generation, state, foldVersion }) => ({ generation, state, foldVersion })) }
 }
 
 /** By whomever: what nobody follows stands still, however quiet the log is. */

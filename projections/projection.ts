@@ -18,13 +18,6 @@ export interface Derived {
   readonly event: { readonly type: string; readonly key: string; readonly data: unknown; readonly personal?: unknown; readonly subjectId?: string }
 }
 
-/** Something to do outside, once and live. Its id is uuidv5 of the causing event and `purpose`. It lies in the outbox unsealed: name people by id, and leave out what they said. */
-export interface Effect {
-  readonly purpose: string
-  readonly kind: string
-  readonly body: Item[string]
-}
-
 /** An event for this key when the time comes; the fold of that event removes it, or another arms it anew under the same name. */
 export interface Timer {
   readonly name: string
@@ -46,7 +39,6 @@ export const MAX_CHANGES = 95
 /** Everything an event did. A refusal or a duplicate changes no items. */
 export interface Result {
   readonly items?: readonly Change[]
-  readonly effects?: readonly Effect[]
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
   /** For the domain's series. A point has no other key's dimensions, and none comes twice. */
@@ -59,7 +51,7 @@ export interface Result {
 export const DUPLICATE: Result = { duplicate: true }
 export const NOTHING: Result = {}
 
-/** Pure and total: one entry an event type. Its keys are the projection's subscription. */
+/** Pure and total: one fold per event type. The projection subscribes to these types. */
 export type Folds<E extends Event> = {
   readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result
 }
@@ -92,21 +84,21 @@ export interface Domain {
    */
   readonly readableFrom?: number
   readonly projections: readonly Projection[]
-  /** Where its points go; absent where it has none. */
+  /** The series of its points. Absent if it has none. */
   readonly series?: SeriesSpec
   /**
    * The event types whose key is a person. Kafka records of the other types name their key in the header `ce_subject`.
-   * Default: every key is taken for a person.
+   * Default: the key of every event is a person.
    */
   readonly keyedByPeople?: readonly string[]
   /** Where people's words lie; absent where a domain keeps none. */
   readonly personal?: PersonalItems
 }
 
-/** What became of an event, as its sender hears it. */
+/** The outcome of an event, as its sender receives it. */
 export type Outcome =
   | { readonly kind: 'applied' }
   | { readonly kind: 'duplicate'; readonly of: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** `behind`: not it, but an earlier event of its key could not be folded. */
+  /** `behind`: an earlier event of its key could not be folded, not this one. */
   | { readonly kind: 'parked'; readonly reason: string; readonly behind?: true }

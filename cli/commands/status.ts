@@ -1,5 +1,4 @@
 import { systemClock } from '../../processors/adapters/system-clock.ts'
-import type { Unconfirmed } from '../../processors/engine/ledger.ts'
 import type { Context } from '../context.ts'
 import { count } from '../meter.ts'
 import { EXIT } from '../output.ts'
@@ -26,10 +25,7 @@ export const status = async (context: Context, options: { watch?: true; json?: t
 }
 
 const table = (output: Output, statuses: readonly Status[]): string =>
-  [columnsOf(output, statuses), ...trimmedTexts(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation)), ...statuses.flatMap(({ unconfirmed }) => unconfirmed.map(unconfirmedLine))].join('\n')
-
-const unconfirmedLine = ({ domain, kind, key, state, reason, at, id }: Unconfirmed): string =>
-  `${domain}: ${kind} of ${key} ${state === 'refused' ? 'was refused' : 'may or may not have arrived'} (${new Date(at).toISOString()}, ${id}): ${reason}`
+  [columnsOf(output, statuses), ...trimmedTexts(statuses), ...statuses.filter(({ followed }) => followed === false).map(({ domain, generation }) => unfollowed(domain, generation))].join('\n')
 
 const NUMBERS = ['events', 'lag', 'lag s', 'parked', 'waiting', 'events/s', 'WU/event']
 

@@ -69,7 +69,7 @@ const judge = (decider: Decider, heard: Heard, get: Get): Decision => {
   const timers = result.timers === undefined ? NOTHING : decider.timers(heard, result.timers, get)
   const rows = decider.outbox?.(heard, result, decider.projection.name) ?? NOTHING
   // Counted by what the fold wants, not by what is written: a build has no outbox and must decide alike.
-  const count = items.length + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
+  const count = items.length + timers.length + (result.derived?.length ?? 0)
   if (count > MAX_CHANGES) return marked(decider, heard, { kind: 'refused', refusal: tooMany(count) })
   return { outcome: APPLIED, changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows], points: result.points ?? NO_POINTS, sends: rows.length > 0 }
 }

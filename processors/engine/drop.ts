@@ -7,7 +7,7 @@ import type { Control } from './control.ts'
 import { outboxPartition } from './keys.ts'
 import type { Log } from './log.ts'
 import { isLost } from './lost.ts'
-import type { OutboxRow } from './outbox.ts'
+import { isDerivedRow, type OutboxRow } from './outbox.ts'
 import type { Workshop } from './rebuild.ts'
 import { after, every, retrying } from './retry.ts'
 import type { SeriesStores } from './series.ts'
@@ -67,7 +67,7 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
   if (reader === undefined || (await isLost(() => store(generation)))) return
   for (const { partition } of await log.watermarks()) {
     for await (const rows of pages(reader, { pk: outboxPartition(partition), limit: PAGE })) {
-      const unsent = (rows as readonly (OutboxRow & Stored)[]).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)
+      const unsent = (rows as readonly (OutboxRow & Stored)[]).filter(isDerivedRow).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)
       if (unsent === undefined) continue
       throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${unsent.PK} / ${unsent.SK}). Run the sender, and drop it when it is done.`)
     }

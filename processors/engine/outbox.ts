@@ -6,35 +6,28 @@ import { DERIVED_SOURCE, type Event, type EventMeta } from '../../schemas/event.
 import type { Heard } from './decide.ts'
 import { outboxKey } from './keys.ts'
 
-/** Fixed for ever: ids of derived events and effects are made in it. */
+/** Fixed for ever: ids of derived events and timers are made in it. */
 export const NAMESPACE = '8f0d8d5e-3d0b-5d86-9d1c-5a3a1f2d9c11'
 
 /** A row of what is to be sent, written in the same commit as the items of the event that caused it. */
 export type OutboxRow = Item & {
   readonly id: string
-  readonly kind: 'derived' | 'effect'
-  /** Where a derived event goes; of an effect, the key of its cause. */
+  readonly kind: 'derived'
+  /** The key of the derived event. */
   readonly key: string
-  /** Whose fold of which key wants it. */
+  /** The projection whose fold derived it. */
   readonly projection: string
+  /** The key of the event that it is derived from. */
   readonly cause: string
   readonly value: string
 }
 
-/** Rows for what an event's result wants sent: one a derived event, one an effect. */
-export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [], effects = [] }: Result, projection: string): readonly OutboxRow[] => {
-  if (derived.length === 0 && effects.length === 0) return []
-  const rows = [
-    ...derived.map((one) => derivedRow(codec, heard, one)),
-    ...effects.map(({ purpose, kind, body }) => ({
-      id: sentId(heard.event, purpose),
-      kind: 'effect' as const,
-      key: heard.event.meta.key,
-      value: JSON.stringify({ kind, body }),
-    })),
-  ]
-  return rows.map((row, index) => ({ ...outboxKey(heard, projection, index), ...row, projection, cause: heard.event.meta.key }))
-}
+/** False for a row of kind `effect`, which only earlier releases stored and which nothing sends. */
+export const isDerivedRow = (row: Item): row is OutboxRow => row['kind'] === 'derived'
+
+/** One row per event that an event's result derives. */
+export const outboxOf = (codec: Codec) => (heard: Heard, { derived = [] }: Result, projection: string): readonly OutboxRow[] =>
+  derived.map((one, index) => ({ ...outboxKey(heard, projection, index), ...derivedRow(codec, heard, one), projection, cause: heard.event.meta.key }))
 
 export const sentId = (cause: Event, purpose: string): string => v5(`${cause.meta.eventId}:${purpose}`, NAMESPACE)
 

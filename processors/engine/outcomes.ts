@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 import { APPLIED, outcomeOf } from './decide.ts'
 import { derivedPartition, outboxPartition, outboxRowsOf, outcomeKey, parkedKey } from './keys.ts'
 import type { Position } from './log.ts'
-import type { OutboxRow } from './outbox.ts'
+import { isDerivedRow } from './outbox.ts'
 import type { Parked } from './parking.ts'
 import { doubling, retrying } from './retry.ts'
 import type { Passed } from './tally.ts'
@@ -81,8 +81,8 @@ const reachedWithDerived = async ({ store, clock }: OutcomesParts, { reached }: 
 
 /** True if an event that is derived from the event at this position is still to be sent. */
 const hasUnsent = async (store: Store, position: Position): Promise<boolean> => {
-  const rows = (await everyItem(store.reader(() => 0), { pk: outboxPartition(position.partition), prefix: outboxRowsOf(position), limit: OUTBOX_PAGE })) as readonly OutboxRow[]
-  return rows.some(({ kind }) => kind === 'derived')
+  const rows = await everyItem(store.reader(() => 0), { pk: outboxPartition(position.partition), prefix: outboxRowsOf(position), limit: OUTBOX_PAGE })
+  return rows.some(isDerivedRow)
 }
 
 const OUTBOX_PAGE = 100

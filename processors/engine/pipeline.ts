@@ -8,12 +8,10 @@ import { createOutcomes } from './outcomes.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { Parked } from './parking.ts'
 import type { Passed } from './tally.ts'
-import { createLedger, unconfirmedOf } from './ledger.ts'
-import type { Unconfirmed } from './ledger.ts'
+import { createLedger } from './ledger.ts'
 import { startPolling } from './polling.ts'
 import { endsOf, missingTo, type Positions } from './positions.ts'
 import type { Polling } from './polling.ts'
-import type { Receivers } from './receivers.ts'
 import { startSender } from './sender.ts'
 import { openServing } from './serving.ts'
 import type { SendingFrom } from './sender.ts'
@@ -53,8 +51,6 @@ export interface PipelineParts {
   readonly marks: Marks
   /** What was sent: outlives generations. */
   readonly ledger: Store
-  /** Where effects go. */
-  readonly receivers: Receivers
   /** The name of this life of this process, for what it claims. */
   readonly holder: string
   readonly codec: Codec
@@ -108,8 +104,6 @@ export interface Pipeline {
   start(hand: Hand): Promise<void>
   /** Tries the parked keys whose retry was asked for and that are processed here. */
   heal(): Promise<number>
-  /** What went out and may or may not have arrived, or was refused for good. */
-  unconfirmed(): Promise<readonly Unconfirmed[]>
   /** Stops what runs here, in an order that loses nothing. */
   stop(): Promise<void>
 }
@@ -157,12 +151,11 @@ export const openPipeline = async (parts: PipelineParts): Promise<Pipeline> => {
     const { generation: number, store } = serving.current()
     return following.running().get(number)?.stalled() ?? store.failing?.()
   }
-  const unconfirmed = () => unconfirmedOf(parts.ledger.reader(parts.clock.now), domain.name)
   const letGo = async (number: number): Promise<void> => {
     await refresh()
     await forget(number)
   }
-  return { domain, log, control, marks, codec, serving: serving.current, answering: serving.answering, unreadable: serving.unreadable, confirm, behindStart, stalled, generation, letGo, refresh, start, heal: following.heal, unconfirmed, stop }
+  return { domain, log, control, marks, codec, serving: serving.current, answering: serving.answering, unreadable: serving.unreadable, confirm, behindStart, stalled, generation, letGo, refresh, start, heal: following.heal, stop }
 }
 
 /** The only table that is created without a rebuild: of a domain that the control table does not list yet. */
@@ -201,7 +194,7 @@ interface SendingParts {
 }
 
 /** What goes out: the outboxes, and events whose time has come. */
-const createSending = ({ domain, control, receivers, holder, clock, watching, paces = PACES, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
+const createSending = ({ domain, control, holder, clock, watching, paces = PACES, ...parts }: PipelineParts, { log, partitions, generation }: SendingParts) => {
   const sendingFrom = async (): Promise<SendingFrom> => {
     const pointer = await control.serving(domain.name)
     const listed = (await control.generations(domain.name)).filter(({ state }) => state === 'following').map((each) => each.generation)
@@ -209,14 +202,14 @@ const createSending = ({ domain, control, receivers, holder, clock, watching, pa
   }
   const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
   const ledger = createLedger({ store: parts.ledger, clock, holder })
-  const common = { domain: domain.name, log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
+  const common = { log, ledger, partitions, clock, failed: (error: unknown) => watching.failed(domain.name, error) }
   let sender: Polling | undefined
   let timers: Polling | undefined
   return {
     wake: () => sender?.wake(),
     start(hand: 'sender' | 'timers'): void {
       if (hand === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
-      else sender ??= startSender({ ...common, pollMs: paces.senderMs, receivers, sendingFrom, ttl: domain.table.ttl })
+      else sender ??= startSender({ ...common, pollMs: paces.senderMs, sendingFrom, ttl: domain.table.ttl })
     },
     async stop(): Promise<void> {
       await timers?.stop()

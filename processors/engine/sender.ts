@@ -1,12 +1,11 @@
 import type { Stored } from '../../projections/item.ts'
 import { pages } from '../../projections/table.ts'
-import { Fault, isFault } from '../../schemas/fault.ts'
+import { isFault } from '../../schemas/fault.ts'
 import { derivedPartition, outboxPartition } from './keys.ts'
-import type { Done, Ledger, Parcel } from './ledger.ts'
+import type { Sent, Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
-import type { OutboxRow } from './outbox.ts'
+import { isDerivedRow, type OutboxRow } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
-import type { Outgoing, Receivers } from './receivers.ts'
 import { removing, replacing, type Store } from './store.ts'
 import { ownerOf, type Turn } from './turns.ts'
 
@@ -19,9 +18,7 @@ export interface SendingFrom {
 }
 
 export interface SenderParts extends PollingParts {
-  readonly domain: string
   readonly log: Log
-  readonly receivers: Receivers
   readonly sendingFrom: () => Promise<SendingFrom>
   readonly ledger: Ledger
   readonly partitions: number
@@ -59,10 +56,10 @@ interface Draining {
 
 const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
   const { store, partition, signal } = draining
-  // What waits for its receiver holds up what comes after it under the same key, and nothing else.
+  /** Causes of which an event waits: the events after it wait too, so that they are appended in order. */
   const waiting = new Set<string>()
   for await (const items of pages(store.reader(() => 0), { pk: outboxPartition(partition), limit: LIMIT })) {
-    const rows = items as readonly Row[]
+    const rows = (items as readonly Row[]).filter(isDerivedRow)
     const settled = await parts.ledger.settled(rows.filter((row) => whose(row, draining) !== 'mine').map(({ id }) => id))
     for (const row of rows) {
       if (signal.aborted) return
@@ -78,7 +75,7 @@ const drain = async (parts: SenderParts, draining: Draining): Promise<void> => {
 const DERIVED_SECONDS = 24 * 60 * 60
 
 /** Removes a row that was sent. The position of a derived event stays for a day, for readers that wait until it is folded. */
-const remove = async ({ clock, ttl }: SenderParts, { store, partition }: Draining, row: Row, { position }: Done): Promise<void> => {
+const remove = async ({ clock, ttl }: SenderParts, { store, partition }: Draining, row: Row, { position }: Sent): Promise<void> => {
   if (position === undefined) return void (await store.commit([[[removing(row)]]]))
   const key = { PK: derivedPartition({ partition, offset: row._pos }), SK: row.SK }
   const [before] = await store.load([key])
@@ -97,51 +94,24 @@ const whose = (row: Row, { generation, partition, turns }: Draining): 'mine' | '
 }
 
 /** Resolves to undefined if the row must wait. */
-const sendInTurn = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Done | undefined> => {
-  const lane = `${row.kind}#${row.projection}#${row.cause}`
-  if (waiting.has(lane)) return undefined
-  try {
-    const done = await parts.ledger.once(parcelOf(parts, row))
-    if (done !== 'later') return done
-  } catch (error) {
-    // Without a log nothing goes out at all; a receiver that is away concerns its own effects only.
-    if (row.kind === 'derived' || isFault(error, 'store-throttled') || isFault(error, 'store-unavailable')) throw error
-    parts.failed(error)
-  }
-  waiting.add(lane)
+const sendInTurn = async (parts: SenderParts, row: Row, waiting: Set<string>): Promise<Sent | undefined> => {
+  const cause = `${row.projection}#${row.cause}`
+  const sent = waiting.has(cause) ? 'later' : await appendOnce(parts, row)
+  if (sent !== 'later') return sent
+  waiting.add(cause)
   return undefined
 }
 
-const parcelOf = ({ domain, log, receivers }: SenderParts, row: Row): Parcel => {
-  const about = { domain, key: row.cause, position: row.SK }
-  if (row.kind === 'derived') {
-    return {
-      ...logParcel(row.id, { ...about, kind: 'derived' }),
-      send: async () => (await log.append([{ key: row.key, value: Buffer.from(row.value, 'base64') }]))[0],
-    }
-  }
-  const outgoing = { ...(JSON.parse(row.value) as Pick<Outgoing, 'kind' | 'body'>), id: row.id, key: row.cause }
-  const receiver = receivers[outgoing.kind]
-  return {
-    id: row.id,
-    about: { ...about, kind: outgoing.kind },
-    tellsDuplicatesApart: receiver?.tellsDuplicatesApart ?? false,
-    isFinal: (error) => error instanceof Fault && !error.retriable,
-    send: async () => {
-      if (receiver === undefined) throw noReceiver(outgoing)
-      await receiver.send(outgoing)
-      return undefined
-    },
+/**
+ * Appends the encoded event of a row once, whichever process finds the row. If the log cannot hold the event, reports it and resolves to
+ * `later`: the row stays until the limit of the topic is raised, and the other rows do not wait for it.
+ */
+export const appendOnce = async ({ log, ledger, failed }: Pick<SenderParts, 'log' | 'ledger' | 'failed'>, { id, key, value }: Pick<Row, 'id' | 'key' | 'value'>): Promise<Sent | 'later'> => {
+  try {
+    return await ledger.once(id, async () => (await log.append([{ key, value: Buffer.from(value, 'base64') }]))[0])
+  } catch (error) {
+    if (!isFault(error, 'record-too-large')) throw error
+    failed(error)
+    return 'later'
   }
 }
-
-/** Folds tell duplicates of events apart by natural key (law 8): an event may be appended again after a crash. */
-export const logParcel = (id: string, about: Parcel['about']): Omit<Parcel, 'send'> => ({
-  id,
-  about,
-  tellsDuplicatesApart: true,
-  isFinal: (error) => isFault(error, 'record-too-large'),
-})
-
-const noReceiver = ({ kind, key }: Outgoing) =>
-  new Fault('effect-without-receiver', `Nothing here receives effects of kind ${kind}; one of ${key} stays in the outbox. Start the program with what sends them.`, { retriable: true })

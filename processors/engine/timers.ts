@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts'
 import type { Log } from './log.ts'
 import { encodeCaused, sentId } from './outbox.ts'
 import { startPolling, type Polling, type PollingParts } from './polling.ts'
-import { logParcel } from './sender.ts'
+import { appendOnce } from './sender.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -45,7 +45,6 @@ const timerRow = (codec: Codec, { event: cause, partition }: Heard, { name, at, 
 }
 
 export interface TimerParts extends PollingParts {
-  readonly domain: string
   readonly log: Log
   /** Timers are found in the serving generation only. */
   readonly store: () => Promise<Store>
@@ -69,13 +68,8 @@ const fireDue = async (parts: TimerParts, signal: AbortSignal): Promise<void> =>
       const fired = await ledger.settled(due.map(({ id }) => id))
       for (const row of due) {
         if (signal.aborted) return
-        if (!fired.has(row.id)) await fire(parts, row)
+        if (!fired.has(row.id)) await appendOnce(parts, row)
       }
     }
   }
-}
-
-const fire = async ({ domain, log, ledger }: TimerParts, { id, key, value, SK }: TimerRow): Promise<void> => {
-  const send = async () => void (await log.append([{ key, value: Buffer.from(value, 'base64') }]))
-  await ledger.once({ ...logParcel(id, { domain, kind: 'timer', key, position: SK }), send })
 }

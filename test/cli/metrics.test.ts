@@ -12,7 +12,7 @@ const NOON = Date.parse('2026-11-16T12:00:00.000Z')
 const PASSED = { partition: 0, from: 0, next: 5, exceptions: new Map(), events: 5, parked: 0, conflicts: 1, sends: false, newest: NOON }
 
 const measured = (more: Partial<Measured> = {}): Measured => ({
-  domain: 'meals', generation: 1, followed: true, lagEvents: 0, lagSeconds: 0, trimmed: [], parked: 0, waiting: 0, parkedSince: null, verified: null, unconfirmed: [], rebuild: null,
+  domain: 'meals', generation: 1, followed: true, lagEvents: 0, lagSeconds: 0, trimmed: [], parked: 0, waiting: 0, parkedSince: null, verified: null, rebuild: null,
   generations: [{ generation: 1, state: 'following', foldVersion: 1 }], units: [], ...more,
 })
 const listed = (...generations: readonly number[]): Measured['generations'] => generations.map((generation) => ({ generation, state: 'following', foldVersion: 1 }))

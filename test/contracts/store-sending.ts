@@ -3,7 +3,7 @@ import type { Stored } from '../../projections/item.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import type { Clock } from '../../processors/engine/clock.ts'
 import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/keys.ts'
-import { createLedger, unconfirmedOf, type Parcel } from '../../processors/engine/ledger.ts'
+import { createLedger } from '../../processors/engine/ledger.ts'
 import type { Log } from '../../processors/engine/log.ts'
 import { startSender } from '../../processors/engine/sender.ts'
 import type { Store } from '../../processors/engine/store.ts'
@@ -14,7 +14,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
   test('of several who send the same at once, one does', async () => {
     const store = await fresh()
     const sent: string[] = []
-    const round = (holder: string, ids: readonly string[]) => Promise.all(ids.map((id) => ledgerOf(store, holder).once(parcel(id, { sent, holder }))))
+    const round = (holder: string, ids: readonly string[]) => Promise.all(ids.map((id) => ledgerOf(store, holder).once(id, async () => void sent.push(`${id} ${holder}`))))
     const ids = Array.from({ length: 8 }, (_, index) => `id-${index}`)
     await Promise.all(['a', 'b', 'c'].map((holder) => round(holder, ids)))
     expect(sent.map((each) => each.split(' ')[0]).sort()).toEqual(ids)
@@ -22,17 +22,16 @@ export const sending = (fresh: () => Promise<Store>): void => {
     expect([...(await ledgerOf(store, 'e').settled([...ids, 'other'])).keys()].sort()).toEqual(ids)
   })
 
-  test('a claim that lapsed is sent again where duplicates are told apart, and reported where not', async () => {
+  test('while a claim holds, nobody else sends; after it has lapsed, another process sends again', async () => {
     const store = await fresh()
     const sent: string[] = []
-    const died = () => new Promise<undefined>(() => undefined)
-    for (const tells of [true, false]) void ledgerOf(store, 'a').once({ ...parcel(`id-${tells}`, { sent, holder: 'a' }), send: died, tellsDuplicatesApart: tells })
-    await vi.waitFor(async () => expect(await store.load(['id-true', 'id-false'].map((id) => ({ PK: `SENT#${id}`, SK: 'SENT' })))).not.toContain(undefined))
-    expect(await ledgerOf(store, 'b').once(parcel('id-true', { sent, holder: 'b' }))).toBe('later')
+    void ledgerOf(store, 'a').once('id', () => new Promise<undefined>(() => undefined))
+    await vi.waitFor(async () => expect(await store.load([{ PK: 'SENT#id', SK: 'SENT' }])).not.toContain(undefined))
+    const send = async () => void sent.push('b')
+    expect(await ledgerOf(store, 'b').once('id', send)).toBe('later')
     const later = ledgerOf(store, 'b', { ...systemClock, now: () => Date.now() + 61_000 })
-    for (const tells of [true, false]) expect(await later.once({ ...parcel(`id-${tells}`, { sent, holder: 'b' }), tellsDuplicatesApart: tells })).toEqual({ position: undefined })
-    expect(sent).toEqual(['id-true b'])
-    expect(await unconfirmedOf(store.reader(Date.now), 'd')).toMatchObject([{ id: 'id-false', domain: 'd', kind: 'letter', key: 'k', state: 'unconfirmed' }])
+    expect(await later.once('id', send)).toEqual({ position: undefined })
+    expect(sent).toEqual(['b'])
   })
 
   test('two senders empty an outbox of several pages, each row sent once and in order', async () => {
@@ -42,7 +41,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     const sent: string[] = []
     const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
     const senders = ['a', 'b'].map((holder) => startSender({
-      domain: 'd', log, receivers: {}, partitions: 1, ttl: 'ttl', clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
+      log, partitions: 1, ttl: 'ttl', clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
       sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store }] }),
     }))
     await vi.waitFor(async () => expect((await store.reader(() => 0).query({ pk: outboxPartition(0), limit: 1 })).items).toEqual([]), { timeout: 20_000 })
@@ -58,7 +57,7 @@ export const sending = (fresh: () => Promise<Store>): void => {
     const sent: string[] = []
     const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
     const pollers = ['a', 'b'].map((holder) => startTimers({
-      domain: 'd', log, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder), store: async () => store,
+      log, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder), store: async () => store,
     }))
     await vi.waitFor(() => expect(sent.length).toBe(130), { timeout: 20_000 })
     await Promise.all(pollers.map((each) => each.stop()))
@@ -68,14 +67,6 @@ export const sending = (fresh: () => Promise<Store>): void => {
 }
 
 const ledgerOf = (store: Store, holder: string, clock: Clock = systemClock) => createLedger({ store, clock, holder })
-
-const parcel = (id: string, { sent, holder }: { sent: string[]; holder: string }): Parcel => ({
-  id,
-  about: { domain: 'd', kind: 'letter', key: 'k', position: '0:1' },
-  tellsDuplicatesApart: true,
-  isFinal: () => false,
-  send: async () => void sent.push(`${id} ${holder}`),
-})
 
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 

@@ -50,7 +50,6 @@ const CASES: Readonly<Record<string, Case>> = {
     silent: { [`tributary_rebuild_events_per_second${GENERATION}`]: '0x20', [`tributary_rebuild_progress_ratio${GENERATION}`]: '1x20' },
   },
   TributaryFaults: { fires: { 'tributary_faults_total{domain="meals",code="store-throttled"}': '0+10x20' }, silent: { 'tributary_faults_total{domain="meals",code="store-throttled"}': '0+5x20' }, at: '20m' },
-  TributaryUnconfirmed: { fires: { [`tributary_effects_unconfirmed${MEALS}`]: '1x20' }, silent: { [`tributary_effects_unconfirmed${MEALS}`]: '0x20' } },
   TributaryLoopBlocked: { fires: { 'nodejs_eventloop_lag_p99_seconds{job="tributary"}': '0.3x20' }, silent: { 'nodejs_eventloop_lag_p99_seconds{job="tributary"}': '0.2x20', 'nodejs_eventloop_lag_p99_seconds{job="node"}': '0.3x20' } },
   TributaryRestarting: { fires: { 'process_start_time_seconds{job="tributary"}': '0+60x20' }, silent: { 'process_start_time_seconds{job="tributary"}': '0x6 400x6 800x8' } },
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../processors/engine/clock.ts'
 import type { Control } from '../../processors/engine/control.ts'
 import type { KeyStore } from '../../processors/engine/key-store.ts'
 import type { Log } from '../../processors/engine/log.ts'
-import type { Receivers } from '../../processors/engine/receivers.ts'
 import type { Series } from '../../processors/engine/series.ts'
 import type { Store } from '../../processors/engine/store.ts'
 import type { Domain } from '../../projections/projection.ts'
@@ -26,7 +25,6 @@ export interface Bug {
   readonly series?: (series: Series, opened: OpenedSeries) => Series
   readonly ledger?: (store: Store, context: BugContext) => Store
   readonly control?: (control: Control, context: BugContext) => Control
-  readonly receivers?: (receivers: Receivers, context: BugContext) => Receivers
   readonly domain?: (domain: Domain, context: BugContext) => Domain
   /** The rules themselves are wrong, for everybody: only what the domain promises can tell. */
   readonly rules?: (domain: Domain) => Domain

@@ -1,21 +1,17 @@
-import type { Stored } from '../../projections/item.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { Violation } from './checkers.ts'
 import type { FaultKind } from './faults.ts'
 import { positionName, type Topic } from './log-model.ts'
-import { KINDS, type Outside } from './receivers-model.ts'
 import type { Expected } from './reference.ts'
 
-/** Faults after which nobody can know whether something went out: only they excuse that it went out twice, or is reported. */
+/** Faults that can hide from a sender that its event was appended. Only a run with one of them may append an event twice. */
 const DOUBTFUL: ReadonlySet<FaultKind> = new Set<FaultKind>(['crash-after', 'crash-late', 'crash-within', 'crash-before', 'lose', 'partial', 'late', 'pause-before', 'pause-after', 'slow'])
 
 export interface Sent {
   readonly topic: Topic
   readonly codec: Codec
   readonly expected: Expected
-  readonly outside: Outside
-  readonly ledger: Iterable<Stored>
   /** What struck in this run. */
   readonly faults: readonly { readonly kind: FaultKind }[]
 }
@@ -29,7 +25,7 @@ interface Appended {
 export const checkSent = (sent: Sent): readonly Violation[] => {
   const certain = !sent.faults.some(({ kind }) => DOUBTFUL.has(kind))
   const appended = eventsOf(sent)
-  return [...checkDerived(appended, sent, certain), ...checkTimers(appended, sent, certain), ...checkEffects(sent, certain)]
+  return [...checkDerived(appended, sent, certain), ...checkTimers(appended, sent, certain)]
 }
 
 /** Copies that the broker made by itself are nobody's doing. */
@@ -62,19 +58,4 @@ const checkTimers = (appended: readonly Appended[], { expected }: Sent, certain:
     ...fired.filter(({ event, at }) => at < (expected.timers.get(event.meta.eventId) ?? 0)).map(({ event }) => `too early: ${event.meta.eventId}`),
     ...(certain ? twice(fired.map(({ event }) => event.meta.eventId)).map((id) => `fired twice: ${id}`) : []),
   ].map((detail) => ({ checker: 'timers', detail }))
-}
-
-/** A receiver that cannot tell duplicates apart hears nothing twice, and what it may not have heard at all is reported. */
-const checkEffects = ({ expected, outside: { arrived }, ledger }: Sent, certain: boolean): readonly Violation[] => {
-  const reported = new Set([...ledger].filter(({ PK }) => PK.startsWith('UNCONFIRMED#')).map(({ SK }) => SK))
-  const details: string[] = []
-  for (const [id, kind] of expected.effects) {
-    const times = arrived.get(id)?.times ?? 0
-    const tellsApart = KINDS[kind as keyof typeof KINDS]
-    if (times === 0 && !(reported.has(id) && !tellsApart && !certain)) details.push(`${kind} ${id} never arrived`)
-    if (times > 1 && (!tellsApart || certain)) details.push(`${kind} ${id} arrived ${times} times`)
-    if (certain && reported.has(id)) details.push(`${kind} ${id} is reported though everybody was answered`)
-  }
-  for (const [id, { kind }] of arrived) if (!expected.effects.has(id)) details.push(`nobody wanted the ${kind} ${id}`)
-  return details.map((detail) => ({ checker: 'effects', detail }))
 }

@@ -10,7 +10,7 @@ import type { Table } from './store-model.ts'
 
 /** A promise that was not kept: which, and the first place where it shows. */
 export interface Violation {
-  readonly checker: 'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'effects' | 'timers' | 'tokens' | 'points' | 'scales' | 'expenses'
+  readonly checker: 'C1' | 'C2' | 'C3' | 'C4' | 'C7' | 'C8' | 'outcomes' | 'derived' | 'timers' | 'tokens' | 'points' | 'scales' | 'expenses'
   readonly detail: string
 }
 

@@ -1,4 +1,3 @@
-import { LEDGER_TABLE } from '../../processors/engine/control.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -28,14 +27,14 @@ interface Checked {
 
 /** Everything that was promised, when all has come to rest. */
 export const checkAll = async ({ world, workload, history, seed, faults, desk, forgotten, rules = (domain) => domain }: Checked): Promise<readonly Violation[]> => {
-  const { topic, tables, outside } = world
+  const { topic, tables } = world
   const codec = remembering(world.reading())
   const judged = world.domains.map((domain) => ({ domain, expected: expectedOf({ domain, codec, topic }) }))
   const [{ expected }] = judged as [Judged]
   return [
     ...judged.flatMap((one) => checkDomain(world, one)),
     ...checkAppends(topic, codec, history),
-    ...checkSent({ topic, codec, expected, outside, faults, ledger: tables.of(LEDGER_TABLE, 1).items.values() }),
+    ...checkSent({ topic, codec, expected, faults }),
     ...(workload.sealed ? checkForgotten({ topic, codec, said: saidBy(workload), forgotten, tables: [...tables.all(), ...desk.local.values()] }) : []),
     ...(workload.check?.({ topic, codec, rules, stored: world.domains.flatMap((domain) => storedOf(world, domain)) }) ?? []),
     ...(seed % 10 === 0 ? (await Promise.all(judged.map((one) => checkRebuilt(topic, { domain: one.domain, codec: world.reading() }, one.expected)))).flat() : []),

@@ -20,8 +20,6 @@ export interface Expected {
   readonly parked: ReadonlyMap<string, number>
   /** Ids of events that the folds want appended, by the key they are for. */
   readonly derived: readonly { readonly cause: string; readonly purpose: string; readonly key: string; readonly type: string }[]
-  /** What the folds want done outside, by id. */
-  readonly effects: ReadonlyMap<string, string>
   /** By name; of several with the same name the one that was said last. */
   readonly points: ReadonlyMap<string, Versioned>
   /** When each timer that was ever armed is due, by id. */
@@ -44,7 +42,6 @@ interface Folding {
   readonly outcomes: Map<string, Outcome['kind'] | 'ignored'>
   readonly parked: Map<string, number>
   readonly derived: { cause: string; purpose: string; key: string; type: string }[]
-  readonly effects: Map<string, string>
   readonly points: Map<string, Versioned>
   readonly timers: Map<string, number>
 }
@@ -60,7 +57,7 @@ interface Expecting {
 }
 
 export const expectedOf = ({ domain, codec, topic, watch }: Expecting): Expected => {
-  const folding: Folding = { domain, codec, watch, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], effects: new Map(), points: new Map(), timers: new Map() }
+  const folding: Folding = { domain, codec, watch, items: new Map(), outcomes: new Map(), parked: new Map(), derived: [], points: new Map(), timers: new Map() }
   for (const records of topic.partitions) for (const record of records) foldRecord(folding, record)
   return folding
 }
@@ -145,7 +142,7 @@ const apply = (folding: Folding, turn: Turn, result: Result): Outcome => {
   if (result.refusal) return mark(folding, turn, { kind: 'refused', refusal: result.refusal })
   if (result.duplicate) return mark(folding, turn, { kind: 'duplicate', of: event.meta.eventId })
   const timers = timerChanges(folding, turn, result.timers ?? [])
-  const count = (result.items?.length ?? 0) + timers.length + (result.derived?.length ?? 0) + (result.effects?.length ?? 0)
+  const count = (result.items?.length ?? 0) + timers.length + (result.derived?.length ?? 0)
   if (count > MOST_CHANGES) {
     const detail = `The event would change ${count} items at once; at most ${MOST_CHANGES} fit one commit. Send it in smaller parts.`
     return mark(folding, turn, { kind: 'refused', refusal: { code: 'too-many-changes', detail } })
@@ -158,7 +155,6 @@ const apply = (folding: Folding, turn: Turn, result: Result): Outcome => {
     folding.derived.push({ cause: event.meta.eventId, purpose, key: next.key, type: next.type })
   }
   for (const point of result.points ?? []) folding.points.set(pointName(point), { ...point, version: record.offset + 1 })
-  for (const { purpose, kind } of result.effects ?? []) folding.effects.set(idOf(event, purpose), kind)
   for (const { name, at } of result.timers ?? []) if (at !== null) folding.timers.set(idOf(event, `timer:${name}:${at}`), at)
   return { kind: 'applied' }
 }

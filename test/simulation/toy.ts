@@ -6,7 +6,7 @@ import { Fault } from '../../schemas/fault.ts'
 
 /**
  * Shops that stock crates and send them to each other: a domain made to be hard on the engine. Two projections over one
- * event, refusals, events for other keys, effects of both, alarms, removals, bursts above one commit, and an event that the code of the day cannot fold.
+ * event, refusals, events for other keys, alarms, removals, bursts above one commit, and an event that the code of the day cannot fold.
  */
 type Said<T extends string, D> = Event<T, D, never>
 export type CratesBought = Said<'CratesBought', { count: number }>
@@ -44,7 +44,7 @@ const sent = (event: CratesSent, get: Get): Result => {
   if (stock.crates < count) return { refusal: { code: 'out-of-stock', detail: `${stock.crates} of ${count} crates` } }
   const result = stocked(event, get, { count: -count, receipt: event.meta.eventId })
   if (result.duplicate) return result
-  return { ...result, effects: [{ purpose: 'thank', kind: 'letter', body: { to, count } }], derived: [{ purpose: 'receive', event: { type: 'CratesReceived', key: to, data: { from: event.meta.key, count } } }] }
+  return { ...result, derived: [{ purpose: 'receive', event: { type: 'CratesReceived', key: to, data: { from: event.meta.key, count } } }] }
 }
 
 const filled = (event: ShelvesFilled, get: Get): Result => {
@@ -101,8 +101,7 @@ const rang = (event: CratesBought | DoorbellRang | RiddleFound, get: Get): Resul
   const key = { PK: pk(event), SK: 'BELL' }
   const was = get<Bell>(key) ?? { ...key, rings: 0, bought: 0, lastAt: 0 }
   const bought = event.type === 'CratesBought' ? event.data.count : 0
-  const effects = bought > 4 ? [{ purpose: 'stamp', kind: 'parcel', body: { bought } }] : []
-  return { effects, items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
+  return { items: [{ ...was, rings: was.rings + 1, bought: was.bought + bought, lastAt: event.meta.occurredAt }] }
 }
 
 /** The code of the day. A later release reads riddles, and a later one folds puzzles. */

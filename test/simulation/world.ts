@@ -3,7 +3,6 @@ import { CONTROL_TABLE, createControl, LEDGER_TABLE, type Control } from '../../
 import type { Log, Logs } from '../../processors/engine/log.ts'
 import { createMarks, type Marks } from '../../processors/engine/marks.ts'
 import { openPipeline, type Paces } from '../../processors/engine/pipeline.ts'
-import type { Receivers } from '../../processors/engine/receivers.ts'
 import type { Series, SeriesStores } from '../../processors/engine/series.ts'
 import { tableMissing } from '../../processors/engine/store-faults.ts'
 import type { Store, Stores } from '../../processors/engine/store.ts'
@@ -18,7 +17,6 @@ import type { Bug, BugContext } from './bug.ts'
 import { createCoordinator, type Coordinator } from './group-model.ts'
 import { createTopic, logFor, type Topic } from './log-model.ts'
 import { createRandom, type Random } from './random.ts'
-import { createOutside, receiversFor, type Outside } from './receivers-model.ts'
 import type { Process, Scheduler } from './scheduler.ts'
 import { createSeriesTables, seriesFor, type SeriesTable, type SeriesTables } from './series-model.ts'
 import { restore, storeFor, type Table } from './store-model.ts'
@@ -49,7 +47,6 @@ export interface Ports {
   readonly ledger: Store
   readonly control: Control
   readonly marks: Marks
-  readonly receivers: Receivers
   readonly keys: { readonly store: KeyStore; readonly ring: Keyring }
   readonly codec: Codec
 }
@@ -60,7 +57,6 @@ export interface World {
   readonly series: SeriesTables
   /** The workload's own first. */
   readonly domains: readonly Domain[]
-  readonly outside: Outside
   readonly coordinator: Coordinator
   readonly random: Random
   /** What nodes told their callers of the domain's events. */
@@ -102,7 +98,6 @@ export const createWorld = (options: WorldOptions): World => {
   const tables = createTables(embedded)
   const series = createSeriesTables(embedded)
   const domains = [workload.domain, ...(workload.beside ?? [])]
-  const outside = createOutside()
   const coordinator = createCoordinator({ scheduler, random, batch: options.batch })
   const keyTable = createKeyTable(embedded)
   const past = new Map<Domain, Backup[]>(domains.map((domain) => [domain, []]))
@@ -146,7 +141,6 @@ export const createWorld = (options: WorldOptions): World => {
       control: broken(bug.control, createControl({ store: opened(process, controlTable), now: mine.clock.now }), controlTable),
       // Here healthy events are alone in the hands of many who die; care.test.ts has those that kill.
       marks: { ...createMarks(opened(process, controlTable)), tries: undefined },
-      receivers: broken(bug.receivers, receiversFor(scheduler, process, outside), ledgerTable),
     }
   }
 
@@ -194,7 +188,7 @@ export const createWorld = (options: WorldOptions): World => {
   }
   const names = 'abcdef'
   return {
-    topic, tables, series, domains, outside, coordinator, random, errors, log, clock, codec, ports, keep, failed,
+    topic, tables, series, domains, coordinator, random, errors, log, clock, codec, ports, keep, failed,
     heard: ({ name }) => heard.get(name) ?? [],
     reading: () => (workload.sealed ? readingWith(keyTable, workload.domain.name) : workload.codec),
     store: (process, generation) => opened(process, tables.of(workload.domain.table, generation)),

@@ -27,9 +27,9 @@ const flipped = async () => {
     workshop: { place: 'here', lock: async () => undefined },
     letGo: async () => void gone.push('let go'),
   }
-  const owe = async (offset: number) => {
+  const owe = async (offset: number, kind = 'derived') => {
     const key = outboxKey({ partition: 0, offset }, 'accounts', 0)
-    await store.commit([[[{ put: { ...key, projection: 'accounts', cause: 'a', _pos: offset }, expect: null }]]])
+    await store.commit([[[{ put: { ...key, kind, projection: 'accounts', cause: 'a', _pos: offset }, expect: null }]]])
     return key
   }
   const states = async () => (await control.generations(ledger.name)).map((each) => [each.generation, each.state])
@@ -51,6 +51,13 @@ test('a generation that still has something to send is not dropped, and is when 
 test('what another generation sends instead holds up no drop', async () => {
   const { parts, gone, owe } = await flipped()
   await owe(FLIPPED_AT)
+  await dropGeneration(parts)
+  expect(gone).toContain('table 1')
+})
+
+test('a row that an earlier release stored for an effect holds up no drop', async () => {
+  const { parts, gone, owe } = await flipped()
+  await owe(FLIPPED_AT - 1, 'effect')
   await dropGeneration(parts)
   expect(gone).toContain('table 1')
 })

@@ -12,8 +12,7 @@ type Spread = Event<'Spread', { count: number; text?: string }>
 type Broke = Event<'Broke', object>
 type Reminded = Event<'Reminded', { at: number | null }>
 type Named = Event<'Named', { name: string; at: number }>
-type Written = Event<'Written', { text: string }>
-export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named | Written
+export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named
 
 export type Account = Item & { readonly total: number }
 export const accountKey = (key: string): Key => ({ PK: `ACCOUNT#${key}`, SK: 'TOTAL' })
@@ -46,7 +45,6 @@ export const ledger: Domain = {
       },
       Reminded: ({ meta, data }): Result => ({ timers: [{ name: 'remind', at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: `timer-${data.at}` } } }] }),
       Named: ({ meta, data }): Result => ({ timers: [{ name: data.name, at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: data.name } } }] }),
-      Written: ({ data }): Result => ({ effects: [{ purpose: 'post', kind: 'letter', body: { text: data.text } }] }),
     }),
     projection<Paid>('activity', {
       Paid: ({ meta }, get): Result => {

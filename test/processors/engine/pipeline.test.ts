@@ -26,7 +26,7 @@ const worldOf = (...events: Parameters<typeof memoryLog>) => {
   }
   const [control, marks] = [createControl({ store: memoryStore(), now: clock.now }), createMarks(memoryStore())]
   const open = (more: { readonly readOnly?: boolean } = {}) => openPipeline({
-    domain: ledger, stores, control, marks: { ...marks, tries: undefined }, clock, codec: jsonCodec, receivers: {}, holder: 'me', ledger: memoryStore(),
+    domain: ledger, stores, control, marks: { ...marks, tries: undefined }, clock, codec: jsonCodec, holder: 'me', ledger: memoryStore(),
     logs: { open: async () => log, close: async () => undefined },
     watching: { passed: () => undefined, parked: () => undefined, failed: (_, error) => void failures.push(error) },
     ...more,

@@ -28,7 +28,7 @@ const domainOf = (items: Readonly<Record<string, Item>>): Domain => ({
   })],
 })
 
-const said = (text: string, key: string) => eventOf('Written', { text }, { id: `${key}-${text}`, key })
+const said = (text: string, key: string): Event => ({ ...eventOf('Closed', {}, { id: `${key}-${text}`, key }), type: 'Written', data: { text } })
 /** The bad item comes third of key a, in the middle of key b's events. */
 const events = [said('1', 'a'), said('1', 'b'), said('2', 'a'), said('bad', 'a'), said('2', 'b'), said('4', 'a'), said('3', 'b')]
 

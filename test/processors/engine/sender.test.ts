@@ -2,9 +2,8 @@ import { expect, test } from 'vitest'
 import { advance } from '../../../processors/engine/advance.ts'
 import { decidersOf, type Decider } from '../../../processors/engine/decide.ts'
 import type { Log, NewRecord } from '../../../processors/engine/log.ts'
-import { createLedger, unconfirmedOf } from '../../../processors/engine/ledger.ts'
-import { outboxOf, sentId } from '../../../processors/engine/outbox.ts'
-import type { Outgoing, Receivers } from '../../../processors/engine/receivers.ts'
+import { createLedger } from '../../../processors/engine/ledger.ts'
+import { outboxOf } from '../../../processors/engine/outbox.ts'
 import { startSender } from '../../../processors/engine/sender.ts'
 import { timerChanges } from '../../../processors/engine/timers.ts'
 import type { Turn } from '../../../processors/engine/turns.ts'
@@ -35,19 +34,18 @@ interface Sending {
   readonly turns?: readonly Turn[]
   /** By generation, the first is 1. */
   readonly stores: readonly MemoryStore[]
-  readonly receivers?: Receivers
   readonly holder?: string
 }
 
 const turn = (generation: number, from: number, parked: Readonly<Record<string, number>> = {}): Turn =>
   ({ generation, from: new Map([[0, from]]), parked: new Map(Object.entries(parked)) })
 
-const sending = (ledgerStore: MemoryStore, { log, turns = [turn(1, 0)], stores, receivers = {}, holder = 'a' }: Sending) => {
+const sending = (ledgerStore: MemoryStore, { log, turns = [turn(1, 0)], stores, holder = 'a' }: Sending) => {
   const clock = virtualClock()
   const failures: unknown[] = []
   const sendingFrom = async () => ({ turns, generations: stores.map((store, index) => ({ generation: index + 1, store })) })
   const sender = startSender({
-    domain: 'ledger', log, sendingFrom, receivers, partitions: 1, ttl: 'ttl', clock, pollMs: 1_000, failed: (error) => failures.push(error),
+    log, sendingFrom, partitions: 1, ttl: 'ttl', clock, pollMs: 1_000, failed: (error) => failures.push(error),
     ledger: createLedger({ store: ledgerStore, clock, holder }),
   })
   return { clock, sender, failures }
@@ -165,92 +163,66 @@ test('of a key that stood still in the generation before, the next one sends fro
   expect([outbox(former).length, outbox(store).length]).toEqual([0, 0])
 })
 
-const letter = (id: string) => eventOf('Written', { text: id }, { id })
-
-const receiving = (answer: (outgoing: Outgoing, tries: number) => void = () => undefined, tellsDuplicatesApart = false) => {
-  const got: Outgoing[] = []
-  const tries = new Map<string, number>()
-  const send = async (outgoing: Outgoing) => {
-    tries.set(outgoing.id, (tries.get(outgoing.id) ?? 0) + 1)
-    answer(outgoing, tries.get(outgoing.id) ?? 0)
-    got.push(outgoing)
-  }
-  return { got, tries, receivers: { letter: { tellsDuplicatesApart, send } } }
-}
-
-const away = () => new Fault('receiver-away', 'Away.', { retriable: true })
-
-test('an effect reaches its receiver once, with an id of its cause and purpose', async () => {
-  const store = memoryStore()
-  await fold(store, [letter('w1')])
-  const { got, receivers } = receiving()
-  const { clock, sender } = sending(memoryStore(), { log: appending().log, stores: [store], receivers })
+test('an event that was appended is recorded by the next attempt, not appended again, when the ledger did not answer', async () => {
+  const [store, ledgerStore] = [memoryStore(), memoryStore()]
+  await fold(store, [move('m1')])
+  const { log, events } = appending(() => {
+    ledgerStore.interrupt(() => { throw new Fault('store-throttled', 'Not now.', { retriable: true }) })
+    return false
+  })
+  const { clock, sender } = sending(ledgerStore, { log, stores: [store] })
   await clock.pass(5_000)
   await sender.stop()
-  expect(got).toEqual([{ id: sentId(letter('w1'), 'post'), kind: 'letter', key: 'a', body: { text: 'w1' } }])
+  expect(events()).toHaveLength(1)
   expect(outbox(store)).toEqual([])
+  expect([...ledgerStore.items.values()]).toMatchObject([{ state: 'sent', position: { partition: 0, offset: 0 } }])
 })
 
-test('a receiver that is away holds up its own effects of a key, in order, and nothing else', async () => {
+test('an event that the log cannot hold is reported and waits with the later events of its key; other events are sent', async () => {
   const store = memoryStore()
-  await fold(store, [letter('w1'), letter('w2'), move('m1')])
-  let isAway = true
-  const { got, receivers } = receiving(() => { if (isAway) throw away() })
+  await fold(store, ['m1', 'm2'].map(move))
+  await advance({ store, spans: [{ decider: accounts, key: 'c', heard: heardOf([eventOf('Moved', { to: 'b', amount: 5 }, { id: 'm3', key: 'c' })], 2) }] })
   const { log, events } = appending()
-  const { clock, sender, failures } = sending(memoryStore(), { log, stores: [store], receivers })
-  await clock.pass(3_000)
-  expect([got.length, events().length, failures.length > 0]).toEqual([0, 1, true])
-  isAway = false
-  await clock.pass(3_000)
-  await sender.stop()
-  expect(got.map(({ body }) => body)).toEqual([{ text: 'w1' }, { text: 'w2' }])
-})
-
-test('what may have arrived is reported and not sent again, unless the receiver tells duplicates apart', async () => {
-  for (const tells of [false, true]) {
-    const [store, ledgerStore] = [memoryStore(), memoryStore()]
-    await fold(store, [letter('w1'), letter('w2')])
-    const { tries, receivers } = receiving(({ body }, count) => { if (count === 1 && (body as { text: string }).text === 'w1') throw new Error('no answer') }, tells)
-    const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
-    await clock.pass(5_000)
-    await sender.stop()
-    expect([...tries.values()]).toEqual([tells ? 2 : 1, 1])
-    expect((await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).map(({ state, reason }) => [state, reason])).toEqual(tells ? [] : [['unconfirmed', 'no answer']])
-    expect(outbox(store)).toEqual([])
+  let isSmall = true
+  const append: Log['append'] = async (records) => {
+    if (isSmall && jsonCodec.decode((records[0] as NewRecord).value).meta.causationId === 'm1') throw new Fault('record-too-large', 'Too large.')
+    return log.append(records)
   }
-})
-
-test('what a receiver will never take is reported, and what comes after it goes on', async () => {
-  const [store, ledgerStore] = [memoryStore(), memoryStore()]
-  await fold(store, [letter('w1'), letter('w2')])
-  const { got, receivers } = receiving(({ body }) => { if ((body as { text: string }).text === 'w1') throw new Fault('address-unknown', 'Nobody lives there.') })
-  const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
-  await clock.pass(5_000)
+  const { clock, sender, failures } = sending(memoryStore(), { log: { ...log, append }, stores: [store] })
+  await clock.pass(3_000)
+  expect(events().map(({ meta }) => meta.causationId)).toEqual(['m3'])
+  expect(failures[0]).toMatchObject({ code: 'record-too-large' })
+  isSmall = false
+  await clock.pass(3_000)
   await sender.stop()
-  expect(got.map(({ body }) => body)).toEqual([{ text: 'w2' }])
-  expect(await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).toMatchObject([{ state: 'refused', reason: 'Nobody lives there.', kind: 'letter', key: 'a' }])
-})
-
-test('an effect that arrived is confirmed by the next try, not sent again, when the ledger did not answer', async () => {
-  const [store, ledgerStore] = [memoryStore(), memoryStore()]
-  await fold(store, [letter('w1')])
-  const { got, receivers } = receiving(() => ledgerStore.interrupt(() => { throw new Fault('store-throttled', 'Not now.', { retriable: true }) }))
-  const { clock, sender } = sending(ledgerStore, { log: appending().log, stores: [store], receivers })
-  await clock.pass(5_000)
-  await sender.stop()
-  expect(got).toHaveLength(1)
+  expect(events().map(({ meta }) => meta.causationId)).toEqual(['m3', 'm1', 'm2'])
   expect(outbox(store)).toEqual([])
-  expect(await unconfirmedOf(ledgerStore.reader(clock.now), 'ledger')).toEqual([])
 })
 
-test('an effect that nothing here receives waits in the outbox', async () => {
+test('a row that an earlier release stored for an effect stays, and nothing is appended for it', async () => {
   const store = memoryStore()
-  await fold(store, [letter('w1')])
-  const { clock, sender, failures } = sending(memoryStore(), { log: appending().log, stores: [store] })
-  await clock.pass(2_000)
+  const effect = { PK: 'OUTBOX#0', SK: '0000000000000000#accounts#00', id: 'e1', kind: 'effect', key: 'a', projection: 'accounts', cause: 'a', value: '{"kind":"letter","body":{}}', _pos: 0 }
+  await store.bulk([effect])
+  await fold(store, [move('m1')], 1)
+  const { log, events } = appending()
+  const { clock, sender } = sending(memoryStore(), { log, stores: [store] })
+  await clock.pass(3_000)
   await sender.stop()
-  expect(failures[0]).toMatchObject({ code: 'effect-without-receiver' })
-  expect(outbox(store)).toHaveLength(1)
+  expect(events()).toMatchObject([{ type: 'Paid' }])
+  expect(outbox(store)).toEqual([effect])
+})
+
+test('a generation that served before and whose table was deleted is reported, and does not delay the serving one', async () => {
+  const [lost, store] = [memoryStore(), memoryStore()]
+  await fold(store, [move('m1')])
+  const missing = new Fault('table-missing', 'It was deleted.', { retriable: true })
+  const query = async () => Promise.reject(missing)
+  const { log, events } = appending()
+  const { clock, sender, failures } = sending(memoryStore(), { log, turns: [turn(2, 0), turn(1, 0)], stores: [{ ...lost, reader: (now) => ({ ...lost.reader(now), query }) }, store] })
+  await clock.pass(3_000)
+  await sender.stop()
+  expect(events()).toMatchObject([{ type: 'Paid' }])
+  expect(failures[0]).toBe(missing)
 })
 
 test('a log that is away is tried again, and nothing is lost', async () => {

@@ -33,7 +33,7 @@ interface Timing {
 
 const timing = (store: MemoryStore, { log, ledgerStore = memoryStore(), clock = virtualClock(0), holder = 'a' }: Timing) => {
   const failed = (error: unknown) => expect.unreachable(String(error))
-  const timers = startTimers({ domain: 'ledger', log, store: async () => store, ledger: createLedger({ store: ledgerStore, clock, holder }), partitions: 1, clock, pollMs: 100, failed })
+  const timers = startTimers({ log, store: async () => store, ledger: createLedger({ store: ledgerStore, clock, holder }), partitions: 1, clock, pollMs: 100, failed })
   return { clock, timers }
 }
 
