@@ -57,7 +57,7 @@ export const isUnion = (schema: Schema): schema is readonly Schema[] => Array.is
 const isNamed = (schema: Exclude<Schema, string | readonly Schema[]>): schema is NamedSchema =>
   schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed'
 
-const qualify = (name: string, namespace: string): string => (name.includes('.') || namespace === '' ? name : `${namespace}.${name}`)
+export const qualify = (name: string, namespace: string): string => (name.includes('.') || namespace === '' ? name : `${namespace}.${name}`)
 
 export const fullName = ({ name, namespace = '' }: Named, enclosing = ''): string => qualify(name, namespace || enclosing)
 
@@ -95,12 +95,14 @@ const DOCUMENTED: Form = {
 
 const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((schema: Schema, namespace: string) => Schema) => {
   const written = new Set<string>()
+  /** The records around the current part, the innermost last. */
+  const around: string[] = []
   const byName = (name: string, namespace: string): Schema => {
     if (isPrimitive(name)) return name
     const full = known.has(name) || written.has(name) ? name : qualify(name, namespace)
     if (written.has(full)) return full
     const definition = known.get(full)
-    if (definition === undefined) throw new Fault('bad-schema', `No schema defines ${full}. Add its .avsc file or correct the name.`)
+    if (definition === undefined) throw new Fault('bad-schema', `${around.at(-1)} refers to ${full}, which no schema defines. Declare it in an .avdl file or correct the name.`)
     return walk(definition, namespaceOf(full))
   }
   const named = (schema: NamedSchema, namespace: string): NamedSchema => {
@@ -110,7 +112,10 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((sche
     const heading = form.heading(name, schema.doc)
     const aliases = schema.aliases && { aliases: schema.aliases.map((alias) => qualify(alias, namespaceOf(name))) }
     if (schema.type === 'record') {
-      return { type: 'record', ...heading, ...aliases, fields: schema.fields.map((field) => fieldOf(field, namespaceOf(name))) }
+      around.push(name)
+      const fields = schema.fields.map((field) => fieldOf(field, namespaceOf(name)))
+      around.pop()
+      return { type: 'record', ...heading, ...aliases, fields }
     }
     if (schema.type === 'fixed') return { type: 'fixed', ...heading, ...aliases, size: schema.size }
     return { type: 'enum', ...heading, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }

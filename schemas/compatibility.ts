@@ -89,7 +89,7 @@ const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Probl
   const gone = [...latest(lock).keys()].filter((name) => !kept.has(name))
   return [
     ...changed.map(({ name }) => problem(name, 'lock-current', 'It is not what the lock says. Run npm run codegen -- --lock.')),
-    ...gone.map((name) => problem(name, 'lock-current', 'It was written before and its file is gone. Bring it back, or alias it.')),
+    ...gone.map((name) => problem(name, 'lock-current', 'Events of it are on logs, and no .avdl file declares it any more. Declare it again, or name it as an alias of another record.')),
   ]
 }
 

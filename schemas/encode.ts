@@ -26,7 +26,7 @@ export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Seali
   const writePersonal = (form: Form, { type, meta, personal }: Event): Buffer | null => {
     if (personal === null) return null
     if (personal === FORGOTTEN) throw badEvent(`A ${type} whose personal data was forgotten cannot be written again.`)
-    if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or add ${type}Personal.avsc.`)
+    if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or declare the record ${type}Personal.`)
     return sealed(form, meta, write(forms(form.personal), personal as object))
   }
   const sealed = ({ written }: Form, meta: EventMeta, plain: Buffer): Buffer => {
@@ -36,7 +36,7 @@ export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Seali
   }
   return (event) => {
     const schema = registry.event(event.type)
-    if (schema === undefined) throw badEvent(`No schema is named ${event.type}. Add its .avsc file and run npm run codegen -- --lock.`)
+    if (schema === undefined) throw badEvent(`No schema is named ${event.type}. Declare it in the .avdl file of its domain and run npm run codegen -- --lock.`)
     const form = forms(schema)
     return write(form, { meta: event.meta, data: event.data }, writePersonal(form, event))
   }

@@ -1,4 +1,4 @@
-/** The envelope of every event: schemas/common/EventMeta.avsc. */
+/** The envelope of every event: `EventMeta` in schemas/common.avdl. */
 export interface EventMeta {
   readonly eventId: string
   /** What orders the event: the log's key, and the unit the engine folds by. */

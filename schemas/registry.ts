@@ -7,7 +7,7 @@ import type { Lock, Locked } from './lock.ts'
 import { shapeProblems } from './rules.ts'
 import { isEvent, isWritten, namesOf, personalName, readSources } from './sources.ts'
 
-/** Schemas beside the locked ones, for a domain that lives in a test or a tutorial. They may name what the .avsc files define. */
+/** Schemas in addition to the locked ones, for the domain of a test or a tutorial. They can refer to the types of the .avdl files in schemas/. */
 export interface ExtraSchemas {
   readonly schemas?: readonly NamedSchema[]
   /** Older versions of them, oldest first: read and never written. */
@@ -45,9 +45,13 @@ export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry =
   }
 }
 
+/** Read once per process. */
+let declared: ReadonlyMap<string, NamedSchema> | undefined
+
 const extraEntries = (lock: Lock, { schemas = [], history = [] }: ExtraSchemas): readonly Locked[] => {
   if (schemas.length === 0) return []
-  const known = new Map(namesOf(readSources()))
+  declared ??= namesOf(readSources())
+  const known = new Map(declared)
   for (const schema of schemas) known.set(fullName(schema), schema)
   const locked = latest(lock)
   const versions = new Map<string, number>()

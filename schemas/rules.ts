@@ -2,7 +2,7 @@
 import { fullName, isUnion } from './avro.ts'
 import type { Field, RecordSchema, Schema } from './avro.ts'
 import { createScale } from './weight.ts'
-import { isEvent } from './sources.ts'
+import { ENVELOPE, isEvent } from './sources.ts'
 import type { Source } from './sources.ts'
 
 export type Rule =
@@ -22,7 +22,7 @@ export interface Problem {
 }
 
 export const docProblems = ({ schema, path }: Source): readonly Problem[] =>
-  schema.doc ? [] : [{ schema: fullName(schema), rule: 'documented', detail: `schemas/${path} has no doc. Say what the record means.` }]
+  schema.doc ? [] : [{ schema: fullName(schema), rule: 'documented', detail: `It has no doc. Write a /** comment */ that explains it before it in schemas/${path}.` }]
 
 /** Of an expanded record. */
 export const shapeProblems = (schema: RecordSchema): readonly Problem[] => {
@@ -40,7 +40,7 @@ const eventProblems = ({ name, fields }: RecordSchema): Problem[] => {
 
 const isEnvelope = (field: Field | undefined): boolean => {
   const type = field?.type
-  return typeof type === 'object' && 'name' in type && type.name === 'tributary.EventMeta'
+  return typeof type === 'object' && 'name' in type && type.name === ENVELOPE
 }
 
 type Found = (rule: Rule, detail: string) => void

@@ -1,43 +1,68 @@
-/** The .avsc files as they lie in the tree: one folder a domain, and `common` for what all share. */
+/** The declared types: one Avro IDL file per domain (`meals.avdl`), and `common.avdl` for the types that all domains share. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { fullName, shortName } from './avro.ts'
-import type { NamedSchema, RecordSchema } from './avro.ts'
-import { Fault, messageOf } from './fault.ts'
+import { basename } from 'node:path'
+import { fullName, isUnion, qualify, shortName } from './avro.ts'
+import type { Field, NamedSchema, RecordSchema, Schema } from './avro.ts'
+import { Fault } from './fault.ts'
+import { readIdl } from './idl.ts'
 
-/** The compiled program lies in dist/ and the schemas beside it, in the package's own folder. */
-const beside = new URL('./common/EventMeta.avsc', import.meta.url)
+/** The compiled program is in dist/schemas/, and the package's schemas/ folder contains the files. */
+const beside = new URL('./common.avdl', import.meta.url)
 export const SCHEMAS = existsSync(beside) ? new URL('./', import.meta.url) : new URL('../../schemas/', import.meta.url)
 
+/** The type of `meta`, the first field of every event. */
+export const ENVELOPE = 'tributary.EventMeta'
+
 export interface Source {
-  /** Folder and file, for messages: `meals/MealLogged.avsc`. */
+  /** For messages: `meals.avdl`. */
   readonly path: string
   readonly domain: string
   readonly schema: NamedSchema
 }
 
+/** Every type of a folder, with `meta` and `personal` added to the events. */
 export const readSources = (root: URL = SCHEMAS): readonly Source[] =>
-  readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort()
-    .flatMap((domain) => readDomain(root, domain))
+  addFrames(readdirSync(root).filter((file) => file.endsWith('.avdl')).sort().flatMap((file) => readFile(new URL(file, root))))
 
-const readDomain = (root: URL, domain: string): readonly Source[] =>
-  readdirSync(new URL(`${domain}/`, root))
-    .filter((file) => file.endsWith('.avsc'))
-    .sort()
-    .map((file) => readSource(root, domain, file))
+/** The types of one file outside `schemas/`, for `openCodec`. */
+export const readSchemas = (file: URL): readonly NamedSchema[] => addFrames(readFile(file)).map(({ schema }) => schema)
 
-const readSource = (root: URL, domain: string, file: string): Source => {
-  const path = `${domain}/${file}`
-  const text = readFileSync(new URL(path, root), 'utf8')
-  try {
-    const schema = JSON.parse(text) as NamedSchema
-    if (file !== `${schema.name}.avsc`) throw new Error(`it defines ${schema.name}; name the file after it`)
-    return { path, domain, schema }
-  } catch (cause) {
-    throw new Fault('bad-schema', `schemas/${path} cannot be used: ${messageOf(cause)}.`, { cause })
+const readFile = (file: URL): readonly Source[] => {
+  const path = basename(file.pathname)
+  return readIdl(readFileSync(file, 'utf8'), path).map((schema) => ({ path, domain: basename(path, '.avdl'), schema }))
+}
+
+/** An event is a record to which no other type refers. It is not the envelope and not the personal record of an event. */
+const addFrames = (sources: readonly Source[]): readonly Source[] => {
+  const known = namesOf(sources)
+  const parts = new Set([ENVELOPE, ...sources.flatMap(({ schema }) => partsOf(schema))])
+  return sources.map((source) => {
+    const { schema, path } = source
+    const name = fullName(schema)
+    if (known.get(name) !== schema) throw new Fault('bad-schema', `schemas/${path}: ${name} is declared twice. Rename one.`)
+    if (schema.type !== 'record' || parts.has(name) || name.endsWith(PERSONAL)) return source
+    return { ...source, schema: withFrame(schema, { path, hasPersonal: known.has(personalName(name)) }) }
+  })
+}
+
+const withFrame = (schema: RecordSchema, { path, hasPersonal }: { path: string; hasPersonal: boolean }): RecordSchema => {
+  const framed = schema.fields.find(({ name }) => name === 'meta' || name === 'personal')
+  if (framed !== undefined) throw new Fault('bad-schema', `schemas/${path}: ${schema.name} declares the field ${framed.name}, which every event has. Remove it.`)
+  const doc = hasPersonal ? `The ${personalName(schema.name)} record of the subject, framed with its own schema id.` : 'Always null.'
+  const personal: Field = { name: 'personal', type: ['null', 'bytes'], default: null, doc }
+  return { ...schema, fields: [{ name: 'meta', type: ENVELOPE }, ...schema.fields, personal] }
+}
+
+/** The full names of the types that a type refers to, without itself. */
+const partsOf = (schema: NamedSchema): readonly string[] => {
+  const self = fullName(schema)
+  const namesIn = (part: Schema): readonly string[] => {
+    if (typeof part === 'string') return [qualify(part, schema.namespace ?? '')]
+    if (isUnion(part)) return part.flatMap(namesIn)
+    if (part.type === 'array') return namesIn(part.items)
+    return part.type === 'record' ? part.fields.flatMap(({ type }) => namesIn(type)) : []
   }
+  return namesIn(schema).filter((name) => name !== self)
 }
 
 export const namesOf = (sources: readonly Source[]): ReadonlyMap<string, NamedSchema> =>
@@ -46,14 +71,16 @@ export const namesOf = (sources: readonly Source[]): ReadonlyMap<string, NamedSc
 /** An event is a record that begins with the envelope; its type is its short name. */
 export const isEvent = (schema: NamedSchema): schema is RecordSchema => schema.type === 'record' && schema.fields[0]?.name === 'meta'
 
-export const personalName = (event: string): string => `${event}Personal`
+const PERSONAL = 'Personal'
 
-/** What events are written with: the events themselves and the records of their personal field. */
+export const personalName = (event: string): string => `${event}${PERSONAL}`
+
+/** True for the events and their personal records: the schemas that are written to the log. */
 export const isWritten = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): schema is RecordSchema => {
   if (schema.type !== 'record') return false
   if (isEvent(schema)) return true
   const name = fullName(schema)
-  return name.endsWith('Personal') && known.has(name.slice(0, -'Personal'.length))
+  return name.endsWith(PERSONAL) && known.has(name.slice(0, -PERSONAL.length))
 }
 
 export const typeOf = (schema: NamedSchema): string => shortName(schema.name)

@@ -1,7 +1,7 @@
 /** TypeScript types of a domain's schemas. */
 import { fullName, isPrimitive, isUnion, shortName } from './avro.ts'
 import type { Field, NamedSchema, Primitive, RecordSchema, Schema } from './avro.ts'
-import { isEvent, namesOf, personalName } from './sources.ts'
+import { ENVELOPE, isEvent, namesOf, personalName } from './sources.ts'
 import type { Source } from './sources.ts'
 
 const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
@@ -15,16 +15,16 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
   string: 'string',
 }
 
-const ENVELOPE = 'tributary.EventMeta'
+/** event.ts contains the types of the envelope: every event has it. */
+const WRITTEN_BY_HAND = [ENVELOPE, 'tributary.Request']
 
 export const typesOf = (domain: string, sources: readonly Source[]): string => {
   const known = namesOf(sources)
   const schemas = sources.filter((source) => source.domain === domain).map(({ schema }) => schema)
   const events = schemas.filter(isEvent)
-  // The envelope's type is written by hand, in event.ts: every event has it.
-  const records = schemas.filter((schema) => !isEvent(schema) && fullName(schema) !== ENVELOPE)
+  const records = schemas.filter((schema) => !isEvent(schema) && !WRITTEN_BY_HAND.includes(fullName(schema)))
   return [
-    `// Generated from schemas/${domain}/*.avsc by \`npm run codegen\`. Do not edit.`,
+    `// Generated from schemas/${domain}.avdl by \`npm run codegen\`. Do not edit.`,
     `import type { Event } from '../event.ts'`,
     ...records.flatMap(declaration),
     ...events.flatMap((schema) => eventTypes(schema, known)),

@@ -1,17 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
 import { startProcessor } from '../../processors/engine/processor.ts'
 import type { Item } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
+import { readSchemas } from '../../schemas/sources.ts'
 import { plantKey, plants } from './plants.ts'
-
-const schema: unknown = JSON.parse(readFileSync(new URL('./PlantWatered.avsc', import.meta.url), 'utf8'))
 
 /** Waters a fern three times through the real log, engine and store, and answers its item. */
 export const water = async (folder: string): Promise<Item | undefined> => {
-  const codec = openCodec({ schemas: [schema as never] })
+  const codec = openCodec({ schemas: readSchemas(new URL('./plants.avdl', import.meta.url)) })
   const logs = lmdbLogs({ folder })
   const stores = lmdbStores({ folder })
   const log = await logs.open(plants.topic)

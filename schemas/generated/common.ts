@@ -1,4 +1,4 @@
-// Generated from schemas/common/*.avsc by `npm run codegen`. Do not edit.
+// Generated from schemas/common.avdl by `npm run codegen`. Do not edit.
 import type { Event } from '../event.ts'
 
 /** The key of an item in its domain's table. */
@@ -7,12 +7,12 @@ export interface ItemName {
   readonly sk: string
 }
 
-/** What a person called a token. */
+/** The name that a person gave a token. */
 export interface PatIssuedPersonal {
   readonly name: string
 }
 
-/** A sampled request: it stands for as many as its weight. */
+/** A sampled request. It counts as `weight` requests. */
 export interface ApiUsageSampledData {
   /** UTC day, YYYY-MM-DD: quotas are per UTC day. */
   readonly date: string
@@ -29,7 +29,7 @@ export type ApiUsageSampled = Event<'ApiUsageSampled', ApiUsageSampledData, ApiU
 /** A personal access token was issued. */
 export interface PatIssuedData {
   readonly patId: string
-  /** SHA-256 of the whole token, hex. The token itself is never kept. */
+  /** SHA-256 of the whole token, in hex. The token itself is never stored. */
   readonly hash: string
   /** read, write. */
   readonly scopes: readonly string[]
@@ -46,7 +46,7 @@ export type PatRevokedPersonal = never
 
 export type PatRevoked = Event<'PatRevoked', PatRevokedData, PatRevokedPersonal>
 
-/** A personal access token was used; said at most once a day. */
+/** A personal access token was used. Appended at most once per token and day. */
 export interface PatUsedData {
   readonly patId: string
   /** UTC day, YYYY-MM-DD. */
@@ -57,9 +57,9 @@ export type PatUsedPersonal = never
 
 export type PatUsed = Event<'PatUsed', PatUsedData, PatUsedPersonal>
 
-/** The person of meta.subjectId is forgotten: their key is being destroyed, and these items lose what is personal in them. */
+/** The person of meta.subjectId is forgotten. Their encryption key is destroyed, and the fold removes their words from these items. */
 export interface PersonForgottenData {
-  /** Items of this log key that held something of that person when it was said. A fold cannot list; and each is written, whether it still holds anything or not, so that every replay writes the same. */
+  /** Items of this log key that contained words of the person when the event was appended. The event names them because a fold cannot list items. The fold writes each of them, changed or not, so that every replay writes the same items. */
   readonly items: readonly ItemName[]
 }
 

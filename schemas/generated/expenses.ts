@@ -1,24 +1,24 @@
-// Generated from schemas/expenses/*.avsc by `npm run codegen`. Do not edit.
+// Generated from schemas/expenses.avdl by `npm run codegen`. Do not edit.
 import type { Event } from '../event.ts'
 
-/** Who says that a payment arrived. */
+/** How a payment was confirmed. */
 export type ConfirmedBy = 'manual' | 'ton'
 
 /** What was written about an expense. */
 export interface ExpenseRecordedPersonal {
-  /** What it was for, in the words of who recorded it. */
+  /** The purpose of the expense, as the person who recorded it wrote it. */
   readonly description: string
 }
 
 /** What was written about the expense. */
 export interface ExpenseRevisedPersonal {
-  /** What it was for, in the words of who recorded it. */
+  /** The purpose of the expense, as the person who recorded it wrote it. */
   readonly description: string
   /** Why it was changed. */
   readonly reason: string | null
 }
 
-/** Who made the group. */
+/** The person who created the group. */
 export interface GroupCreatedPersonal {
   /** As they call themselves. */
   readonly name: string
@@ -27,7 +27,7 @@ export interface GroupCreatedPersonal {
   readonly avatarUrl: string | null
 }
 
-/** Who joined. */
+/** The person who joined. */
 export interface MemberJoinedPersonal {
   /** As they call themselves. */
   readonly name: string
@@ -36,7 +36,7 @@ export interface MemberJoinedPersonal {
   readonly avatarUrl: string | null
 }
 
-/** As the member is called from now on. */
+/** The new name, username and avatar of the member. */
 export interface MemberProfileChangedPersonal {
   /** As they call themselves. */
   readonly name: string
@@ -45,7 +45,7 @@ export interface MemberProfileChangedPersonal {
   readonly avatarUrl: string | null
 }
 
-/** What is known of a person. */
+/** The profile of a person. */
 export interface ProfileToldPersonal {
   /** As they call themselves. */
   readonly name: string
@@ -57,28 +57,28 @@ export interface ProfileToldPersonal {
 /** What one person bears of an expense. */
 export interface Split {
   readonly userId: string
-  /** In the currency's smallest unit; all of an expense's sum up to its amount. */
+  /** In the currency's smallest unit. The parts of an expense add up to its amount. */
   readonly minor: bigint
-  /** Basis points, where it was split by percentage: 10000 is all of it. */
+  /** Basis points, if the expense was split by percentage: 10000 is 100 %. */
   readonly bp: number | null
-  /** Where it was split by shares. */
+  /** The number of shares, if the expense was split by shares. */
   readonly shares: number | null
 }
 
 /** How an expense was divided. */
 export type SplitType = 'equal' | 'exact' | 'percentage' | 'shares'
 
-/** Where a member is paid. */
+/** The wallet of a member. */
 export interface WalletSetPersonal {
-  /** TON address; null takes it back. */
+  /** TON address. Null removes it. */
   readonly wallet: string | null
 }
 
-/** A chat's group: the first that named it, or the one that Telegram moved there. Derived; keyed by the chat. */
+/** A chat was linked to a group: to the first group that named the chat, or to the group that Telegram moved there. Derived. Keyed by the chat. */
 export interface ChatLinkedData {
   readonly chatId: string
   readonly groupId: string
-  /** Telegram moved the group there: it is its chat, whatever was made for it meanwhile. */
+  /** True if Telegram moved the group to this chat. The link then replaces the link to any other group. */
   readonly moved: boolean
 }
 
@@ -86,7 +86,7 @@ export type ChatLinkedPersonal = never
 
 export type ChatLinked = Event<'ChatLinked', ChatLinkedData, ChatLinkedPersonal>
 
-/** A chat has moved away from this id, and its group with it. Derived; keyed by the chat. */
+/** Telegram gave a chat another id. The old id has no group any more. Derived. Keyed by the old id. */
 export interface ChatUnlinkedData {
   readonly chatId: string
   readonly groupId: string
@@ -96,7 +96,7 @@ export type ChatUnlinkedPersonal = never
 
 export type ChatUnlinked = Event<'ChatUnlinked', ChatUnlinkedData, ChatUnlinkedPersonal>
 
-/** An expense counts no more. It can be restored. */
+/** An expense was deleted. It can be restored. */
 export interface ExpenseDeletedData {
   readonly expenseId: string
 }
@@ -114,9 +114,9 @@ export interface ExpenseRecordedData {
   /** In the currency's smallest unit: 1050 with exponent 2 is 10.50. */
   readonly amountMinor: bigint
   readonly currency: string
-  /** Decimals of the currency when it was said. */
+  /** Decimals of the currency when the event was appended. */
   readonly exponent: number
-  /** How the amounts came about; they stand in splits, whatever it is. */
+  /** The way in which the expense was split. `splits` contains the amounts in every case. */
   readonly splitType: SplitType
   readonly splits: readonly Split[]
   readonly category: string | null
@@ -144,9 +144,9 @@ export interface ExpenseRevisedData {
   /** In the currency's smallest unit: 1050 with exponent 2 is 10.50. */
   readonly amountMinor: bigint
   readonly currency: string
-  /** Decimals of the currency when it was said. */
+  /** Decimals of the currency when the event was appended. */
   readonly exponent: number
-  /** How the amounts came about; they stand in splits, whatever it is. */
+  /** The way in which the expense was split. `splits` contains the amounts in every case. */
   readonly splitType: SplitType
   readonly splits: readonly Split[]
   readonly category: string | null
@@ -164,9 +164,9 @@ export type GroupArchivedPersonal = never
 
 export type GroupArchived = Event<'GroupArchived', GroupArchivedData, GroupArchivedPersonal>
 
-/** Telegram gave the chat of a group another id; the group's own stays. */
+/** Telegram gave the chat of a group another id. The id of the group stays. */
 export interface GroupChatMigratedData {
-  /** The new one. */
+  /** The new id. */
   readonly chatId: string
 }
 
@@ -174,18 +174,18 @@ export type GroupChatMigratedPersonal = never
 
 export type GroupChatMigrated = Event<'GroupChatMigrated', GroupChatMigratedData, GroupChatMigratedPersonal>
 
-/** A group was made; who made it is its first member. The log key is its id. */
+/** A group was created. Its creator is its first member. The log key is its id. */
 export interface GroupCreatedData {
   /** The Telegram chat it belongs to. */
   readonly chatId: string | null
   readonly title: string
-  /** What amounts are in unless told. */
+  /** The default currency of amounts. */
   readonly currency: string
 }
 
 export type GroupCreated = Event<'GroupCreated', GroupCreatedData, GroupCreatedPersonal>
 
-/** Amounts of the group are in another currency unless told; nothing is converted. */
+/** The default currency of the group was changed. No amount is converted. */
 export interface GroupCurrencyChangedData {
   readonly currency: string
 }
@@ -213,7 +213,7 @@ export type GroupOwnerChangedPersonal = never
 
 export type GroupOwnerChanged = Event<'GroupOwnerChanged', GroupOwnerChangedData, GroupOwnerChangedPersonal>
 
-/** A group has another title. What was written before keeps the one it had. */
+/** A group was renamed. Items that were written before keep the old title. */
 export interface GroupRenamedData {
   readonly title: string
 }
@@ -222,7 +222,7 @@ export type GroupRenamedPersonal = never
 
 export type GroupRenamed = Event<'GroupRenamed', GroupRenamedData, GroupRenamedPersonal>
 
-/** Whether a group's debts are shown simplified. */
+/** The group's setting for simplified debts was changed. */
 export interface GroupSettingsChangedData {
   readonly simplify: boolean
 }
@@ -272,7 +272,7 @@ export interface MemberJoinedData {
 
 export type MemberJoined = Event<'MemberJoined', MemberJoinedData, MemberJoinedPersonal>
 
-/** Somebody left the group; what they owe and are owed stays. */
+/** A member left the group. Balances keep what they owe and are owed. */
 export interface MemberLeftData {
   readonly userId: string
 }
@@ -281,22 +281,22 @@ export type MemberLeftPersonal = never
 
 export type MemberLeft = Event<'MemberLeft', MemberLeftData, MemberLeftPersonal>
 
-/** A member's name, username or avatar changed. What was written before keeps the name it had. */
+/** A member's name, username or avatar changed. Items that were written before keep the old name. */
 export interface MemberProfileChangedData {
   readonly userId: string
 }
 
 export type MemberProfileChanged = Event<'MemberProfileChanged', MemberProfileChangedData, MemberProfileChangedPersonal>
 
-/** What was last heard of a person, in any group. Derived; keyed by the person. */
+/** The latest profile of a person, from any group. Derived. Keyed by the person. */
 export interface ProfileToldData {
-  /** When it was said: an older word does not replace a newer one. */
+  /** The time of the event that it is derived from. An older profile does not replace a newer one. */
   readonly at: number
 }
 
 export type ProfileTold = Event<'ProfileTold', ProfileToldData, ProfileToldPersonal>
 
-/** A payment arrived: it counts. With a transaction, derived from its claim. */
+/** A payment arrived, and the settlement counts from now on. If it names a transaction, it is derived from TransactionClaimed. */
 export interface SettlementConfirmedData {
   readonly settlementId: string
   readonly txHash: string | null
@@ -319,7 +319,7 @@ export type SettlementFailedPersonal = never
 
 export type SettlementFailed = Event<'SettlementFailed', SettlementFailedData, SettlementFailedPersonal>
 
-/** Somebody pays, or says they paid, what they owe to another; it counts when it is confirmed. */
+/** A member pays, or reports that they paid, what they owe to another. The settlement counts when it is confirmed. */
 export interface SettlementProposedData {
   readonly settlementId: string
   readonly fromUserId: string
@@ -328,9 +328,9 @@ export interface SettlementProposedData {
   readonly amountMinor: bigint
   readonly currency: string
   readonly exponent: number
-  /** The TON transaction, where it is known already. */
+  /** The TON transaction, if it is known already. */
   readonly txHash: string | null
-  /** Its place among the group's settlements, for good. */
+  /** The time by which settlements of a group are sorted. It never changes. */
   readonly proposedAt: number
   /** Hash of the imported row. */
   readonly rowHash: string | null
@@ -340,7 +340,7 @@ export type SettlementProposedPersonal = never
 
 export type SettlementProposed = Event<'SettlementProposed', SettlementProposedData, SettlementProposedPersonal>
 
-/** A TON transaction settles this and nothing else: the first who says so. Keyed by the transaction. */
+/** A TON transaction was claimed for a settlement. The first claim in the log wins. Keyed by the transaction. */
 export interface TransactionClaimedData {
   readonly txHash: string
   readonly groupId: string
@@ -353,7 +353,7 @@ export type TransactionClaimedPersonal = never
 
 export type TransactionClaimed = Event<'TransactionClaimed', TransactionClaimedData, TransactionClaimedPersonal>
 
-/** A member told the wallet to which settlements go. */
+/** A member set the wallet that receives their settlements. */
 export interface WalletSetData {
   readonly userId: string
 }

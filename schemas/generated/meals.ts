@@ -1,5 +1,8 @@
-// Generated from schemas/meals/*.avsc by `npm run codegen`. Do not edit.
+// Generated from schemas/meals.avdl by `npm run codegen`. Do not edit.
 import type { Event } from '../event.ts'
+
+/** The unit in which energy is shown. Amounts are always stored in kilocalories. */
+export type DisplayUnit = 'kcal' | 'kj'
 
 /** What a person wrote about a meal before version 4. */
 export interface LegacyMealAdoptedPersonal {
@@ -26,7 +29,7 @@ export interface MealLoggedPersonal {
   readonly notes: string | null
 }
 
-/** An amount of a nutrient beside the main four. Lists of these, not maps, so that no name is taken for a property. */
+/** An amount of a nutrient beside the main four. Events contain lists of them and no maps, so that no name becomes a property. */
 export interface NutrientAmount {
   /** As the registry spells it. */
   readonly name: string
@@ -38,12 +41,12 @@ export interface NutrientAmount {
 export interface LegacyMealAdoptedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string
-  /** The sort key it lay under. */
+  /** The sort key of the old item. */
   readonly legacySk: string
-  /** The version it was written by. */
+  /** The format version of the old item. */
   readonly formatVersion: number
   readonly eatenAt: number
-  /** null where the old item had none. */
+  /** Null if the old item had none. */
   readonly userDate: string | null
   readonly createdAt: number | null
   /** Kilocalories. In thousandths: 1500 is 1.5. */
@@ -68,7 +71,7 @@ export type LegacyMealAdopted = Event<'LegacyMealAdopted', LegacyMealAdoptedData
 export interface MealCorrectedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string
-  /** Refused when the meal is at another revision; null does not ask. */
+  /** The fold refuses the event if the meal has another revision. Null: no check. */
   readonly expectedRevision: number | null
   /** A new instant moves the meal; its id stays. */
   readonly eatenAt: number | null
@@ -102,7 +105,7 @@ export interface MealDayReassignedData {
   /** The new userDate, YYYY-MM-DD. */
   readonly to: string
   readonly dayRuleVersion: number
-  /** Refused when the meal is at another revision; null does not ask. */
+  /** The fold refuses the event if the meal has another revision. Null: no check. */
   readonly expectedRevision: number | null
 }
 
@@ -152,7 +155,7 @@ export interface MealLoggedData {
   readonly registryVersion: number | null
   /** The import that brought it. */
   readonly importId: string | null
-  /** Hash of the imported row, by which the same row is told when it comes again. */
+  /** Hash of the imported row. A repeated import of the row has the same hash. */
   readonly rowHash: string | null
 }
 
@@ -189,7 +192,7 @@ export interface NutrientRegistryChangedData {
   /** Daily goal in thousandths of the unit; null is unchanged, 0 clears it. */
   readonly goal: number | null
   readonly removed: boolean
-  /** Refused when the registry is at another version; null does not ask. */
+  /** The fold refuses the event if the registry has another version. Null: no check. */
   readonly expectedVersion: number | null
 }
 
@@ -211,7 +214,7 @@ export type SummariesRebuilt = Event<'SummariesRebuilt', SummariesRebuiltData, S
 
 /** Daily targets were changed: null is unchanged, 0 clears a target. */
 export interface TargetsChangedData {
-  /** Refused when the targets are at another version; null does not ask. */
+  /** The fold refuses the event if the targets have another version. Null: no check. */
   readonly expectedVersion: number | null
   /** Kilocalories. In thousandths: 1500 is 1.5. */
   readonly calories: number | null
@@ -221,7 +224,7 @@ export interface TargetsChangedData {
   readonly carbs: number | null
   /** Grams. In thousandths: 1500 is 1.5. */
   readonly fat: number | null
-  readonly displayUnit: 'kcal' | 'kj' | null
+  readonly displayUnit: DisplayUnit | null
   /** The first logical day the targets hold for, YYYY-MM-DD. */
   readonly effectiveFromDate: string
 }

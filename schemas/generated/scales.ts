@@ -1,5 +1,8 @@
-// Generated from schemas/scales/*.avsc by `npm run codegen`. Do not edit.
+// Generated from schemas/scales.avdl by `npm run codegen`. Do not edit.
 import type { Event } from '../event.ts'
+
+/** Which keg was on the scale when the tare was measured. */
+export type TareKind = 'empty' | 'full'
 
 /** Somebody saw an alert. */
 export interface AlertAcknowledgedData {
@@ -12,7 +15,7 @@ export type AlertAcknowledgedPersonal = never
 
 export type AlertAcknowledged = Event<'AlertAcknowledged', AlertAcknowledgedData, AlertAcknowledgedPersonal>
 
-/** Null is not said and changes nothing. */
+/** A beer was changed. A field that is null stays as it is. */
 export interface BeerChangedData {
   readonly beer_id: string
   readonly loc_id: string | null
@@ -66,7 +69,7 @@ export type BeerKegWeightsSetPersonal = never
 
 export type BeerKegWeightsSet = Event<'BeerKegWeightsSet', BeerKegWeightsSetData, BeerKegWeightsSetPersonal>
 
-/** A beer left the library; kegs keep what they took from it. */
+/** A beer was removed from its library. Kegs keep the gravity and the weights that they took from it. */
 export interface BeerRemovedData {
   readonly beer_id: string
   readonly loc_id: string | null
@@ -76,7 +79,7 @@ export type BeerRemovedPersonal = never
 
 export type BeerRemoved = Event<'BeerRemoved', BeerRemovedData, BeerRemovedPersonal>
 
-/** A device stands under a tap from now on. A tap has one device and a device one tap: what was there before leaves. */
+/** A device was assigned to a tap. A tap has one device and a device has one tap: earlier assignments of both end. */
 export interface DeviceAssignedData {
   /** Two digits. */
   readonly tap: string
@@ -99,7 +102,7 @@ export type DeviceCalibratedPersonal = never
 
 export type DeviceCalibrated = Event<'DeviceCalibrated', DeviceCalibratedData, DeviceCalibratedPersonal>
 
-/** The device may be claimed again; keyed by the device. Derived from DeviceReleased. */
+/** The claim of a device ended, and another location can claim it. Keyed by the device. Derived from DeviceReleased. */
 export interface DeviceClaimReleasedData {
   readonly device_id: string
   readonly loc_id: string
@@ -110,7 +113,7 @@ export type DeviceClaimReleasedPersonal = never
 
 export type DeviceClaimReleased = Event<'DeviceClaimReleased', DeviceClaimReleasedData, DeviceClaimReleasedPersonal>
 
-/** A location wants a device; keyed by the device, so the first one gets it. */
+/** A location claimed a device. Keyed by the device: the first claim in the log wins. */
 export interface DeviceClaimedData {
   readonly device_id: string
   readonly loc_id: string
@@ -123,7 +126,7 @@ export type DeviceClaimed = Event<'DeviceClaimed', DeviceClaimedData, DeviceClai
 /** The claim was won: the device belongs to the location. Derived from DeviceClaimed. */
 export interface DeviceRegisteredData {
   readonly device_id: string
-  /** How many times the device was claimed until then; each time its items start afresh. */
+  /** The number of claims of the device, with this one. Each claim starts with new items. */
   readonly epoch: number
 }
 
@@ -131,7 +134,7 @@ export type DeviceRegisteredPersonal = never
 
 export type DeviceRegistered = Event<'DeviceRegistered', DeviceRegisteredData, DeviceRegisteredPersonal>
 
-/** A location gives a device up. */
+/** A location released a device. */
 export interface DeviceReleasedData {
   readonly device_id: string
 }
@@ -167,7 +170,7 @@ export type DeviceUnassignedPersonal = never
 
 export type DeviceUnassigned = Event<'DeviceUnassigned', DeviceUnassignedData, DeviceUnassignedPersonal>
 
-/** A breach has had its grace. Said by a timer. */
+/** The grace period of a breach ended. Appended by a timer. */
 export interface GraceElapsedData {
   readonly type: string
   readonly entity: string
@@ -178,10 +181,10 @@ export type GraceElapsedPersonal = never
 
 export type GraceElapsed = Event<'GraceElapsed', GraceElapsedData, GraceElapsedPersonal>
 
-/** From an instant on it was another keg than was said: what was attributed to the one belongs to the other. */
+/** The keg on a tap was recorded wrongly. From this instant on, everything that was attributed to the recorded keg belongs to the right one. */
 export interface KegAssignmentCorrectedData {
   readonly tap: string
-  /** The one that was said. */
+  /** The keg that was recorded. */
   readonly keg_id: string
   readonly from: number
   readonly new_keg_id: string
@@ -207,7 +210,7 @@ export type KegFinishedPersonal = never
 
 export type KegFinished = Event<'KegFinished', KegFinishedData, KegFinishedPersonal>
 
-/** A keg was put on a tap. What was on it before ends here. A keg has one tap. */
+/** A keg was put on a tap. The previous keg of the tap ends here. A keg has one tap. */
 export interface KegTappedData {
   readonly tap: string
   /** Minted by the edge. */
@@ -224,7 +227,7 @@ export type KegTappedPersonal = never
 
 export type KegTapped = Event<'KegTapped', KegTappedData, KegTappedPersonal>
 
-/** Somebody spoke for a location for the first time: it is theirs. */
+/** The first command about a location arrived. Its actor owns the location. */
 export interface LocationOpenedData {
 }
 
@@ -232,7 +235,7 @@ export type LocationOpenedPersonal = never
 
 export type LocationOpened = Event<'LocationOpened', LocationOpenedData, LocationOpenedPersonal>
 
-/** Settings of a location; null is not said and changes nothing. */
+/** Settings of a location were changed. A setting that is null stays as it is. */
 export interface LocationSettingsChangedData {
   /** How long a breach must last before its alert fires. */
   readonly grace_period_secs: number | null
@@ -240,7 +243,7 @@ export interface LocationSettingsChangedData {
   readonly pour_window_hours: number | null
   readonly low_keg_pct: number | null
   readonly low_battery_pct: number | null
-  /** A device that says nothing for this long is silent. */
+  /** A device that sends nothing for this long is silent. */
   readonly silent_after_secs: number | null
   /** IANA. */
   readonly timezone: string | null
@@ -272,7 +275,7 @@ export type MemberRemovedPersonal = never
 
 export type MemberRemoved = Event<'MemberRemoved', MemberRemovedData, MemberRemovedPersonal>
 
-/** What was detected as pours of a keg in a time was none. */
+/** The pours that were detected for a keg in this span of time were none. */
 export interface PourVoidedData {
   readonly keg_id: string
   readonly from: number
@@ -284,7 +287,7 @@ export type PourVoidedPersonal = never
 
 export type PourVoided = Event<'PourVoided', PourVoidedData, PourVoidedPersonal>
 
-/** A reading that is not believed, with the reason; it changes no state and no series. */
+/** A reading that was quarantined, with the reason. It changes no state and no series. */
 export interface ReadingQuarantinedData {
   readonly device_id: string
   readonly boot: string | null
@@ -293,7 +296,7 @@ export interface ReadingQuarantinedData {
   /** range, future, unknown-device, malformed … */
   readonly reason: string
   readonly detail: string
-  /** What was said, as JSON, cut to 2,000 characters. */
+  /** The reading as JSON, cut to 2,000 characters. */
   readonly reading: string
 }
 
@@ -301,16 +304,16 @@ export type ReadingQuarantinedPersonal = never
 
 export type ReadingQuarantined = Event<'ReadingQuarantined', ReadingQuarantinedData, ReadingQuarantinedPersonal>
 
-/** A scale was read. Only readings of a registered device that are in range are said so; the others are quarantined. */
+/** A scale was read. The edge appends this event only for readings of a registered device that are in range. It quarantines the others. */
 export interface ReadingReportedData {
   readonly device_id: string
   readonly epoch: number
   /** Changes whenever the device starts; with seq the natural key of the reading. */
   readonly boot: string
   readonly seq: number
-  /** When it was measured: received less its age, or what the device's clock said where it has one; never later than it was received. */
+  /** When it was measured: the time of receipt minus the age of the reading, or the device's clock if it has one. Never later than the time of receipt. */
   readonly at: number
-  /** What the device's own clock said. */
+  /** The time of the device's own clock. */
   readonly device_ts: number | null
   readonly age_ms: number | null
   /** The device's clock was ahead, and the time of receipt was taken. */
@@ -329,7 +332,7 @@ export type ReadingReportedPersonal = never
 
 export type ReadingReported = Event<'ReadingReported', ReadingReportedData, ReadingReportedPersonal>
 
-/** A device may have been silent for too long. Said by a timer. */
+/** The time after which a device counts as silent is over. Appended by a timer; the fold decides whether the device is silent. */
 export interface SilenceDueData {
   readonly device_id: string
 }
@@ -338,7 +341,7 @@ export type SilenceDuePersonal = never
 
 export type SilenceDue = Event<'SilenceDue', SilenceDueData, SilenceDuePersonal>
 
-/** A tap is gone: its keg ends, its device is free. */
+/** A tap was removed. Its keg ends, and its device is free. */
 export interface TapRemovedData {
   readonly tap: string
 }
@@ -349,7 +352,7 @@ export type TapRemoved = Event<'TapRemoved', TapRemovedData, TapRemovedPersonal>
 
 /** A tare was measured with an empty or a full keg. */
 export interface TareRecordedData {
-  readonly kind: 'empty' | 'full'
+  readonly kind: TareKind
   readonly tap: string | null
   readonly device_id: string | null
   readonly value_lbs: number
@@ -360,7 +363,7 @@ export type TareRecordedPersonal = never
 
 export type TareRecorded = Event<'TareRecorded', TareRecordedData, TareRecordedPersonal>
 
-/** What a device says about itself. */
+/** Telemetry of a device. */
 export interface TelemetryReportedData {
   readonly device_id: string
   readonly epoch: number
@@ -369,9 +372,9 @@ export interface TelemetryReportedData {
   readonly at: number
   readonly battery_v: number | null
   readonly battery_pct: number | null
-  /** As it lies in the scale. */
+  /** The value that the scale stores. */
   readonly tare_empty_offset: number | null
-  /** As it lies in the scale. */
+  /** The value that the scale stores. */
   readonly tare_full_lbs: number | null
   readonly fw: string | null
   readonly dropped: number | null

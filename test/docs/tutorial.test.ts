@@ -18,7 +18,7 @@ const freshFolder = (): string => {
 }
 
 test('every file the tutorial shows is the file in the tree', () => {
-  expect(blocks.map(({ path }) => path)).toEqual(['docs/tutorial/PlantWatered.avsc', 'docs/tutorial/plants.ts', 'docs/tutorial/water.ts'])
+  expect(blocks.map(({ path }) => path)).toEqual(['docs/tutorial/plants.avdl', 'docs/tutorial/plants.ts', 'docs/tutorial/water.ts'])
   for (const { path, code } of blocks) expect(read(path).trimEnd(), path).toBe(code)
 })
 
