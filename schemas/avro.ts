@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Fault } from './fault.ts'
 
-export const PRIMITIVES = ['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'] as const
+const PRIMITIVES = ['null', 'boolean', 'int', 'long', 'double', 'bytes', 'string'] as const
 export type Primitive = (typeof PRIMITIVES)[number]
 
 export interface Field {
@@ -29,18 +29,10 @@ export interface EnumSchema extends Named {
   readonly symbols: readonly string[]
   readonly default?: string
 }
-export interface FixedSchema extends Named {
-  readonly type: 'fixed'
-  readonly size: number
-}
-export type NamedSchema = RecordSchema | EnumSchema | FixedSchema
-export interface ArraySchema {
+export type NamedSchema = RecordSchema | EnumSchema
+interface ArraySchema {
   readonly type: 'array'
   readonly items: Schema
-}
-export interface MapSchema {
-  readonly type: 'map'
-  readonly values: Schema
 }
 /** `logicalType: "bigint"` on a long is ours: the whole 64-bit range, as BigInt. */
 export interface AnnotatedSchema {
@@ -48,14 +40,14 @@ export interface AnnotatedSchema {
   readonly logicalType?: string
 }
 /** A string is a primitive or the name of a type. */
-export type Schema = string | readonly Schema[] | NamedSchema | ArraySchema | MapSchema | AnnotatedSchema
+export type Schema = string | readonly Schema[] | NamedSchema | ArraySchema | AnnotatedSchema
 
 export const isPrimitive = (name: string): name is Primitive => PRIMITIVES.some((primitive) => primitive === name)
 
 export const isUnion = (schema: Schema): schema is readonly Schema[] => Array.isArray(schema)
 
 const isNamed = (schema: Exclude<Schema, string | readonly Schema[]>): schema is NamedSchema =>
-  schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed'
+  schema.type === 'record' || schema.type === 'enum'
 
 export const qualify = (name: string, namespace: string): string => (name.includes('.') || namespace === '' ? name : `${namespace}.${name}`)
 
@@ -93,13 +85,26 @@ const DOCUMENTED: Form = {
   doc: ({ doc }) => (doc === undefined ? {} : { doc }),
 }
 
+/** Types of Avro that no schema may use, and their replacements. */
+const UNSUPPORTED: { readonly [type: string]: string } = {
+  float: 'Use double.',
+  fixed: 'Use bytes.',
+  map: 'Use an array of records with a name and a value.',
+}
+
+/** Fault `bad-schema` for a type that is not supported and for a type that contains itself. */
 const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((schema: Schema, namespace: string) => Schema) => {
   const written = new Set<string>()
   /** The records around the current part, the innermost last. */
   const around: string[] = []
+  const requireSupported = (type: string): void => {
+    if (Object.hasOwn(UNSUPPORTED, type)) throw new Fault('bad-schema', `${around.at(-1)} uses the Avro type ${type}, which is not supported. ${UNSUPPORTED[type]}`)
+  }
   const byName = (name: string, namespace: string): Schema => {
     if (isPrimitive(name)) return name
+    requireSupported(name)
     const full = known.has(name) || written.has(name) ? name : qualify(name, namespace)
+    if (around.includes(full)) throw new Fault('bad-schema', `The type ${full} contains itself, which is not supported. Use an array of records that name each other by an id.`)
     if (written.has(full)) return full
     const definition = known.get(full)
     if (definition === undefined) throw new Fault('bad-schema', `${around.at(-1)} refers to ${full}, which no schema defines. Declare it in an .avdl file or correct the name.`)
@@ -117,7 +122,6 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((sche
       around.pop()
       return { type: 'record', ...heading, ...aliases, fields }
     }
-    if (schema.type === 'fixed') return { type: 'fixed', ...heading, ...aliases, size: schema.size }
     return { type: 'enum', ...heading, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
   }
   const fieldOf = (field: Field, namespace: string): Field => ({
@@ -132,7 +136,7 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((sche
     if (isUnion(schema)) return schema.map((branch) => walk(branch, namespace))
     if (isNamed(schema)) return named(schema, namespace)
     if (schema.type === 'array') return { type: 'array', items: walk(schema.items, namespace) }
-    if (schema.type === 'map') return { type: 'map', values: walk(schema.values, namespace) }
+    requireSupported(schema.type)
     return schema.logicalType === undefined ? byName(schema.type, namespace) : { type: schema.type, logicalType: schema.logicalType }
   }
   return walk
@@ -147,7 +151,6 @@ export const definitionsOf = (schema: NamedSchema): ReadonlyMap<string, NamedSch
     if ('name' in part) found.set(part.name, part)
     if (part.type === 'record') part.fields.forEach((field) => walk(field.type))
     else if (part.type === 'array') walk(part.items)
-    else if (part.type === 'map') walk(part.values)
   }
   walk(schema)
   return found

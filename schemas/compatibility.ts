@@ -118,16 +118,13 @@ const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
 /** Avro lets a long be read as a double, and cannot tell our bigint from a long: neither would stay exact. */
 const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly string[] => {
   const named = [definitionsOf(reader), definitionsOf(writer)] as const
-  const seen = new Set<string>()
   const found: string[] = []
   const compare = (into: Schema, from: Schema, path: string): void => {
     const [a, b] = [bare(into, named[0]), bare(from, named[1])]
     if (kindOf(a) !== kindOf(b)) found.push(`${path} is ${kindOf(a)} in one and ${kindOf(b)} in the other`)
     if (typeof a === 'string' || typeof b === 'string' || isUnion(a) || isUnion(b)) return
     if (a.type === 'array' && b.type === 'array') return compare(a.items, b.items, `${path}[]`)
-    if (a.type === 'map' && b.type === 'map') return compare(a.values, b.values, `${path}{}`)
-    if (a.type !== 'record' || b.type !== 'record' || seen.has(`${a.name} ${b.name}`)) return
-    seen.add(`${a.name} ${b.name}`)
+    if (a.type !== 'record' || b.type !== 'record') return
     for (const field of a.fields) {
       const other = b.fields.find(({ name }) => name === field.name || field.aliases?.includes(name))
       if (other !== undefined) compare(field.type, other.type, path === '' ? field.name : `${path}.${field.name}`)

@@ -5,11 +5,10 @@ import { Fault } from './fault.ts'
 export const LIMITS = {
   /** Of one record. */
   bytes: 256 * 1024,
-  /** Array and map entries of one record together. */
+  /** The items of all arrays of one record together. */
   items: 65_536,
   /** Entries that take no bytes: their number is all a claim. */
   weightless: 1024,
-  depth: 32,
   /** Avro libraries count in doubles: exact up to here, and below zero only to -(2^52). */
   long: 2 ** 53 - 2,
   negativeLong: -(2 ** 52),
@@ -27,15 +26,12 @@ export interface Cursor {
   weightless: number
   /** Where the block of items that was just begun says that it ends, or -1. */
   blockEnd: number
-  depth: number
-  /** Values read so far. */
-  steps: number
   /** A long was so large that a writer that counts in doubles may have lost its sign. */
   wide: boolean
 }
 
 export const createCursor = (): Cursor =>
-  ({ buf: Buffer.alloc(0), text: '', name: '', pos: 0, end: 0, items: 0, weightless: 0, blockEnd: -1, depth: 0, steps: 0, wide: false })
+  ({ buf: Buffer.alloc(0), text: '', name: '', pos: 0, end: 0, items: 0, weightless: 0, blockEnd: -1, wide: false })
 
 /** A slice keeps the whole text in memory, so it is not made of large records. */
 const TEXT_LIMIT = 4096
@@ -123,17 +119,13 @@ const skip = (cursor: Cursor, length: number): number => {
 
 const finite = (cursor: Cursor, value: number): number => (Number.isFinite(value) ? value : bad(cursor, 'a number is NaN or infinite'))
 
-const readFloat = (cursor: Cursor): number => finite(cursor, cursor.buf.readFloatLE(skip(cursor, 4)))
-
 const readDouble = (cursor: Cursor): number => finite(cursor, cursor.buf.readDoubleLE(skip(cursor, 8)))
 
 /** A copy: the bytes may lie in memory that is used again. */
-export const readFixed = (cursor: Cursor, length: number): Buffer => {
-  const from = skip(cursor, length)
+const readBytes = (cursor: Cursor): Buffer => {
+  const from = skip(cursor, readVarint(cursor))
   return Buffer.from(cursor.buf.subarray(from, cursor.pos))
 }
-
-const readBytes = (cursor: Cursor): Buffer => readFixed(cursor, readVarint(cursor))
 
 /** Bytes that are read on their own: gives where they begin. */
 export const readFrame = (cursor: Cursor): number => skip(cursor, readVarint(cursor))
@@ -173,7 +165,6 @@ export const PRIMITIVES: { readonly [name in Primitive]: Read } = {
   boolean: readBoolean,
   int: readInt,
   long: readLong,
-  float: readFloat,
   double: readDouble,
   bytes: readBytes,
   string: readString,

@@ -1,11 +1,11 @@
 /**
  * Reads a record by its writer's schema and believes nothing: the walk is bounded by the bytes that are there, where a
- * decoder that believes five bytes claiming a billion map entries is blocked for minutes. It is also the fast way to read:
+ * decoder that believes five bytes claiming a billion items is blocked for minutes. It is also the fast way to read:
  * one pass, and objects made by literals.
  */
 import { isPrimitive, isUnion } from './avro.ts'
-import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
-import { bad, hostile, LIMITS, PRIMITIVES, readBigint, readFixed, readFrame, readString, readVarint } from './cursor.ts'
+import type { EnumSchema, NamedSchema, RecordSchema, Schema } from './avro.ts'
+import { bad, hostile, LIMITS, PRIMITIVES, readBigint, readFrame, readVarint } from './cursor.ts'
 import type { Cursor, Read } from './cursor.ts'
 import { Fault } from './fault.ts'
 import { createScale } from './weight.ts'
@@ -26,7 +26,7 @@ export const createGuard = (schema: NamedSchema): Guard => {
     cursor.name = schema.name
     cursor.pos = from
     cursor.end = to
-    cursor.items = cursor.weightless = cursor.depth = cursor.steps = 0
+    cursor.items = cursor.weightless = 0
     cursor.wide = false
     if (to - from > LIMITS.bytes) hostile(cursor, `it has ${to - from} bytes, more than ${LIMITS.bytes}`)
     const value = read(cursor)
@@ -38,25 +38,23 @@ export const createGuard = (schema: NamedSchema): Guard => {
 type Compile = (schema: Schema) => Read
 
 const createCompiler = (whole: NamedSchema): Compile => {
-  const named = new Map<string, { read?: Read }>()
+  const named = new Map<string, Read>()
   const weigh = createScale(whole)
   const reference = (name: string): Read => {
-    const target = named.get(name)
-    if (target === undefined) throw new Fault('bad-schema', `The type ${name} is not defined. Guard the expanded schema.`)
-    // A type that refers to itself is not compiled yet, so it is looked up when it is reached.
-    return target.read ?? ((cursor) => target.read?.(cursor))
+    const read = named.get(name)
+    if (read === undefined) throw new Fault('bad-schema', `The type ${name} is not defined. Guard the expanded schema.`)
+    return read
   }
   const define = (schema: NamedSchema): Read => {
-    const entry: { read?: Read } = {}
-    named.set(schema.name, entry)
-    return (entry.read = namedRead(schema, compile))
+    const read = schema.type === 'record' ? recordRead(schema, compile) : enumRead(schema)
+    named.set(schema.name, read)
+    return read
   }
   const compile: Compile = (schema) => {
     if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVES[schema] : reference(schema)
     if (isUnion(schema)) return unionRead(schema.map(compile))
-    if (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed') return define(schema)
+    if (schema.type === 'record' || schema.type === 'enum') return define(schema)
     if (schema.type === 'array') return arrayRead(compile(schema.items), weigh(schema.items))
-    if (schema.type === 'map') return mapRead(compile(schema.values))
     return annotatedRead(schema.logicalType) ?? PRIMITIVES[schema.type]
   }
   return compile
@@ -67,18 +65,9 @@ const annotatedRead = (logicalType: string | undefined): Read | undefined => {
   return logicalType === FRAME ? readFrame : undefined
 }
 
-const namedRead = (schema: NamedSchema, compile: Compile): Read => {
-  if (schema.type === 'record') return recordRead(schema, compile)
-  if (schema.type === 'fixed') return (cursor) => readFixed(cursor, schema.size)
-  const { symbols } = schema
-  return (cursor) => {
-    const index = readVarint(cursor)
-    return symbols[index] ?? bad(cursor, `an enum has no symbol ${index}`)
-  }
-}
-
-const enter = (cursor: Cursor): void => {
-  if (++cursor.depth > LIMITS.depth) hostile(cursor, `it nests deeper than ${LIMITS.depth}`)
+const enumRead = ({ symbols }: EnumSchema): Read => (cursor) => {
+  const index = readVarint(cursor)
+  return symbols[index] ?? bad(cursor, `an enum has no symbol ${index}`)
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -89,14 +78,7 @@ const recordRead = ({ name, fields }: RecordSchema, compile: Compile): Read => {
   if (wrong !== undefined) throw new Fault('bad-schema', `${name} has a field that cannot be named ${wrong.name}. Rename it.`)
   const literal = fields.map((field, index) => `${field.name}: r${index}(c)`).join(', ')
   const make = new Function(...fields.map((_, index) => `r${index}`), `return (c) => ({ ${literal} })`) as (...reads: Read[]) => Read
-  const read = make(...fields.map((field) => compile(field.type)))
-  return (cursor) => {
-    enter(cursor)
-    cursor.steps += fields.length
-    const value = read(cursor)
-    cursor.depth--
-    return value
-  }
+  return make(...fields.map((field) => compile(field.type)))
 }
 
 const unionRead = (branches: readonly Read[]): Read => (cursor) => {
@@ -117,11 +99,11 @@ const readCount = (cursor: Cursor, weight: number): number => {
   }
   const left = cursor.end - cursor.pos
   if (count * weight > left) hostile(cursor, `it claims ${count} items where ${left} bytes are left`)
-  if ((cursor.items += count) > LIMITS.items) hostile(cursor, `it has more than ${LIMITS.items} items`)
+  if (cursor.items + count > LIMITS.items) hostile(cursor, `it has more than ${LIMITS.items} items`)
   if (weight === 0 && (cursor.weightless += count) > LIMITS.weightless) {
     hostile(cursor, `it claims more than ${LIMITS.weightless} items that take no bytes`)
   }
-  cursor.steps += count
+  cursor.items += count
   return count
 }
 
@@ -131,29 +113,11 @@ const closeBlock = (cursor: Cursor, blockEnd: number): void => {
 }
 
 const arrayRead = (item: Read, weight: number): Read => (cursor) => {
-  enter(cursor)
   const items: unknown[] = []
   for (let count = readCount(cursor, weight); count > 0; count = readCount(cursor, weight)) {
     const { blockEnd } = cursor
     for (let index = 0; index < count; index++) items.push(item(cursor))
     closeBlock(cursor, blockEnd)
   }
-  cursor.depth--
   return items
-}
-
-const mapRead = (value: Read): Read => (cursor) => {
-  enter(cursor)
-  const entries: { [key: string]: unknown } = {}
-  for (let count = readCount(cursor, 1); count > 0; count = readCount(cursor, 1)) {
-    const { blockEnd } = cursor
-    for (let index = 0; index < count; index++) {
-      const key = readString(cursor)
-      if (TRAPS.has(key)) hostile(cursor, `a map has the key ${key}`)
-      entries[key] = value(cursor)
-    }
-    closeBlock(cursor, blockEnd)
-  }
-  cursor.depth--
-  return entries
 }

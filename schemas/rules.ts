@@ -54,11 +54,9 @@ const visit = (schema: Schema, weigh: (schema: Schema) => number, found: Found):
     return schema.forEach((branch) => visit(branch, weigh, found))
   }
   if (schema.type === 'record') return schema.fields.forEach((field) => visit(field.type, weigh, found))
-  if (schema.type === 'array') {
-    if (weigh(schema.items) === 0) {
-      found('weighty-items', 'The items of an array take no bytes, so its length is all a claim. Count them in a long.')
-    }
-    return visit(schema.items, weigh, found)
+  if (schema.type !== 'array') return
+  if (weigh(schema.items) === 0) {
+    found('weighty-items', 'The items of an array take no bytes, so its length is all a claim. Count them in a long.')
   }
-  if (schema.type === 'map') return visit(schema.values, weigh, found)
+  visit(schema.items, weigh, found)
 }

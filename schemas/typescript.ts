@@ -9,7 +9,6 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
   boolean: 'boolean',
   int: 'number',
   long: 'number',
-  float: 'number',
   double: 'number',
   bytes: 'Buffer',
   string: 'string',
@@ -52,7 +51,6 @@ const comment = (doc: string | undefined, indent: string): readonly string[] => 
 
 const declaration = (schema: NamedSchema): readonly string[] => {
   if (schema.type === 'enum') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = ${symbols(schema.symbols)}`]
-  if (schema.type === 'fixed') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = Buffer`]
   return ['', ...comment(schema.doc, ''), `export interface ${schema.name} {`, ...schema.fields.flatMap(member), '}']
 }
 
@@ -67,9 +65,7 @@ const typeText = (schema: Schema): string => {
   if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVE_TYPES[schema] : shortName(schema)
   if (isUnion(schema)) return [...schema].sort(nullLast).map((branch) => typeText(branch)).join(' | ')
   if (schema.type === 'array') return `readonly ${bracketed(typeText(schema.items))}[]`
-  if (schema.type === 'map') return `{ readonly [name: string]: ${typeText(schema.values)} }`
   if (schema.type === 'enum') return symbols(schema.symbols)
-  if (schema.type === 'fixed') return 'Buffer'
   if (schema.type === 'record') {
     return `{ ${schema.fields.map((field) => `readonly ${field.name}: ${typeText(field.type)}`).join('; ')} }`
   }

@@ -73,7 +73,7 @@ describe('the wire format', () => {
 })
 
 describe('every kind of field', () => {
-  test('maps, doubles, enums, nested types and bytes come back as they were', () => {
+  test('doubles, enums, nested types and bytes come back as they were', () => {
     const toy = toyCodec()
     expect(toy.decode(toy.encode(FILLED))).toStrictEqual(FILLED)
   })
@@ -106,8 +106,10 @@ describe('what is refused when it is written', () => {
     ['a long below -(2^52), of which the library loses the sign', { ...logged, data: { ...data, calories: -(2 ** 52) - 5 } }, 'bad-event'],
     ['an int beyond 32 bits', { ...logged, data: { ...data, utcOffsetMinutes: 2 ** 31 } }, 'bad-event'],
     ['NaN', { ...FILLED, data: { ...filled, litres: Number.NaN } }, 'bad-event'],
-    ['an infinite double in a map', { ...FILLED, data: { ...filled, readings: { x: Number.POSITIVE_INFINITY } } }, 'bad-event'],
-    ['a map key that is a trap', { ...FILLED, data: { ...filled, readings: JSON.parse('{"__proto__": 1}') } }, 'bad-event'],
+    ['an infinite double', { ...FILLED, data: { ...filled, litres: Number.POSITIVE_INFINITY } }, 'bad-event'],
+    ['an unknown symbol of an enum', { ...FILLED, data: { ...filled, state: 'ajar' } }, 'bad-event'],
+    ['null in a list', { ...FILLED, data: { ...filled, counts: [null] } }, 'bad-event'],
+    ['text for bytes', { ...FILLED, data: { ...filled, raw: 'ab' } }, 'bad-event'],
     ['a bigint beyond 64 bits', { ...FILLED, data: { ...filled, price: 2n ** 63n } }, 'bad-event'],
     ['a lone surrogate', { ...logged, personal: { ...personal, notes: 'a\uD800' } }, 'bad-event'],
     ['forgotten personal data', { ...logged, personal: FORGOTTEN }, 'bad-event'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { NamedSchema, RecordSchema } from '../../schemas/avro.ts'
+import type { NamedSchema, RecordSchema, Schema } from '../../schemas/avro.ts'
+import { openCodec } from '../../schemas/codec.ts'
 import { outdated } from '../../schemas/codegen.ts'
 import { checkSchemas, listSchemas } from '../../schemas/compatibility.ts'
 import type { Catalog, Report } from '../../schemas/compatibility.ts'
@@ -107,6 +108,25 @@ describe('a schema', () => {
   test('has no lists of items that take no bytes', () => {
     expect(one(poured({ name: 'x', type: { type: 'array', items: 'null' } }))).toContain('toy.Poured weighty-items')
     expect(one(poured({ name: 'x', type: { type: 'array', items: 'Empty' } }), record('Empty', []))).toContain('toy.Poured weighty-items')
+  })
+
+  test.each<[string, unknown, string]>([
+    ['a float', 'float', 'toy.Poured uses the Avro type float, which is not supported. Use double.'],
+    ['a float with a logical type', { type: 'float', logicalType: 'kilogram' }, 'toy.Poured uses the Avro type float'],
+    ['a map', ['null', { type: 'map', values: 'int' }], 'toy.Poured uses the Avro type map, which is not supported. Use an array of records'],
+    ['a fixed in a list', { type: 'array', items: { type: 'fixed', name: 'F', size: 4 } }, 'toy.Poured uses the Avro type fixed, which is not supported. Use bytes.'],
+    ['a type that contains itself', 'Node', 'The type toy.Node contains itself'],
+    ['a type that contains itself through another', 'Tree', 'The type toy.Tree contains itself'],
+  ])('has no %s', (_, type, message) => {
+    const node = record('Node', [{ name: 'next', type: ['null', 'Node'], default: null }])
+    const tree = [record('Tree', [{ name: 'branches', type: { type: 'array', items: 'Branch' } }]), record('Branch', [{ name: 'tree', type: 'Tree' }])]
+    const schema = poured({ name: 'x', type: type as Schema })
+    expect(() => grown([schema, node, ...tree])).toThrow(message)
+    expect(() => openCodec({ schemas: [schema, node, ...tree] })).toThrow(message)
+  })
+
+  test('may use one type in several fields', () => {
+    expect(one(poured({ name: 'x', type: 'Place' }, { name: 'y', type: { type: 'array', items: 'Place' } }), record('Place', [nullable('a')]))).toBe('')
   })
 
   test('has a type that no other domain has', () => {

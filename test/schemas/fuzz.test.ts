@@ -33,7 +33,7 @@ const schemas: readonly RecordSchema[] = readLock().schemas.map(({ schema }) => 
 const guards = schemas.map((schema) => createGuard(isEvent(schema) ? framedOf(schema) : schema))
 const cursor = createCursor()
 
-/** No guard takes more steps than the bytes and the fields of its schema allow. */
+/** No guard reads more items than the bytes and the schema allow. The fields of an item are bounded by the schema, because no type contains itself. */
 const bounded = (bytes: Buffer): void => {
   aim(cursor, bytes)
   for (const [index, guard] of guards.entries()) {
@@ -42,7 +42,7 @@ const bounded = (bytes: Buffer): void => {
     } catch (error) {
       if (!(error instanceof Fault)) throw error
     }
-    expect(cursor.steps).toBeLessThanOrEqual(3 * bytes.length + JSON.stringify(schemas[index]).length)
+    expect(cursor.items).toBeLessThanOrEqual(3 * bytes.length + JSON.stringify(schemas[index]).length)
   }
 }
 
@@ -90,7 +90,7 @@ describe('the codec under random bytes', () => {
     }
   })
 
-  test('the guard takes no more steps than there are bytes and fields', () => {
+  test('the guard reads no more items than the bytes and the schema allow', () => {
     fc.assert(fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))), { numRuns: 1_000 })
   })
 })

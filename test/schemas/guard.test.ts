@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import avro from 'avsc'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Field, NamedSchema, Schema } from '../../schemas/avro.ts'
+import type { Field, Schema } from '../../schemas/avro.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import { aim, createCursor, LIMITS } from '../../schemas/cursor.ts'
 import type { Event } from '../../schemas/event.ts'
@@ -31,35 +31,32 @@ interface Outcome {
   readonly value?: unknown
   readonly code?: string
   readonly message?: string
-  readonly steps: number
+  readonly items: number
 }
 
-/** What reading `bytes` as one field of the type comes to: the code and the reason, or the value, and the steps it took. */
+/** What reading `bytes` as one field of the type comes to: the code and the reason, or the value, and how many items of lists were read. */
 const read = (type: Schema, bytes: readonly number[], guard = guardOf(type)): Outcome => {
   const cursor = createCursor()
   const buf = Buffer.from(bytes)
   aim(cursor, buf)
   try {
     const value = guard(cursor, 0, buf.length) as { x: unknown }
-    return { value: value.x, steps: cursor.steps }
+    return { value: value.x, items: cursor.items }
   } catch (error) {
     const { code, message } = error as { code: string; message: string }
-    return { code, message, steps: cursor.steps }
+    return { code, message, items: cursor.items }
   }
 }
 
 /** The frame of an encoded event's personal field: it ends the event, and begins with a zero and a small id. */
 const personalFrame = (bytes: Buffer): Buffer => bytes.subarray(bytes.lastIndexOf(Buffer.from([0, 0, 0, 0])))
 
-const MAP: Schema = { type: 'map', values: 'int' }
 const LIST: Schema = { type: 'array', items: 'long' }
 const THOUSAND = [...varint(1000), ...Array<number>(1000).fill(0)]
 const NULLS: Schema = { type: 'array', items: 'null' }
-const NODE: NamedSchema = { type: 'record', name: 'Node', fields: [{ name: 'next', type: ['null', 'Node'] }] }
 
 describe('hostile bytes are refused before anything is made of them', () => {
   test.each<[string, Schema, number[], string]>([
-    ['a map of a billion entries in five bytes', MAP, varint(1e9), 'claims 1000000000 items where 0 bytes are left'],
     ['a list of a billion longs', LIST, [...varint(1e9), 2, 2], 'claims 1000000000 items where 2 bytes are left'],
     ['a list of 2^62 longs', LIST, varint(2n ** 62n), 'items where 0 bytes are left'],
     ['a negative count of 2^63', LIST, [...varint(-(2n ** 63n)), 0], 'items where 0 bytes are left'],
@@ -68,18 +65,12 @@ describe('hostile bytes are refused before anything is made of them', () => {
     ['too many items in many blocks', LIST, [...Array(66).fill(THOUSAND).flat(), 0], 'more than 65536 items'],
     ['a block that claims more bytes than there are', LIST, [...varint(-1), ...varint(99), 2, 0], 'a block claims 99 bytes'],
     ['a block of negative size', LIST, [...varint(-1), ...varint(-2), 2, 0], 'a block claims -2 bytes'],
-    ['nesting beyond the limit', NODE, [...Array<number>(40).fill(2), 0], 'nests deeper than 32'],
-    ['nesting of twenty thousand', NODE, [...Array<number>(20_000).fill(2), 0], 'nests deeper than 32'],
-    ['the key __proto__', MAP, [...varint(1), ...text('__proto__'), 2, 0], 'the key __proto__'],
-    ['the key constructor', MAP, [...varint(1), ...text('constructor'), 2, 0], 'the key constructor'],
-    ['the key prototype', MAP, [...varint(1), ...text('prototype'), 2, 0], 'the key prototype'],
-    ['a trap of a length in needless bytes', MAP, [...varint(1), 0x92, 0x00, ...Buffer.from('__proto__'), 2, 0], 'the key __proto__'],
     ['more than 256 KiB', 'string', text('x'.repeat(LIMITS.bytes)), 'more than 262144'],
   ])('%s', (_, type, bytes, reason) => {
-    const { code, message, steps } = read(type, bytes)
+    const { code, message, items } = read(type, bytes)
     expect(code).toBe('hostile-payload')
     expect(message).toContain(reason)
-    expect(steps).toBeLessThanOrEqual(bytes.length + LIMITS.weightless)
+    expect(items).toBeLessThanOrEqual(bytes.length + LIMITS.weightless)
   })
 })
 
@@ -96,8 +87,6 @@ describe('bytes that are not what the schema says are refused', () => {
     ['NaN with a payload', 'double', [1, 0, 0, 0, 0, 0, 0xf0, 0x7f], 'NaN or infinite'],
     ['Infinity', 'double', double(Number.POSITIVE_INFINITY), 'NaN or infinite'],
     ['-Infinity', 'double', double(Number.NEGATIVE_INFINITY), 'NaN or infinite'],
-    ['a float that is NaN', 'float', [0, 0, 0xc0, 0x7f], 'NaN or infinite'],
-    ['a float that is infinite', 'float', [0, 0, 0x80, 0xff], 'NaN or infinite'],
     ['a boolean of 2', 'boolean', [2], 'neither 0 nor 1'],
     ['an int of 2^31', 'int', varint(2 ** 31), 'beyond 32 bits'],
     ['an int below -(2^31)', 'int', varint(-(2 ** 31) - 1), 'beyond 32 bits'],
@@ -112,7 +101,6 @@ describe('bytes that are not what the schema says are refused', () => {
     ['a union without such a branch', ['null', 'int'], varint(2), 'no branch 2'],
     ['a union below its first branch', ['null', 'int'], varint(-1), 'no branch -1'],
     ['a block that has another size than it says', LIST, [...varint(-1), ...varint(2), 2, 0], 'another size'],
-    ['a fixed cut short', { type: 'fixed', name: 'F', size: 4 }, [1, 2, 3], 'claims 4 bytes'],
   ])('%s', (_, type, bytes, reason) => {
     const { code, message } = read(type, bytes)
     expect(code).toBe('bad-payload')
@@ -158,11 +146,6 @@ describe('what is allowed is read as it is', () => {
 
   test('blocks that say their size', () => {
     expect(read(LIST, [...varint(-2), ...varint(2), 2, 4, ...varint(1), 6, 0]).value).toEqual([1, 2, 3])
-    expect(read(MAP, [...varint(-1), ...varint(3), ...text('a'), 2, 0]).value).toEqual({ a: 1 })
-  })
-
-  test('nesting up to the limit', () => {
-    expect(read(NODE, [...Array<number>(30).fill(2), 0]).code).toBeUndefined()
   })
 
   test('a few items that take no bytes', () => {
@@ -173,7 +156,7 @@ describe('what is allowed is read as it is', () => {
 describe('on the log', () => {
   const holding = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
     const codec = openCodec({ schemas: [event('Held', fields), record('HeldPersonal', [{ name: 'who', type: 'string' }])] })
-    const data = Object.fromEntries(fields.map(({ name }) => [name, {}]))
+    const data = Object.fromEntries(fields.map(({ name }) => [name, []]))
     const bytes = Buffer.from(codec.encode({ type: 'Held', meta: META, data, personal: null }))
     return { codec, before: bytes.subarray(0, bytes.length - fields.length - 1) }
   }
@@ -189,8 +172,8 @@ describe('on the log', () => {
   const encoded = (index: number): Buffer => Buffer.from(meals.encode(MEALS[index] as Event))
 
   test('a bomb in an event is refused', () => {
-    const { codec, before } = holding({ name: 'm', type: MAP })
-    expect(codec.decode(Buffer.concat([before, Buffer.from([0, 0])])).data).toEqual({ m: {} })
+    const { codec, before } = holding({ name: 'list', type: LIST })
+    expect(codec.decode(Buffer.concat([before, Buffer.from([0, 0])])).data).toEqual({ list: [] })
     expect(codeOf(() => codec.decode(Buffer.concat([before, Buffer.from(varint(1e9))])))).toBe('hostile-payload')
   })
 
@@ -232,7 +215,5 @@ describe('on the log', () => {
   test('the library alone would believe what the guard refuses', () => {
     const doubles = avro.Type.forSchema('double')
     expect(doubles.fromBuffer(Buffer.from(double(Number.NaN)))).toBeNaN()
-    const maps = avro.Type.forSchema({ type: 'map', values: 'int' })
-    expect(Object.keys(maps.fromBuffer(Buffer.from([...varint(1), ...text('__proto__'), 2, 0])) as object)).toEqual([])
   })
 })
