@@ -1,5 +1,8 @@
+import type { XStatic } from 'typebox/schema'
+import type { Page } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { mistake } from './problem.ts'
+import { question, type Call, type JsonSchema, type Question } from './route.ts'
 
 export const pagingSchema = {
   limit: { type: 'string', maxLength: 20, description: 'A whole number from 1 to 200; default: 50.' },
@@ -13,7 +16,12 @@ export interface Paged {
 
 const [DEFAULT_LIMIT, MOST] = [50, 200]
 
-export const pagingOf = ({ limit, cursor }: Paged): { limit: number; cursor?: string } => ({
+export interface Paging {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+export const pagingOf = ({ limit, cursor }: Paged): Paging => ({
   limit: limit === undefined ? DEFAULT_LIMIT : limitOf(limit),
   ...(cursor === undefined ? {} : { cursor }),
 })
@@ -35,3 +43,26 @@ export const listOf = (items: Readonly<Record<string, unknown>>) => ({
   required: ['items'],
   properties: { items: { type: 'array', items }, cursor: { type: 'string', description: 'Send it as ?cursor= for the next page; absent on the last.' } },
 }) as const
+
+type Properties = Readonly<Record<string, JsonSchema>>
+
+interface Listing<I, P extends Properties, R extends readonly string[]> extends Omit<Question, 'method' | 'query' | 'result' | 'answer' | 'document'> {
+  /** The query parameters beside limit and cursor, and which of them are required. */
+  readonly query?: P
+  readonly required?: R
+  readonly of: { readonly schema: JsonSchema; readonly view: (item: I) => unknown }
+  readonly page: (call: Call<unknown, XStatic<{ type: 'object'; properties: P; required: R }>>, paging: Paging) => Promise<Page<I>>
+}
+
+/** A route that lists items page by page. `of` is the shape of an item. */
+export const listing = <I, const P extends Properties = Readonly<Record<never, JsonSchema>>, const R extends readonly string[] = []>({ query, required, of, page, ...described }: Listing<I, P, R>): Question =>
+  question({
+    ...described,
+    method: 'GET',
+    query: { type: 'object', additionalProperties: false, ...(required && { required }), properties: { ...query, ...pagingSchema } },
+    result: listOf(of.schema),
+    answer: async (call) => {
+      const { items, ...rest } = await page(call as Parameters<typeof page>[0], pagingOf(call.query as Paged))
+      return { items: items.map((item) => of.view(item)), ...rest }
+    },
+  })
