@@ -8,7 +8,7 @@ import type { LogRecord } from '../processors/engine/log.ts'
 import { expenses } from '../processors/expenses/domain.ts'
 import type { Item, Key } from '../projections/item.ts'
 import { expensesTable } from '../projections/expenses/table.ts'
-import { EXPENSES } from '../projections/expenses/keys.ts'
+import { expenses as expenseItems } from '../projections/expenses/keys.ts'
 import { openCodec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 import { gathered, spent, type Spending } from './spending.ts'
@@ -40,7 +40,7 @@ const theirs = (events: readonly Event[]): number => {
   for (const event of events) {
     const changed = (expenses.projections[0]?.folds[event.type]?.(event, get).items ?? []).filter((item): item is Item => !('_removed' in item))
     for (const item of changed) items.set(`${item.PK} ${item.SK}`, item)
-    const touches = changed.filter(({ SK }) => SK.startsWith(EXPENSES) || SK.startsWith('PART#')).map((after) => ({ after }))
+    const touches = changed.filter(({ SK }) => SK.startsWith(expenseItems.prefix) || SK.startsWith('PART#')).map((after) => ({ after }))
     if (touches.length > 0) units += writeUnits({ spec: expensesTable, touches, mode: 'transaction' }).domain
   }
   return units

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { duckdbSeries } from '../processors/adapters/duckdb/series.ts'
 import type { Versioned } from '../processors/engine/series.ts'
+import type { Key } from '../projections/item.ts'
 import type { Reader } from '../projections/table.ts'
 import type { TimelineItem } from '../projections/scales/items.ts'
-import { tapIdOf, tapTimelineKey } from '../projections/scales/keys.ts'
+import { tapIdOf, timelines } from '../projections/scales/keys.ts'
 import { kegReadings } from '../projections/scales/series.ts'
 import { seriesQuestions } from '../projections/scales/series-questions.ts'
 import { readingAt } from './readings.ts'
@@ -23,8 +24,8 @@ const pointAt = (nth: number): Versioned => ({
 })
 
 /** One keg on the tap, all the time. */
-const timeline: TimelineItem = { ...tapTimelineKey(LOC, TAP), since: 0, kegs: [{ keg_id: 'keg-0', beer_id: 'ipa', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1.013, from: FROM, to: null }] }
-const reader: Reader = { get: async () => timeline, getMany: async (keys) => keys.map(() => undefined), query: async () => ({ items: [] }) }
+const timeline: TimelineItem = { ...timelines.key(LOC, TAP), since: 0, kegs: [{ keg_id: 'keg-0', beer_id: 'ipa', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1.013, from: FROM, to: null }] }
+const reader = { get: async () => timeline, getMany: async (keys: readonly Key[]) => keys.map(({ SK }) => (SK === timeline.SK ? timeline : undefined)), query: async () => ({ items: [] }) } as Reader
 
 /** A year of minute readings of one keg, embedded: how long its history takes. */
 export const historyBench = async (): Promise<void> => {

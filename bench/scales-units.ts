@@ -7,7 +7,7 @@ import { lmdbStores } from '../processors/adapters/lmdb/store.ts'
 import type { LogRecord } from '../processors/engine/log.ts'
 import { scales } from '../processors/scales/domain.ts'
 import type { Item } from '../projections/item.ts'
-import { telemetryKey, tapStateKey } from '../projections/scales/keys.ts'
+import { tapStates, telemetry } from '../projections/scales/keys.ts'
 import { scalesTable } from '../projections/scales/table.ts'
 import { openCodec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
@@ -44,8 +44,8 @@ const theirs = (events: readonly Event[]): number => {
     const { level_pct, weight_lbs, battery_v, battery_pct, at } = data as ReadingReportedData
     const updated_at = new Date(at).toISOString()
     const items: readonly Item[] = [
-      { ...tapStateKey(meta.key, '01'), level_pct, gallons: 12.345678, weight_lbs, updated_at, tare_status: 'complete' },
-      { ...telemetryKey('scale-0', 1), battery_loc_id: meta.key, battery_v, battery_pct, updated_at },
+      { ...tapStates.key(meta.key, '01'), level_pct, gallons: 12.345678, weight_lbs, updated_at, tare_status: 'complete' },
+      { ...telemetry.key('scale-0', 1), battery_loc_id: meta.key, battery_v, battery_pct, updated_at },
     ]
     for (const after of items) {
       const name = `${after.PK} ${after.SK}`

@@ -1,6 +1,6 @@
 import type { PatItem } from '../projections/access/items.ts'
-import { tokenHash, usageKey, userPartition } from '../projections/access/keys.ts'
-import { accessQueries } from '../projections/access/queries.ts'
+import { tokenHash, usages, userPartition } from '../projections/access/keys.ts'
+import { tokenByHash } from '../projections/access/queries.ts'
 import type { Item, Key } from '../projections/item.ts'
 import type { Access, Pat } from './http/auth.ts'
 import { text, textOrNull } from './http/schemas.ts'
@@ -14,10 +14,10 @@ export const userOfToken = ({ PK }: Key): string => PK.slice(PARTITION.length)
 
 /** Tokens and usage, as every domain's table holds them. */
 export const access: Access = {
-  find: (reader, hash) => accessQueries(reader).tokenByHash(hash),
+  find: tokenByHash,
   pat: (item) => (isPat(item) ? patOf(item) : undefined),
   userOf: userOfToken,
-  usageKey,
+  usageKey: usages.key,
   used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
   sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
 }

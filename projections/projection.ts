@@ -1,10 +1,11 @@
 import type { Event } from '../schemas/event.ts'
+import type { KeyOf } from './entity.ts'
 import type { Item, Key } from './item.ts'
 import type { Point, SeriesSpec } from './series.ts'
 import type { TableSpec } from './table.ts'
 
 /** An item of the fold's own projection and the event's own key, as of the event's time: expired is absent. */
-export type Get = <I extends Item>(key: Key) => I | undefined
+export type Get = <I extends Item>(key: KeyOf<I>) => I | undefined
 
 /** The rule that refused an event. `code` is stable; the caller hears both. */
 export interface Refusal {

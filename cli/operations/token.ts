@@ -4,7 +4,7 @@ import { createCommands } from '../../producers/commands.ts'
 import { envelope } from '../../producers/http/envelope.ts'
 import { mintToken, SCOPES } from '../../producers/pat.ts'
 import type { Scope } from '../../producers/pat.ts'
-import { isUser, TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { isUser, tokens, userPartition } from '../../projections/access/keys.ts'
 import { isTrace, type Item } from '../../projections/item.ts'
 import { everyItem } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
@@ -75,14 +75,14 @@ export const listTokens: Operation<{ user?: string }> = async (runtime, { user }
 async function* tokensIn({ clock }: Runtime, { serving }: Pipeline, user: string | undefined): AsyncIterable<Item> {
   const { store } = serving()
   if (user === undefined) {
-    for await (const page of store.scan()) yield* page.filter((item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(TOKENS) && !isTrace(item))
+    for await (const page of store.scan()) yield* page.filter((item) => item.PK.startsWith(userPartition('')) && item.SK.startsWith(tokens.prefix) && !isTrace(item))
     return
   }
-  yield* await everyItem(store.reader(clock.now), { pk: userPartition(user), prefix: TOKENS, limit: 100 })
+  yield* await everyItem(store.reader(clock.now), { pk: userPartition(user), prefix: tokens.prefix, limit: 100 })
 }
 
 const rowOf = (item: Item): TokenRow => ({
-  id: item.SK.slice(TOKENS.length),
+  id: item.SK.slice(tokens.prefix.length),
   user: item.PK.slice(userPartition('').length),
   name: String(item['name'] ?? ''),
   scopes: (item['scopes'] ?? []) as readonly string[],

@@ -1,5 +1,5 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
-import { TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { tokens, userPartition } from '../../projections/access/keys.ts'
 import type { Get, PersonalItems, Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { tokenForgotten } from './tokens.ts'
@@ -8,7 +8,7 @@ import { tokenForgotten } from './tokens.ts'
 export const tokensForgotten = ({ data, meta }: PersonForgotten, get: Get): Result => {
   const at = isoOf(meta.occurredAt)
   const PK = userPartition(meta.key)
-  const names = new Set(data.items.filter(({ pk, sk }) => pk === PK && sk.startsWith(TOKENS)).map(({ sk }) => sk))
+  const names = new Set(data.items.filter(({ pk, sk }) => pk === PK && sk.startsWith(tokens.prefix)).map(({ sk }) => sk))
   return { items: [...names].flatMap((SK) => {
     const item = get({ PK, SK })
     return item === undefined ? [] : tokenForgotten(meta.key, item, at)
@@ -17,5 +17,5 @@ export const tokensForgotten = ({ data, meta }: PersonForgotten, get: Get): Resu
 
 export const tokenItems: PersonalItems = {
   partitions: (key) => [userPartition(key)],
-  holds: ({ SK }) => SK.startsWith(TOKENS),
+  holds: ({ SK }) => SK.startsWith(tokens.prefix),
 }

@@ -1,13 +1,13 @@
 import type { Event } from '../../schemas/event.ts'
 
 /**
- * A correction has no natural key of its own, so what it changed keeps its name: the same event at a later offset
- * changes nothing. The last few names are enough for a copy that an append in doubt left, which follows the first
- * closely; a request sent again with its Idempotency-Key is known by its `IDEM#` item.
+ * A correction has no natural key, so the item stores the names of the last events that changed it: the same event at a later offset
+ * changes nothing. This many names are enough, because a copy from an append with an unknown result follows the first closely. The
+ * `IDEM#` item recognises a repeated request with an Idempotency-Key.
  */
 const KEPT = 64
 
-/** Event ids end in chance or in a hash, never in less than 48 bits of it. */
+/** The last 12 characters of an event id: at least 48 bits of randomness or of a hash. */
 const nameOf = (event: Event): string => event.meta.eventId.slice(-12)
 
 export const heardBefore = (heard: readonly string[] | undefined, event: Event): boolean => heard !== undefined && heard.includes(nameOf(event))

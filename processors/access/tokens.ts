@@ -4,7 +4,7 @@ import { DUPLICATE, NOTHING, removed, type Change, type Get, type Result } from 
 import { bare, type Item } from '../../projections/item.ts'
 import { dayNumberOf, isoOf } from '../../projections/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
-import { goneTokenKey, isHash, isName, TOKEN_METADATA, tokenHash, tokenKey, TOKENS } from '../../projections/access/keys.ts'
+import { goneTokens, isHash, isName, TOKEN_METADATA, tokenHash, tokens } from '../../projections/access/keys.ts'
 import { refuse } from './refusal.ts'
 
 /** The events that every domain shares. Their keys are people. */
@@ -13,9 +13,9 @@ export const ACCESS_EVENTS: readonly CommonEvent['type'][] = ['PatIssued', 'PatR
 /** Only the hash is known here; a token that was revoked never comes back. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
   if (!isName(data.patId) || !isHash(data.hash)) return refuse('token-invalid', 'A token has an id and the SHA-256 of its secret, in hex.')
-  const key = tokenKey(meta.key, data.patId)
+  const key = tokens.key(meta.key, data.patId)
   const present = get<PatItem>(key)
-  const gone = get<GonePatItem>(goneTokenKey(meta.key, data.patId))
+  const gone = get(goneTokens.key(meta.key, data.patId))
   if (present !== undefined || gone !== undefined) return DUPLICATE
   const item: PatItem = {
     ...key,
@@ -30,20 +30,20 @@ export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result
 }
 
 export const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
-  const gone = goneTokenKey(meta.key, data.patId)
-  const present = get<PatItem>(tokenKey(meta.key, data.patId))
+  const gone = goneTokens.key(meta.key, data.patId)
+  const present = get(tokens.key(meta.key, data.patId))
   if (get<GonePatItem>(gone) !== undefined) return DUPLICATE
   if (present === undefined) return refuse('token-not-found', `There is no token ${data.patId}.`)
   return { items: [removed(present), { ...gone, revokedAt: isoOf(meta.occurredAt) } satisfies GonePatItem] }
 }
 
-/** The last day of use only goes forward; a use that is told after the revocation is nobody's concern. */
+/** Stores the last day of use, which never goes back. Changes nothing if the token was revoked. */
 export const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
-  const present = get<PatItem>(tokenKey(meta.key, data.patId))
+  const present = get(tokens.key(meta.key, data.patId))
   if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date) return NOTHING
   return { items: [{ ...bare(present), lastUsedAt: data.date }] }
 }
 
 /** The token of a person who is forgotten is revoked: its name was theirs. */
 export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] =>
-  [removed(item), { ...goneTokenKey(user, item.SK.slice(TOKENS.length)), revokedAt: at } satisfies GonePatItem]
+  [removed(item), { ...goneTokens.key(user, item.SK.slice(tokens.prefix.length)), revokedAt: at } satisfies GonePatItem]

@@ -2,15 +2,15 @@ import type { ApiUsageSampled } from '../../schemas/generated/common.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { dayNumberOf, startOf } from '../../projections/instant.ts'
 import type { UsageItem } from '../../projections/access/items.ts'
-import { usageKey } from '../../projections/access/keys.ts'
+import { usages } from '../../projections/access/keys.ts'
 import { heardBefore, hearing } from './heard.ts'
 import { refuse } from './refusal.ts'
 
-/** Counts stay for this long after their UTC day, then the table may clear them away. */
+/** Counts expire this many days after the end of their UTC day. */
 const KEPT_DAYS = 35
 const MAX_COUNT = 1e12
 
-/** A sample stands for `weight` requests: it was drawn by a hash, so every replay draws the same. */
+/** Adds a sampled request to the counts of its day. It counts as `weight` requests. */
 export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
   const { data: { date, reads, writes, weight }, meta } = event
   const day = dayNumberOf(date)
@@ -19,7 +19,7 @@ export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
   }
   const ttl = startOf(day + 1 + KEPT_DAYS) / 1000
   if (ttl * 1000 <= meta.occurredAt) return NOTHING
-  const key = usageKey(meta.key, date)
+  const key = usages.key(meta.key, date)
   const before = get<UsageItem>(key)
   if (heardBefore(before?._heard, event)) return DUPLICATE
   const item: UsageItem = {

@@ -1,7 +1,7 @@
 import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
 import { removed, type Change, type Derived, type Get, type Result, type Timer } from '../../projections/projection.ts'
 
-/** What one event does, while it is being decided: what was written before is read again, and what stays as it was is not written. */
+/** Collects the changes of one event. `get` returns items as this event changed them so far. The result omits items that did not change. */
 export interface Work {
   readonly get: Get
   put(item: Item): void

@@ -1,7 +1,7 @@
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
 import type { BalanceDayItem, BalanceItem, CreditItem, EntryItem, Minor, Standing } from '../../projections/expenses/items.ts'
-import { balanceDayKey, balanceKey, creditKey } from '../../projections/expenses/keys.ts'
+import { balances, credits, dayBalances } from '../../projections/expenses/keys.ts'
 import { negative, plus } from '../../projections/expenses/money.ts'
 import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
 import type { Work } from '../access/work.ts'
@@ -59,7 +59,7 @@ export const negated = ({ currency, exponent, moves, owed }: Contribution): Cont
 
 /** What was paid with other decimals cannot be added. */
 export const exponentFits = (work: Pick<Work, 'get'>, group: string, { currency, exponent }: Pick<Contribution, 'currency' | 'exponent'>): Refused | undefined => {
-  const balance = work.get<BalanceItem>(balanceKey(group, currency))
+  const balance = work.get(balances.key(group, currency))
   if (balance === undefined || balance.exponent === exponent) return undefined
   return refuse('exponent-changed', `${currency} has ${balance.exponent} decimals in group ${group}, and this has ${exponent}.`)
 }
@@ -76,7 +76,7 @@ export interface Moved {
  */
 export const contribute = (work: Work, group: string, occurredAt: number, contributions: readonly Contribution[]): Moved | Refused => {
   const currencies = [...new Set(contributions.map(({ currency }) => currency))]
-  const befores = currencies.map((currency) => work.get<BalanceItem>(balanceKey(group, currency))?.changedAt ?? '')
+  const befores = currencies.map((currency) => work.get(balances.key(group, currency))?.changedAt ?? '')
   const at = [isoOf(occurredAt), ...befores].reduce((latest, each) => (each > latest ? each : latest))
   const moved: { [currency: string]: Deltas } = {}
   for (const currency of currencies) {
@@ -115,13 +115,13 @@ interface Movement {
 const MOST_STANDINGS = 2 * MOST_MEMBERS
 
 const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): boolean => {
-  const before = work.get<BalanceItem>(balanceKey(group, currency))
+  const before = work.get(balances.key(group, currency))
   const members = standingsAfter(before?.members ?? {}, deltas)
   if (before !== undefined && before.changedAt.slice(0, 10) < at.slice(0, 10)) {
     const day = before.changedAt.slice(0, 10)
-    work.put({ ...bare(before), ...balanceDayKey(group, currency, day), day } satisfies BalanceDayItem)
+    work.put({ ...bare(before), ...dayBalances.key(group, currency, day), day } satisfies BalanceDayItem)
   }
-  work.put({ currency, exponent, members, changedAt: at, ...balanceKey(group, currency) } satisfies BalanceItem)
+  work.put({ currency, exponent, members, changedAt: at, ...balances.key(group, currency) } satisfies BalanceItem)
   return Object.keys(members).length <= MOST_STANDINGS
 }
 
@@ -129,7 +129,7 @@ const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): 
 const credit = (work: Work, group: string, contributions: readonly Contribution[]): void => {
   for (const { currency, exponent, owed: debts } of contributions) {
     for (const payerId of new Set(debts.map(({ payer }) => payer))) {
-      const key = creditKey(group, currency, payerId)
+      const key = credits.key(group, currency, payerId)
       const owed: { [user: string]: Minor } = { ...work.get<CreditItem>(key)?.owed }
       for (const { user, minor } of debts.filter(({ payer }) => payer === payerId)) {
         const sum = plus(Object.hasOwn(owed, user) ? (owed[user] ?? 0) : 0, minor)

@@ -1,7 +1,7 @@
 import type { ChatLinked, ChatLinkedData, ChatUnlinked } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { ChatItem } from '../../projections/expenses/items.ts'
-import { chatKey, chatLogKey, isChatId, isId } from '../../projections/expenses/keys.ts'
+import { chatLogKey, chats, isChatId, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import type { Work } from '../access/work.ts'
 
@@ -18,17 +18,17 @@ export const unlinkChat = (work: Work, chatId: string, groupId: string): void =>
 export const chatLinked = (event: ChatLinked, get: Get): Result => {
   const { chatId, groupId, moved } = event.data
   if (!isOfChat(event) || !isId(groupId)) return NOTHING
-  const before = get<ChatItem>(chatKey(chatId))
+  const before = get(chats.key(chatId))
   if (heardBefore(before?._heard, event)) return DUPLICATE
-  return { items: [{ ...chatKey(chatId), chatId, groupId: moved ? groupId : (before?.groupId ?? groupId), _heard: hearing(before?._heard, event) } satisfies ChatItem] }
+  return { items: [{ ...chats.key(chatId), chatId, groupId: moved ? groupId : (before?.groupId ?? groupId), _heard: hearing(before?._heard, event) } satisfies ChatItem] }
 }
 
 export const chatUnlinked = (event: ChatUnlinked, get: Get): Result => {
   const { chatId, groupId } = event.data
-  const before = isOfChat(event) ? get<ChatItem>(chatKey(chatId)) : undefined
+  const before = isOfChat(event) ? get(chats.key(chatId)) : undefined
   if (before === undefined || before.groupId !== groupId) return NOTHING
   if (heardBefore(before._heard, event)) return DUPLICATE
-  return { items: [{ ...chatKey(chatId), chatId, groupId: null, _heard: hearing(before._heard, event) } satisfies ChatItem] }
+  return { items: [{ ...chats.key(chatId), chatId, groupId: null, _heard: hearing(before._heard, event) } satisfies ChatItem] }
 }
 
 const isOfChat = ({ data: { chatId }, meta: { key } }: ChatLinked | ChatUnlinked): boolean => isChatId(chatId) && chatLogKey(chatId) === key

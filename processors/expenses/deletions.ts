@@ -3,7 +3,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
 import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem } from '../../projections/expenses/items.ts'
-import { deletedExpenseKey } from '../../projections/expenses/keys.ts'
+import { deletedExpenses } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { expenseHeld, settled } from './expenses.ts'
@@ -22,7 +22,7 @@ export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   const [work, deletedAt] = [startWork(get), isoOf(meta.occurredAt)]
   const kept = { ...bare(expense), _heard: hearing(expense._heard, event) }
   work.put({ PK, SK, at, state: 'deleted', deletedAt } satisfies ExpenseNameItem)
-  work.put({ expense: kept, deletedAt, deletedBy: meta.actorId, ...deletedExpenseKey(meta.key, deletedAt, expense.id) } satisfies DeletedExpenseItem)
+  work.put({ expense: kept, deletedAt, deletedBy: meta.actorId, ...deletedExpenses.key(meta.key, deletedAt, expense.id) } satisfies DeletedExpenseItem)
   return settled(work, event, { kind: 'expense-deleted', before: expense, after: undefined })
 }
 
@@ -37,7 +37,7 @@ export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
   if (forbidden !== undefined) return forbidden
   const work = startWork(get)
   work.put({ PK, SK, at, state: 'present' } satisfies ExpenseNameItem)
-  work.remove(deletedExpenseKey(event.meta.key, deletedAt, expense.id))
+  work.remove(deletedExpenses.key(event.meta.key, deletedAt, expense.id))
   return settled(work, event, { kind: 'expense-restored', before: undefined, after: { ...expense, _heard: hearing(expense._heard, event) } })
 }
 

@@ -2,8 +2,8 @@ import { FORGOTTEN } from '../../schemas/event.ts'
 import type { ExpenseRecorded, ExpenseRevised, Split } from '../../schemas/generated/expenses.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
-import type { ExpenseItem, GroupItem, MemberItem, ParticipantItem, SplitValue } from '../../projections/expenses/items.ts'
-import { EXPENSES, memberKey, ofUser, OWES, participantKey } from '../../projections/expenses/keys.ts'
+import type { ExpenseItem, GroupItem, ParticipantItem, SplitValue } from '../../projections/expenses/items.ts'
+import { expenses, members, ofUser, OWES, participants } from '../../projections/expenses/keys.ts'
 import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
 import type { Work } from '../access/work.ts'
 
@@ -16,9 +16,9 @@ interface Place {
 /** The fields of an expense that its newest event sets, with the present names and title (E-k). */
 export const spending = (work: Work, { data, meta, personal }: ExpenseRecorded | ExpenseRevised, { group, spentAt, id }: Place) => {
   const { payerId, amountMinor, currency, exponent, splitType, splits, category } = data
-  const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null
+  const nameOf = (user: string): string | null => work.get(members.key(meta.key, user))?.name ?? null
   return {
-    GSI3PK: ofUser(payerId), GSI3SK: `${EXPENSES}${spentAt}#${id}`, groupTitle: group.title, spentAt,
+    GSI3PK: ofUser(payerId), GSI3SK: `${expenses.prefix}${spentAt}#${id}`, groupTitle: group.title, spentAt,
     payerId, payerName: nameOf(payerId), amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, splitType, category,
     splits: splits.map((split) => splitValue(split, exponent, nameOf(split.userId))),
     description: personal === null || personal === FORGOTTEN ? null : personal.description,
@@ -40,7 +40,7 @@ export const putExpense = (work: Work, expense: ExpenseItem): void => {
 
 export const removeExpense = (work: Work, expense: ExpenseItem): void => {
   work.remove(expense)
-  for (const { userId } of owing(expense)) work.remove(participantKey(expense.groupId, expense.id, userId))
+  for (const { userId } of owing(expense)) work.remove(participants.key(expense.groupId, expense.id, userId))
 }
 
 const owing = ({ payerId, splits }: ExpenseItem): readonly SplitValue[] => splits.filter(({ userId, amountMinor }) => userId !== payerId && amountMinor !== 0)
@@ -50,6 +50,6 @@ const participantOf = (expense: ExpenseItem, { userId, userName, amount, amountM
   // Its key comes last: what follows a spread in a literal costs a microsecond each.
   return {
     GSI1PK: ofUser(userId), GSI1SK: `${OWES}${spentAt}#${id}`, expenseId: id, groupId, groupTitle, userId, userName, amount, amountMinor, currency, exponent, payerId, payerName, description, describedBy,
-    totalAmount: expense.amount, totalMinor: expense.amountMinor, spentAt, createdAt, revision, ...participantKey(groupId, id, userId),
+    totalAmount: expense.amount, totalMinor: expense.amountMinor, spentAt, createdAt, revision, ...participants.key(groupId, id, userId),
   }
 }

@@ -2,8 +2,8 @@ import { FORGOTTEN } from '../../schemas/event.ts'
 import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, MAX_CHANGES, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
-import { deletedExpenseKey, expenseKey, expenseNamed, expenseNameKey, historyOf, isId } from '../../projections/expenses/keys.ts'
+import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
+import { deletedExpenses, expenseNamed, expenseNames, expenses, historyOf, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
@@ -20,16 +20,16 @@ export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
   if (!isId(id)) return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
-  if (get(expenseNameKey(meta.key, id)) !== undefined) return DUPLICATE
+  if (get(expenseNames.key(meta.key, id)) !== undefined) return DUPLICATE
   const work = startWork(get)
   const refused = misfit(work, event)
   if (refused !== undefined) return refused
   const at = isoOf(spentAt)
   const expense: ExpenseItem = {
     GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: isoOf(meta.occurredAt), createdBy: meta.actorId, revision: 1, _heard: hearing(undefined, event),
-    ...spending(work, event, { group, spentAt: at, id }), ...(rowHash !== null && { rowHash }), ...expenseKey(meta.key, at, id),
+    ...spending(work, event, { group, spentAt: at, id }), ...(rowHash !== null && { rowHash }), ...expenses.key(meta.key, at, id),
   }
-  work.put({ at, state: 'present', ...expenseNameKey(meta.key, id) } satisfies ExpenseNameItem)
+  work.put({ at, state: 'present', ...expenseNames.key(meta.key, id) } satisfies ExpenseNameItem)
   return settled(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
@@ -49,7 +49,7 @@ export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   if (refused !== undefined) return refused
   const spentAt = data.spentAt === null ? name.at : isoOf(data.spentAt)
   work.put({ ...name, at: spentAt } satisfies ExpenseNameItem)
-  const after = { ...before, ...spending(work, event, { group, spentAt, id: before.id }), ...expenseKey(event.meta.key, spentAt, before.id), revision: data.revision, _heard: hearing(before._heard, event) }
+  const after = { ...before, ...spending(work, event, { group, spentAt, id: before.id }), ...expenses.key(event.meta.key, spentAt, before.id), revision: data.revision, _heard: hearing(before._heard, event) }
   return settled(work, event, { kind: 'expense-revised', before, after, reason: event.personal === null || event.personal === FORGOTTEN ? null : event.personal.reason })
 }
 
@@ -64,8 +64,8 @@ export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | E
   const { data: { expenseId: id }, meta: { key: group } } = event
   const item = changeableGroup(event, get)
   if ('refusal' in item) return item
-  const name = isId(id) ? get<ExpenseNameItem>(expenseNameKey(group, id)) : undefined
-  const expense = name && (name.state === 'deleted' ? get<DeletedExpenseItem>(deletedExpenseKey(group, name.deletedAt, id))?.expense : get<ExpenseItem>(expenseKey(group, name.at, id)))
+  const name = isId(id) ? get(expenseNames.key(group, id)) : undefined
+  const expense = name && (name.state === 'deleted' ? get(deletedExpenses.key(group, name.deletedAt, id))?.expense : get(expenses.key(group, name.at, id)))
   return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }
 }
 

@@ -1,9 +1,9 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
-import { TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { bare, keyOf, type Item, type Key, type Value } from '../../projections/item.ts'
 import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import { groupPartition, MEMBERS, profileKey } from '../../projections/expenses/keys.ts'
+import { groupPartition, members, profiles } from '../../projections/expenses/keys.ts'
 import { tokenForgotten } from '../access/tokens.ts'
 import { startWork } from '../access/work.ts'
 import { withdraw } from './roster.ts'
@@ -43,7 +43,7 @@ export const personForgotten = (event: PersonForgotten, get: Get): Result => {
 const without = (item: Item | undefined, subject: string, at: string): readonly Change[] => {
   if (item === undefined) return []
   if (isTokenOf(item, subject)) return tokenForgotten(subject, item, at)
-  return item.SK.startsWith(TOKENS) ? [] : [wordless(bare(item), subject)]
+  return item.SK.startsWith(tokens.prefix) ? [] : [wordless(bare(item), subject)]
 }
 
 const wordless = (item: Item, subject: string): Item => {
@@ -60,7 +60,7 @@ export const personalItems: PersonalItems = {
   holds: (item, subject) => isTokenOf(item, subject) || hasWords(item, subject),
 }
 
-const isTokenOf = ({ PK, SK }: Item, subject: string): boolean => PK === userPartition(subject) && SK.startsWith(TOKENS)
+const isTokenOf = ({ PK, SK }: Item, subject: string): boolean => PK === userPartition(subject) && SK.startsWith(tokens.prefix)
 
 const hasWords = (item: Item, subject: string): boolean =>
   wordsIn(item, subject).length > 0
@@ -75,7 +75,7 @@ const wordsIn = (item: Item, subject: string): readonly string[] => {
 }
 
 /** Their row in a group, or their profile. */
-const isRowOf = ({ PK, SK }: Item, subject: string): boolean => SK === MEMBERS + subject || (SK === profileKey(subject).SK && PK === profileKey(subject).PK)
+const isRowOf = ({ PK, SK }: Item, subject: string): boolean => SK === members.prefix + subject || (SK === profiles.key(subject).SK && PK === profiles.key(subject).PK)
 
 /** The expense in a DeletedExpenseItem. */
 const isKept = (value: Value | undefined): value is Item => typeof value === 'object' && value !== null && 'SK' in value

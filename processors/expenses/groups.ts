@@ -2,7 +2,7 @@ import type { GroupChatMigrated, GroupCreated, GroupCurrencyChanged, GroupRename
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { EntryKind, GroupItem } from '../../projections/expenses/items.ts'
-import { groupKey, isChatId, isId } from '../../projections/expenses/keys.ts'
+import { groups, isChatId, isId } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { linkChat, unlinkChat } from './chats.ts'
@@ -19,12 +19,12 @@ export const groupCreated = (event: GroupCreated, get: Get): Result => {
   const createdBy = meta.subjectId ?? meta.actorId
   const creator = isImported(event) ? null : createdBy
   if (!isId(meta.key) || !isTitle(title) || !isCurrency(currency) || (chatId !== null && !isChatId(chatId)) || (createdBy !== null && !isId(createdBy))) return invalid
-  const known = get<GroupItem>(groupKey(meta.key))
+  const known = get(groups.key(meta.key))
   if (heardBefore(known?._heard, event)) return DUPLICATE
   if (known !== undefined) return refuse('group-exists', `There is a group ${meta.key} already; change it, or choose another id.`)
   const [work, at] = [startWork(get), isoOf(meta.occurredAt)]
   const group: GroupItem = {
-    ...groupKey(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy, ownerId: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
+    ...groups.key(meta.key), id: meta.key, chatId, title, currency, createdAt: at, createdBy, ownerId: creator, memberCount: creator === null ? 0 : 1, simplify: true, _heard: hearing(undefined, event),
   }
   work.put(group)
   if (creator !== null) {

@@ -3,7 +3,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf } from '../../projections/instant.ts'
 import { isHash } from '../../projections/access/keys.ts'
 import type { GroupItem, Invitation, InvitationsItem, MemberItem } from '../../projections/expenses/items.ts'
-import { invitationsKey, isId, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
+import { invitations, isId, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
@@ -13,7 +13,7 @@ import { changeableGroup, inactiveRefusal, ownerOnly } from './rights.ts'
 const MOST_INVITATIONS = 20
 const MOST_VALID_MS = 30 * 86_400_000
 
-const invitationsOf = (get: Get, group: string): InvitationsItem => get<InvitationsItem>(invitationsKey(group)) ?? { ...invitationsKey(group), open: [], next: 0, _heard: [] }
+const invitationsOf = (get: Get, group: string): InvitationsItem => get(invitations.key(group)) ?? { ...invitations.key(group), open: [], next: 0, _heard: [] }
 
 /** The number of the group's next invitation. */
 export const nextInvitation = (get: Get, group: string): number => invitationsOf(get, group).next

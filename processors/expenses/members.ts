@@ -2,8 +2,8 @@ import type { GroupMemberRemoved, MemberJoined, MemberLeft, MemberProfileChanged
 import { FORGOTTEN } from '../../schemas/event.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, GROUPS_OF_USER, isId, LEFT_BY_USER, memberKey, ofUser, REMOVED_FROM, telegramIdOf, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
+import type { MemberItem } from '../../projections/expenses/items.ts'
+import { groups, GROUPS_OF_USER, isId, LEFT_BY_USER, members, ofUser, REMOVED_FROM, TELEGRAM_SOURCE, telegramIdOf } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { enter } from './entries.ts'
@@ -20,15 +20,15 @@ export const MOST_MEMBERS = 1000
 const indexed = (group: string, user: string, prefix: string) => ({ GSI1PK: ofUser(user), GSI1SK: prefix + group })
 
 export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> =>
-  ({ ...memberKey(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...indexed(group, user, GROUPS_OF_USER) })
+  ({ ...members.key(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...indexed(group, user, GROUPS_OF_USER) })
 
 /** A person joins for the first time, or again. The event of somebody who is a member already only changes their name: a chat and an app can report the same person. */
 export const memberJoined = (event: MemberJoined, get: Get): Result => {
   const { data: { userId }, meta } = event
-  const group = get<GroupItem>(groupKey(meta.key))
+  const group = get(groups.key(meta.key))
   if (group === undefined) return noGroup(meta.key)
   if (!isId(userId)) return refuse('member-invalid', 'A member is named by an id of 1 to 64 letters, digits and _ . : @ -')
-  const before = get<MemberItem>(memberKey(meta.key, userId))
+  const before = get(members.key(meta.key, userId))
   if (heardBefore(before?._heard, event)) return DUPLICATE
   const isNew = before === undefined || before.leftAt !== undefined
   const refused = archivedRefusal(event, group) ?? (isNew ? admissionRefusal(event, get, { group, before }) : undefined)
@@ -51,7 +51,7 @@ export const memberLeft = (event: MemberLeft, get: Get): Result => {
   const { data: { userId }, meta } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
   if (before === undefined) return stranger(meta.key, userId)
   if (heardBefore(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
   const work = startWork(get)
@@ -67,7 +67,7 @@ export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result 
   const { data: { userId }, meta } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
   const isByChat = meta.source === TELEGRAM_SOURCE
   const forbidden = isByChat ? undefined : ownerOnly(event, group)
   if (forbidden !== undefined) return forbidden
@@ -102,7 +102,7 @@ const renewed = (event: MemberProfileChanged | WalletSet, get: Get, told: Partia
   const { data: { userId }, meta } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  const before = isId(userId) ? get<MemberItem>(memberKey(meta.key, userId)) : undefined
+  const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
   if (before === undefined) return stranger(meta.key, userId)
   if (heardBefore(before._heard, event)) return DUPLICATE
   const work = startWork(get)

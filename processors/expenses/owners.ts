@@ -2,7 +2,7 @@ import type { GroupArchived, GroupOwnerChanged, GroupUnarchived } from '../../sc
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { EntryKind, GroupItem } from '../../projections/expenses/items.ts'
-import { groupKey } from '../../projections/expenses/keys.ts'
+import { groups } from '../../projections/expenses/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
@@ -39,7 +39,7 @@ interface OwnersChange {
 }
 
 const ownersChange = (event: GroupArchived | GroupUnarchived, get: Get, { kind, isDone, change }: OwnersChange): Result => {
-  const group = get<GroupItem>(groupKey(event.meta.key))
+  const group = get(groups.key(event.meta.key))
   if (group === undefined) return noGroup(event.meta.key)
   if (heardBefore(group._heard, event)) return DUPLICATE
   const forbidden = ownerOnly(event, group)

@@ -3,7 +3,7 @@ import type { MemberJoinedPersonal, ProfileTold } from '../../schemas/generated/
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { ProfileItem } from '../../projections/expenses/items.ts'
-import { isId, profileKey, telegramIdOf } from '../../projections/expenses/keys.ts'
+import { isId, profiles, telegramIdOf } from '../../projections/expenses/keys.ts'
 import type { Work } from '../access/work.ts'
 
 export type Profile = Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'>
@@ -28,8 +28,8 @@ export const tellProfile = (work: Work, event: Event<string, unknown, MemberJoin
 export const profileTold = (event: ProfileTold, get: Get): Result => {
   const { data, meta: { key: user } } = event
   const profile = isId(user) ? profileIn(event, user) : undefined
-  const before = get<ProfileItem>(profileKey(user))
+  const before = get(profiles.key(user))
   const toldAt = isoOf(data.at)
   if (profile === undefined || (before !== undefined && before.toldAt >= toldAt)) return NOTHING
-  return { items: [{ ...profileKey(user), id: user, telegramId: telegramIdOf(user), ...profile, toldAt } satisfies ProfileItem] }
+  return { items: [{ ...profiles.key(user), id: user, telegramId: telegramIdOf(user), ...profile, toldAt } satisfies ProfileItem] }
 }

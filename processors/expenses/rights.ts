@@ -1,16 +1,16 @@
 import { DERIVED_SOURCE, type Event } from '../../schemas/event.ts'
 import { IMPORT_SOURCE } from '../../projections/importing.ts'
 import type { Get } from '../../projections/projection.ts'
-import type { GroupItem, MemberItem } from '../../projections/expenses/items.ts'
-import { groupKey, memberKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { leftGroup, noGroup, refuse, type Refused } from './refusal.ts'
+import type { GroupItem } from '../../projections/expenses/items.ts'
+import { groups, members, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {
   const { key, actorId } = event.meta
-  const group = get<GroupItem>(groupKey(key))
+  const group = get(groups.key(key))
   if (group === undefined) return noGroup(key)
-  const isRemoved = actorId !== null && isCommand(event) && get<MemberItem>(memberKey(key, actorId))?.removedAt !== undefined
+  const isRemoved = actorId !== null && isCommand(event) && get(members.key(key, actorId))?.removedAt !== undefined
   return archivedRefusal(event, group) ?? (isRemoved ? membersOnly(key) : group)
 }
 
@@ -22,7 +22,7 @@ export const membersOnly = (group: string): Refused => refuse('members-only', `O
 
 /** Refuses a person who is not a member, with the codes of the edge: `member-left` if they left, `members-only` otherwise. */
 export const inactiveRefusal = (get: Get, group: string, user: string): Refused | undefined => {
-  const member = get<MemberItem>(memberKey(group, user))
+  const member = get(members.key(group, user))
   if (member === undefined || member.removedAt !== undefined) return membersOnly(group)
   return member.leftAt === undefined ? undefined : leftGroup(user, group, member.leftAt)
 }

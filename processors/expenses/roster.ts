@@ -1,6 +1,6 @@
 import { isoOf } from '../../projections/instant.ts'
-import type { GroupItem, InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
-import { groupKey, invitationsKey, rosterKey } from '../../projections/expenses/keys.ts'
+import type { InvitationsItem, RosterItem } from '../../projections/expenses/items.ts'
+import { groups, invitations, rosters } from '../../projections/expenses/keys.ts'
 import { compareText } from '../../projections/order.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { Work } from '../access/work.ts'
@@ -8,8 +8,8 @@ import { isImported } from './rights.ts'
 
 /** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
 export const enroll = (work: Work, group: string, user: string, joinedAt: string): void => {
-  work.put({ ...rosterKey(group), members: { ...work.get<RosterItem>(rosterKey(group))?.members, [user]: joinedAt } } satisfies RosterItem)
-  const item = work.get<GroupItem>(groupKey(group))
+  work.put({ ...rosters.key(group), members: { ...work.get(rosters.key(group))?.members, [user]: joinedAt } } satisfies RosterItem)
+  const item = work.get(groups.key(group))
   if (item !== undefined && item.ownerId === null) work.put({ ...item, ownerId: user })
 }
 
@@ -19,13 +19,13 @@ export const enroll = (work: Work, group: string, user: string, joinedAt: string
  */
 export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): void => {
   const { key: group, occurredAt } = event.meta
-  const roster = work.get<RosterItem>(rosterKey(group))
+  const roster = work.get(rosters.key(group))
   const members = Object.fromEntries(Object.entries(roster?.members ?? {}).filter(([id]) => id !== user))
   if (roster !== undefined) work.put({ ...roster, members } satisfies RosterItem)
-  const item = work.get<GroupItem>(groupKey(group))
+  const item = work.get(groups.key(group))
   if (item?.ownerId === user) work.put({ ...item, ownerId: firstOf(members), ...(!isImported(event) && { ownerSince: isoOf(occurredAt) }) })
-  const invitations = work.get<InvitationsItem>(invitationsKey(group))
-  if (invitations !== undefined) work.put({ ...invitations, open: invitations.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
+  const invited = work.get(invitations.key(group))
+  if (invited !== undefined) work.put({ ...invited, open: invited.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
 }
 
 /** Members who joined at the same time are ordered by id. */

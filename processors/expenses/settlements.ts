@@ -1,8 +1,8 @@
 import type { SettlementConfirmed, SettlementFailed, SettlementProposed } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { EntryItem, GroupItem, MemberItem, ReceivedItem, SettlementItem, SettlementNameItem } from '../../projections/expenses/items.ts'
-import { isId, isTxHash, memberKey, ofUser, RECEIVED, receivedKey, settlementKey, settlementNamed, settlementNameKey, SETTLEMENTS } from '../../projections/expenses/keys.ts'
+import type { EntryItem, GroupItem, ReceivedItem, SettlementItem, SettlementNameItem } from '../../projections/expenses/items.ts'
+import { isId, isTxHash, members, ofUser, received, settlementNamed, settlementNames, settlements } from '../../projections/expenses/keys.ts'
 import { commentOf } from '../../projections/expenses/comments.ts'
 import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
@@ -20,13 +20,13 @@ export const settlementProposed = (event: SettlementProposed, get: Get): Result 
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
   if (!isId(id) || (txHash !== null && !isTxHash(txHash))) return refuse('settlement-invalid', 'A settlement has an id of 1 to 64 letters, digits and _ . : @ -, and perhaps the hash of a transaction.')
-  if (get(settlementNameKey(meta.key, id)) !== undefined) return DUPLICATE
+  if (get(settlementNames.key(meta.key, id)) !== undefined) return DUPLICATE
   if (fromUserId === toUserId) return refuse('settlement-to-self', 'Nobody pays themselves.')
   const work = startWork(get)
   const refused = sumMisfit(amountMinor, data) ?? exponentFits(work, meta.key, data) ?? strangerAmong(work, meta.key, [fromUserId, toUserId])
   if (refused !== undefined) return refused
   const settlement = proposed(work, event, group)
-  work.put({ ...settlementNameKey(meta.key, id), at: settlement.createdAt } satisfies SettlementNameItem)
+  work.put({ ...settlementNames.key(meta.key, id), at: settlement.createdAt } satisfies SettlementNameItem)
   putSettlement(work, settlement)
   enter(work, event, 'settlement-proposed', entryOf(settlement))
   return work.result()
@@ -34,10 +34,10 @@ export const settlementProposed = (event: SettlementProposed, get: Get): Result 
 
 const proposed = (work: Work, event: SettlementProposed, group: GroupItem): SettlementItem => {
   const { data: { settlementId: id, fromUserId, toUserId, amountMinor, currency, exponent, txHash, proposedAt, rowHash }, meta } = event
-  const nameOf = (user: string): string | null => work.get<MemberItem>(memberKey(meta.key, user))?.name ?? null
+  const nameOf = (user: string): string | null => work.get(members.key(meta.key, user))?.name ?? null
   const at = isoOf(proposedAt)
   return {
-    ...settlementKey(meta.key, at, id), GSI2PK: settlementNamed(id), GSI2SK: meta.key, GSI3PK: ofUser(fromUserId), GSI3SK: `${SETTLEMENTS}${at}#${id}`,
+    ...settlements.key(meta.key, at, id), GSI2PK: settlementNamed(id), GSI2SK: meta.key, GSI3PK: ofUser(fromUserId), GSI3SK: `${settlements.prefix}${at}#${id}`,
     id, groupId: meta.key, groupTitle: group.title, fromUserId, fromUserName: nameOf(fromUserId), toUserId, toUserName: nameOf(toUserId),
     amount: decimalNumber(amountMinor, exponent), amountMinor: wholeOf(amountMinor), currency, exponent, txHash, status: 'pending', comment: commentOf(meta.key, id),
     createdAt: at, createdBy: meta.actorId, ...(rowHash !== null && { rowHash }), _heard: hearing(undefined, event),
@@ -81,8 +81,8 @@ const settlementHeld = (get: Get, event: SettlementConfirmed | SettlementFailed)
   const { data: { settlementId: id }, meta: { key: group } } = event
   const item = changeableGroup(event, get)
   if ('refusal' in item) return item
-  const name = isId(id) ? get<SettlementNameItem>(settlementNameKey(group, id)) : undefined
-  const settlement = name && get<SettlementItem>(settlementKey(group, name.at, id))
+  const name = isId(id) ? get(settlementNames.key(group, id)) : undefined
+  const settlement = name && get(settlements.key(group, name.at, id))
   return settlement ?? refuse('settlement-not-found', `There is no settlement ${id} in group ${group}.`)
 }
 
@@ -93,7 +93,7 @@ const putSettlement = (work: Work, settlement: SettlementItem): void => {
   work.put(settlement)
   const { PK: _, SK: __, GSI2PK: ___, GSI2SK: ____, _heard, ...body } = settlement
   const { groupId, id, toUserId, createdAt } = settlement
-  work.put({ ...body, ...receivedKey(groupId, id, toUserId), GSI3PK: ofUser(toUserId), GSI3SK: `${RECEIVED}${createdAt}#${id}` } satisfies ReceivedItem)
+  work.put({ ...body, ...received.key(groupId, id, toUserId), GSI3PK: ofUser(toUserId), GSI3SK: `${received.prefix}${createdAt}#${id}` } satisfies ReceivedItem)
 }
 
 const entryOf = ({ id, fromUserId, toUserId, currency, exponent, amountMinor }: SettlementItem): Partial<EntryItem> =>

@@ -1,6 +1,6 @@
 import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/expenses.ts'
-import type { ExpenseItem, MemberItem } from '../../projections/expenses/items.ts'
-import { isId, memberKey } from '../../projections/expenses/keys.ts'
+import type { ExpenseItem } from '../../projections/expenses/items.ts'
+import { isId, members } from '../../projections/expenses/keys.ts'
 import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
 import type { Work } from '../access/work.ts'
 import { exponentFits } from './balances.ts'
@@ -46,7 +46,7 @@ const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | Expense
 export const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
   const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
   const left = users.flatMap((user) => {
-    const leftAt = isId(user) && !stay.has(user) ? work.get<MemberItem>(memberKey(group, user))?.leftAt : undefined
+    const leftAt = isId(user) && !stay.has(user) ? work.get(members.key(group, user))?.leftAt : undefined
     return leftAt === undefined ? [] : [leftGroup(user, group, leftAt)]
   })
   return strangerAmong(work, group, users) ?? left[0]
@@ -54,6 +54,6 @@ export const memberMisfit = (work: Work, group: string, users: readonly string[]
 
 /** Refuses the first of these people who was never a member. */
 export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => {
-  const stranger = users.find((user) => !isId(user) || work.get(memberKey(group, user)) === undefined)
+  const stranger = users.find((user) => !isId(user) || work.get(members.key(group, user)) === undefined)
   return stranger === undefined ? undefined : refuse('member-unknown', `${stranger} was never a member of group ${group}.`)
 }

@@ -2,7 +2,7 @@ import type { TransactionClaimed } from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { TransactionItem } from '../../projections/expenses/items.ts'
-import { isId, isTxHash, transactionKey, transactionLogKey } from '../../projections/expenses/keys.ts'
+import { isId, isTxHash, transactionLogKey, transactions } from '../../projections/expenses/keys.ts'
 import { refuse } from './refusal.ts'
 
 /** Keyed by the transaction: it settles what was named first, and nothing else (E-j). */
@@ -11,11 +11,11 @@ export const transactionClaimed = ({ data, meta }: TransactionClaimed, get: Get)
   if (!isTxHash(txHash) || transactionLogKey(txHash) !== meta.key || !isId(groupId) || !isId(settlementId)) {
     return refuse('transaction-invalid', 'A transaction is claimed under its own hash, for a settlement of a group.')
   }
-  const claim = get<TransactionItem>(transactionKey(txHash))
+  const claim = get(transactions.key(txHash))
   if (claim !== undefined) {
     if (claim.groupId === groupId && claim.settlementId === settlementId) return DUPLICATE
     return refuse('transaction-claimed', `Transaction ${txHash} settles ${claim.settlementId} already.`)
   }
-  const item: TransactionItem = { ...transactionKey(txHash), txHash, groupId, settlementId, claimedAt: isoOf(meta.occurredAt), event: meta.eventId }
+  const item: TransactionItem = { ...transactions.key(txHash), txHash, groupId, settlementId, claimedAt: isoOf(meta.occurredAt), event: meta.eventId }
   return { items: [item], derived: [{ purpose: 'confirmed', event: { type: 'SettlementConfirmed', key: groupId, data: { settlementId, txHash, verifiedAt, confirmedBy } } }] }
 }

@@ -5,7 +5,7 @@ import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../pro
 import { isInstant, isoOf, msOf } from '../../projections/instant.ts'
 import { MACROS, type MealItem } from '../../projections/meals/items.ts'
 import type { Draft } from '../../projections/item.ts'
-import { eatenOf, keyIn, mealSk, uidOf } from '../../projections/meals/keys.ts'
+import { eatenOf, keyIn, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { findMeal, notPresent, redirect, type Found } from './find.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
@@ -20,7 +20,7 @@ export const mealCorrected = (event: MealCorrected, get: Get): Result => {
   const unfit = unfitFor(found.meal, event)
   if (unfit !== undefined) return unfit
   const after = nextRevision(found.meal, event)
-  const wrong = moveTo(after, data) ?? reckon(after, event, get)
+  const wrong = moveTo(after, event) ?? reckon(after, event, get)
   if (wrong !== undefined) return wrong
   const there = after.SK === found.meal.SK ? undefined : get<MealItem>(keyIn(after))
   if (there !== undefined) return refuse('meal-key-taken', `Meal ${there.mealId} lies at this instant and has the same uid.`)
@@ -63,7 +63,7 @@ const replace = (event: Correction, { meal: before, gone }: Extract<Found, { sta
 }
 
 /** The instant, the zone and the day. A day that the user chose stays when only the time moves. */
-const moveTo = (meal: Draft<MealItem>, data: MealCorrectedData): Result | undefined => {
+const moveTo = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Result | undefined => {
   const { eatenAt, tz, utcOffsetMinutes, userDate } = data
   if (eatenAt !== null && !isInstant(eatenAt)) return refuse('eaten-at-out-of-range', 'A meal is eaten between the years 1 and 9998.')
   if (utcOffsetMinutes !== null && !isOffset(utcOffsetMinutes)) {
@@ -72,7 +72,7 @@ const moveTo = (meal: Draft<MealItem>, data: MealCorrectedData): Result | undefi
   if (userDate !== null && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
   if (tz !== null) meal.tz = tz
   if (utcOffsetMinutes !== null) meal.utcOffsetMinutes = utcOffsetMinutes
-  if (eatenAt !== null) meal.SK = mealSk(isoOf(eatenAt), uidOf(meal.mealId))
+  if (eatenAt !== null) meal.SK = meals.key(meta.key, isoOf(eatenAt), uidOf(meal.mealId)).SK
   if (eatenAt !== null || utcOffsetMinutes !== null || userDate !== null) placeOn(meal, dayAfter(meal, data))
   return undefined
 }

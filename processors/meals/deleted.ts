@@ -2,7 +2,7 @@ import type { MealDeleted, MealRestored } from '../../schemas/generated/meals.ts
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
-import { goneMealKey, keyIn } from '../../projections/meals/keys.ts'
+import { goneMeals, keyIn } from '../../projections/meals/keys.ts'
 import { findMeal, homeOf, redirect } from './find.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { refuse } from './refusal.ts'
@@ -14,7 +14,7 @@ export const mealDeleted = (event: MealDeleted, get: Get): Result => {
   const at = isoOf(meta.occurredAt)
   const found = findMeal(meta.key, mealId, get)
   if (found.state === 'deleted') return DUPLICATE
-  const gone = { ...goneMealKey(meta.key, mealId), state: 'deleted', deletedAt: at } as const
+  const gone = { ...goneMeals.key(meta.key, mealId), state: 'deleted', deletedAt: at } as const
   if (found.state === 'present') {
     if (heardBefore(found.meal._heard, event)) return DUPLICATE
     const meal = { ...found.meal, _heard: hearing(found.meal._heard, event) }

@@ -2,7 +2,7 @@ import { bare, type Key } from '../../projections/item.ts'
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import { removed } from '../../projections/projection.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
-import { goneMealKey, mealKey, mealNameOf } from '../../projections/meals/keys.ts'
+import { goneMeals, mealNameOf, meals } from '../../projections/meals/keys.ts'
 import { userPartition } from '../../projections/access/keys.ts'
 import { refuse } from './refusal.ts'
 
@@ -17,7 +17,7 @@ export type Found =
 export const findMeal = (user: string, mealId: string, get: Get): Found => {
   const home = homeOf(user, mealId)
   if (home === undefined) return { state: 'unknown' }
-  const gone = get<GoneMealItem>(goneMealKey(user, mealId))
+  const gone = get(goneMeals.key(user, mealId))
   const atHome = get<MealItem>(home)
   if (gone?.state === 'deleted') return { state: 'deleted', gone }
   const meal = gone === undefined ? atHome : get<MealItem>({ PK: userPartition(user), SK: gone.to })
@@ -27,12 +27,12 @@ export const findMeal = (user: string, mealId: string, get: Get): Found => {
 /** The key that a meal's id implies: where it lies unless it was moved. */
 export const homeOf = (user: string, mealId: string): Key | undefined => {
   const name = mealNameOf(mealId)
-  return name === undefined ? undefined : mealKey(user, name.eaten, name.uid)
+  return name === undefined ? undefined : meals.key(user, name.eaten, name.uid)
 }
 
 /** What a meal that lies at `sk` now leaves under its id: a redirect, unless it is at home. */
 export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
-  const key = goneMealKey(user, meal.mealId)
+  const key = goneMeals.key(user, meal.mealId)
   if (meal.SK !== homeOf(user, meal.mealId)?.SK) {
     return gone?.state === 'moved' && gone.to === meal.SK ? [] : [{ ...key, state: 'moved', to: meal.SK } satisfies GoneMealItem]
   }

@@ -1,10 +1,10 @@
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
-import { TOKENS, userPartition } from '../../projections/access/keys.ts'
+import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { bare, type Draft, type Item } from '../../projections/item.ts'
 import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
-import { GONE_MEALS, MEALS } from '../../projections/meals/keys.ts'
+import { goneMeals, meals } from '../../projections/meals/keys.ts'
 import { tokenForgotten } from '../access/tokens.ts'
 
 /**
@@ -20,9 +20,9 @@ export const personForgotten = ({ data, meta }: PersonForgotten, get: Get): Resu
 
 const without = (user: string, item: Item | undefined, at: string): readonly Change[] => {
   if (item === undefined) return []
-  if (item.SK.startsWith(MEALS)) return [wordless(bare(item as MealItem))]
-  if (item.SK.startsWith(GONE_MEALS)) return [wordlessGone(bare(item as GoneMealItem))]
-  if (!item.SK.startsWith(TOKENS)) return []
+  if (item.SK.startsWith(meals.prefix)) return [wordless(bare(item as MealItem))]
+  if (item.SK.startsWith(goneMeals.prefix)) return [wordlessGone(bare(item as GoneMealItem))]
+  if (!item.SK.startsWith(tokens.prefix)) return []
   return tokenForgotten(user, item, at)
 }
 
@@ -40,8 +40,8 @@ const wordlessGone = (gone: GoneMealItem): GoneMealItem =>
 export const personalItems: PersonalItems = {
   partitions: (user) => [userPartition(user)],
   holds: (item) => {
-    if (item.SK.startsWith(MEALS)) return hasWords(item as MealItem)
-    if (!item.SK.startsWith(GONE_MEALS)) return item.SK.startsWith(TOKENS)
+    if (item.SK.startsWith(meals.prefix)) return hasWords(item as MealItem)
+    if (!item.SK.startsWith(goneMeals.prefix)) return item.SK.startsWith(tokens.prefix)
     const gone = item as GoneMealItem
     return gone.state === 'deleted' && gone.meal !== null && hasWords(gone.meal)
   },

@@ -6,7 +6,7 @@ import { DAY_RULE_VERSION, dayOf, isDay, isElsewhere, isOffset } from '../../pro
 import { isInstant, isoOf } from '../../projections/instant.ts'
 import { FORMAT_VERSION, type GoneMealItem, type MealItem } from '../../projections/meals/items.ts'
 import type { Draft } from '../../projections/item.ts'
-import { goneMealKey, isMealIdOf, mealKey, uidOf } from '../../projections/meals/keys.ts'
+import { goneMeals, isMealIdOf, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
 import { refuse } from './refusal.ts'
@@ -51,9 +51,9 @@ const arrive = (event: Arrival, get: Get): { readonly key: Key; readonly gone: G
   if (!isInstant(data.eatenAt) || !isMealIdOf(data.mealId, eaten)) {
     return { result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`) }
   }
-  const key = mealKey(meta.key, eaten, uidOf(data.mealId))
+  const key = meals.key(meta.key, eaten, uidOf(data.mealId))
   const present = get<MealItem>(key)
-  const gone = get<GoneMealItem>(goneMealKey(meta.key, data.mealId))
+  const gone = get(goneMeals.key(meta.key, data.mealId))
   if (present?.mealId === data.mealId || gone?.state === 'moved' || (gone !== undefined && gone.meal !== null)) return { result: DUPLICATE }
   if (present !== undefined) return { result: refuse('meal-key-taken', `Meal ${present.mealId} was moved to this instant and has the same uid.`) }
   const wrong = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : NONE)

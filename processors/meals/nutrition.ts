@@ -1,7 +1,7 @@
 import type { Get, Result } from '../../projections/projection.ts'
 import type { NutrientAmount } from '../../schemas/generated/meals.ts'
-import type { Amounts, MacroAmounts, NutrientRegistry, TargetsItem } from '../../projections/meals/items.ts'
-import { targetsKey } from '../../projections/meals/keys.ts'
+import type { Amounts, MacroAmounts, NutrientRegistry } from '../../projections/meals/items.ts'
+import { targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_EXTENDED } from '../../projections/meals/nutrients.ts'
 import { refuse } from './refusal.ts'
 
@@ -42,7 +42,7 @@ export const admit = (user: string, { extended, dropped, registryVersion }: Exte
   const already = amounts(dropped)
   if (extended.length === 0) return { extendedNutrients: NO_AMOUNTS, droppedNutrients: already }
   if (registryVersion !== null) return { extendedNutrients: amounts(extended), droppedNutrients: already }
-  const registry: NutrientRegistry = get<TargetsItem>(targetsKey(user))?.nutrientRegistry ?? {}
+  const registry: NutrientRegistry = get(targets.key(user))?.nutrientRegistry ?? {}
   const known = extended.filter(({ name }) => Object.hasOwn(registry, name))
   const unknown = extended.filter(({ name }) => !Object.hasOwn(registry, name))
   return { extendedNutrients: amounts(known), droppedNutrients: amounts([...dropped, ...unknown]) }

@@ -1,8 +1,8 @@
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import { removed } from '../../projections/projection.ts'
 import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
-import { dayPointerKey, eatenOf, summaryKey } from '../../projections/meals/keys.ts'
 import { refuse } from './refusal.ts'
+import { dayPointers, eatenOf, summaries } from '../../projections/meals/keys.ts'
 import { summaryAfter, type DayChange } from './summary.ts'
 
 /** A meal as it was and as it is now; one of them is absent when it comes or goes. */
@@ -32,7 +32,7 @@ export const replaceMeal = (replacement: Replacement, get: Get): Result => {
 /** One summary where the meal stays on its day, two where it changes it; false where a sum would not be exact. */
 const sumUp = (items: Change[], { user, before: minus, after: plus, at }: Replacement, get: Get): boolean => {
   const sum = (day: string, change: DayChange): boolean => {
-    const key = summaryKey(user, day)
+    const key = summaries.key(user, day)
     const summary = summaryAfter(key, get<DaySummaryItem>(key), change)
     if (summary !== undefined) items.push(summary)
     return summary !== undefined
@@ -60,4 +60,4 @@ const pointersAfter = ({ user, before, after }: Replacement): readonly Change[] 
 }
 
 const pointerOf = (user: string, { dayOverridden, userDate, mealId, SK }: MealItem): DayPointerItem | undefined =>
-  dayOverridden ? { ...dayPointerKey(user, { day: userDate, eaten: eatenOf(SK), mealId }), to: SK } : undefined
+  dayOverridden ? { ...dayPointers.key(user, userDate, eatenOf(SK), mealId), to: SK } : undefined

@@ -4,7 +4,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isDay } from '../../projections/meals/day.ts'
 import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/instant.ts'
 import { MACROS, type NutrientDefinition, type NutrientRegistry, type TargetsAsOfItem, type TargetsItem } from '../../projections/meals/items.ts'
-import { targetsAsOfKey, targetsKey } from '../../projections/meals/keys.ts'
+import { dayTargets, targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { isImported, isSeen, markOf } from './seen.ts'
@@ -15,7 +15,7 @@ type Change = TargetsChanged | NutrientRegistryChanged
 /** Null is not said and changes nothing; 0 is said, and disables a target. */
 export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
   const { data, meta } = event
-  const before = get<TargetsItem>(targetsKey(meta.key))
+  const before = get(targets.key(meta.key))
   const unfit = unfitFor(before, event, get)
   if (unfit !== undefined) return unfit
   if (!isDay(data.effectiveFromDate) || data.effectiveFromDate > dayAfter(utcDateOf(meta.occurredAt))) {
@@ -34,7 +34,7 @@ export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
 
 export const nutrientRegistryChanged = (event: NutrientRegistryChanged, get: Get): Result => {
   const { data, meta } = event
-  const before = get<TargetsItem>(targetsKey(meta.key))
+  const before = get(targets.key(meta.key))
   const unfit = unfitFor(before, event, get) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
   if (unfit !== undefined) return unfit
   const after = next(before, event, utcDateOf(meta.occurredAt))
@@ -70,7 +70,7 @@ const unfitFor = (targets: TargetsItem | undefined, event: Change, get: Get): Re
 const next = (before: TargetsItem | undefined, event: Change, from: string): Draft<TargetsItem> => {
   const { key, occurredAt } = event.meta
   return {
-    ...targetsKey(key),
+    ...targets.key(key),
     displayUnit: 'kcal',
     nutrientRegistry: {},
     ...(before && bare(before)),
@@ -85,7 +85,7 @@ const next = (before: TargetsItem | undefined, event: Change, from: string): Dra
 /** The targets of now, and the same as what holds from their day on. */
 const written = (event: Change, after: TargetsItem): Result => {
   const { effectiveFromDate, _heard, ...targets } = after
-  return { items: [after, { ...targets, ...targetsAsOfKey(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem, ...markOf(event)] }
+  return { items: [after, { ...targets, ...dayTargets.key(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem, ...markOf(event)] }
 }
 
 /** Somewhere it is tomorrow already. */

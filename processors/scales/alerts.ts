@@ -2,8 +2,8 @@ import type { AlertAcknowledged, GraceElapsed } from '../../schemas/generated/sc
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { Key } from '../../projections/item.ts'
-import type { AlertItem, DeviceItem, GraceItem, Settings, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
-import { activeAlertKey, ALERT_TYPES, alertHistoryKey, graceKey, isAlertEntity, settingsKey, tapStateKey, type AlertType } from '../../projections/scales/keys.ts'
+import type { AlertItem, DeviceItem, GraceItem, Settings, TapStateItem } from '../../projections/scales/items.ts'
+import { activeAlerts, ALERT_TYPES, type AlertType, graces, isAlertEntity, locationSettings, pastAlerts, tapStates } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { deviceHeld } from './held.ts'
@@ -35,7 +35,7 @@ const DAY_SECONDS = 86_400
 export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean => {
   const { value, threshold, at } = watched
   if (!alarmed) return value < threshold && begin(work, watched)
-  const alert = work.get<AlertItem>(activeAlertKey(watched.loc, watched.type, watched.entity))
+  const alert = work.get(activeAlerts.key(watched.loc, watched.type, watched.entity))
   const isPending = alert !== undefined && isPendingAt(alert, at)
   // An alert fires only while its value is in breach, so a pending one ends at the threshold itself.
   if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS)) return resolve(work, watched, at)
@@ -68,10 +68,10 @@ const begin = (work: Work, watched: Watched): true => {
   const { loc, type, entity, value, threshold, at, grace_secs } = watched
   const started_at = isoOf(at)
   const fireAt = at + grace_secs * 1000
-  const alert: AlertItem = { ...activeAlertKey(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
+  const alert: AlertItem = { ...activeAlerts.key(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
   if (fireAt <= at) return fire(work, watched, alert, at)
   arm(work, watched, { ...alert, _fire_at: fireAt })
-  work.put({ ...graceKey(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
+  work.put({ ...graces.key(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
   return true
 }
 
@@ -98,7 +98,7 @@ export const fire = (work: Work, subject: Subject, { _due_at, ...pending }: Aler
  */
 export const resolve = (work: Work, subject: Subject, at: number): false => {
   const { loc, type, entity } = subject
-  const alert = work.get<AlertItem>(activeAlertKey(loc, type, entity))
+  const alert = work.get(activeAlerts.key(loc, type, entity))
   if (alert === undefined) return false
   work.remove(alert)
   if (isPendingAt(alert, at)) {
@@ -120,14 +120,14 @@ const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
 export const endOf = (alert: AlertItem, at: number): number => Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
 const endGrace = (work: Work, subject: Subject): void => {
-  work.remove(graceKey(subject.loc, subject.entity, subject.type))
+  work.remove(graces.key(subject.loc, subject.entity, subject.type))
   work.arm({ name: timerOf(subject), at: null })
 }
 
 /** S13, S51: the key of a transition is its instant, the alert and the new state. */
 const record = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
 
-const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key => alertHistoryKey(loc, isoOf(at), `${type}#${entity}#${state}`)
+const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key => pastAlerts.key(loc, isoOf(at), `${type}#${entity}#${state}`)
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
@@ -138,11 +138,11 @@ const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   if (subject === undefined) return {}
-  const alert = get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
+  const alert = get(activeAlerts.key(subject.loc, subject.type, subject.entity))
   const work = startWork(get)
   if (alert?.state !== 'pending') work.arm({ name: timerOf(subject), at: null })
   else if (alert.started_at === isoOf(data.started_at) && meta.occurredAt >= (alert._due_at ?? 0)) {
-    const limit = limitOf(settingsOf(get<SettingsItem>(settingsKey(meta.key))), subject.type)
+    const limit = limitOf(settingsOf(get(locationSettings.key(meta.key))), subject.type)
     if ((alert.value ?? 0) < limit) fire(work, subject, alert, meta.occurredAt)
     else endUnfired(work, subject, meta.occurredAt)
   }
@@ -154,7 +154,7 @@ const endUnfired = (work: Work, subject: Subject, at: number): void => {
   resolve(work, subject, at)
   const { loc, type, entity } = subject
   const id = entity.slice(entity.indexOf('#') + 1)
-  const marked = type === 'low_keg' ? work.get<TapStateItem>(tapStateKey(loc, id)) : deviceHeld(work, loc, id)?.item
+  const marked = type === 'low_keg' ? work.get(tapStates.key(loc, id)) : deviceHeld(work, loc, id)?.item
   if (marked === undefined) return
   const { _low, _low_battery, ...rest } = marked as TapStateItem & DeviceItem
   work.put(rest)
@@ -165,7 +165,7 @@ const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): n
 /** An acknowledgement from before the firing was meant for an earlier alert. */
 export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
-  const alert = subject && get<AlertItem>(activeAlertKey(subject.loc, subject.type, subject.entity))
+  const alert = subject && get(activeAlerts.key(subject.loc, subject.type, subject.entity))
   if (subject === undefined || alert?.fired_at === undefined || isoOf(meta.occurredAt) < alert.fired_at) {
     return refuse('alert-not-found', `There is no active alert ${data.type} of ${data.entity}.`)
   }

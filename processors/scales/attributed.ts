@@ -1,6 +1,6 @@
 import type { ReadingReported, TelemetryReported } from '../../schemas/generated/scales.ts'
 import type { DeviceItem, TimelineItem } from '../../projections/scales/items.ts'
-import { isId, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { isId, timelines } from '../../projections/scales/keys.ts'
 import type { Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceSeen } from './held.ts'
@@ -17,7 +17,7 @@ export const attributed = (work: Work, { data, meta: { key: loc } }: ReadingRepo
   const device = deviceSeen(work, { loc, device: data.device_id, epoch: data.epoch, at: data.at })
   if (device === undefined) return { what: 'unknown-device' }
   const tap = tapAt(device._places, data.at)
-  const timeline = tap === null ? undefined : work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  const timeline = tap === null ? undefined : work.get(timelines.key(loc, tap))
   if (tap === null || timeline === undefined) return { what: 'no-tap' }
   return { what: 'read', device, tap, timeline, isGone: timeline.since === null || data.at < timeline.since }
 }

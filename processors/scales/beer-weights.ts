@@ -1,8 +1,8 @@
 import type { BeerKegWeightMeasured, BeerKegWeightsSet } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { BeerItem, BeerKegItem } from '../../projections/scales/items.ts'
-import { beerKegKey, beerKey, isId } from '../../projections/scales/keys.ts'
+import type { BeerKegItem } from '../../projections/scales/items.ts'
+import { beerKegs, beers, isId } from '../../projections/scales/keys.ts'
 import { referenceWeights } from '../../projections/scales/keg-types.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { isAt, unknown } from './beers.ts'
@@ -14,9 +14,9 @@ import { refuse } from './refusal.ts'
 export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result => {
   const { data, meta } = event
   const { loc_id, beer_id, keg_type, gallons, full_lbs, empty_lbs } = data
-  if (!isAt(data, meta.key) || get<BeerItem>(beerKey(loc_id, beer_id)) === undefined) return unknown(data)
+  if (!isAt(data, meta.key) || get(beers.key(loc_id, beer_id)) === undefined) return unknown(data)
   if (!isType(keg_type) || !areWeights(data) || !(gallons > 0 && gallons <= 1000)) return refuse('beer-invalid', 'A type of keg has a name, gallons, and weighs more full than empty.')
-  const key = beerKegKey(loc_id, beer_id, keg_type)
+  const key = beerKegs.key(loc_id, beer_id, keg_type)
   const before = get<BeerKegItem>(key)
   if (heardBefore(before?._heard, event)) return DUPLICATE
   return { items: [{ ...key, keg_type, gallons, full_lbs, empty_lbs, _heard: hearing(before?._heard, event) } satisfies BeerKegItem] }
@@ -34,8 +34,8 @@ const isPlausible = (full_lbs: number, reference: number): boolean => Math.abs(f
 export const beerKegWeightMeasured = (event: BeerKegWeightMeasured, get: Get): Result => {
   const { data, meta } = event
   const { loc_id, beer_id, keg_type, keg_id, full_lbs, at } = data
-  if (!isAt(data, meta.key) || !isType(keg_type) || !isId(keg_id) || !isTime(at) || get<BeerItem>(beerKey(loc_id, beer_id)) === undefined) return NOTHING
-  const key = beerKegKey(loc_id, beer_id, keg_type)
+  if (!isAt(data, meta.key) || !isType(keg_type) || !isId(keg_id) || !isTime(at) || get(beers.key(loc_id, beer_id)) === undefined) return NOTHING
+  const key = beerKegs.key(loc_id, beer_id, keg_type)
   const before = get<BeerKegItem>(key)
   const weights = before ?? referenceWeights(keg_type)
   if (weights === undefined || heardBefore(before?._heard, event)) return NOTHING

@@ -2,7 +2,7 @@ import type { BeerChanged, BeerDefined, BeerRemoved } from '../../schemas/genera
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { BeerItem, GoneBeerItem, LibraryItem } from '../../projections/scales/items.ts'
-import { beerKegKey, beerKey, goneBeerKey, isId, libraryKey, libraryWordKey } from '../../projections/scales/keys.ts'
+import { beerKegs, beers, goneBeers, isId, libraryNames, libraryWords } from '../../projections/scales/keys.ts'
 import { SEEDED_TYPE, referenceWeights } from '../../projections/scales/keg-types.ts'
 import { endingsOf, normalName } from '../../projections/scales/names.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
@@ -23,15 +23,15 @@ export const beerDefined = (event: BeerDefined, get: Get): Result => {
   const { data, meta } = event
   const { beer_id, loc_id, name, style, specific_gravity } = data
   if (!isAt(data, meta.key) || !isName(name) || !isGravity(specific_gravity)) return invalid
-  const known = get<BeerItem>(beerKey(loc_id, beer_id))
-  const gone = get<GoneBeerItem>(goneBeerKey(loc_id, beer_id))
+  const known = get(beers.key(loc_id, beer_id))
+  const gone = get(goneBeers.key(loc_id, beer_id))
   if (heardBefore(known?._heard ?? gone?._heard, event)) return DUPLICATE
   if (known !== undefined) return refuse('beer-exists', `There is a beer ${beer_id} already; change it, or choose another id.`)
   const work = startWork(get)
-  const beer: BeerItem = { ...beerKey(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, defined_by: meta.actorId, _heard: hearing(gone?._heard, event) }
+  const beer: BeerItem = { ...beers.key(loc_id, beer_id), beer_id, loc_id, name, style, specific_gravity, defined_by: meta.actorId, _heard: hearing(gone?._heard, event) }
   for (const item of [beer, ...entriesOf(beer)]) work.put(item)
   if (gone !== undefined) work.remove(gone)
-  const seeded = beerKegKey(loc_id, beer_id, SEEDED_TYPE)
+  const seeded = beerKegs.key(loc_id, beer_id, SEEDED_TYPE)
   if (get(seeded) === undefined) work.put({ ...seeded, keg_type: SEEDED_TYPE, ...referenceWeights(SEEDED_TYPE) })
   return work.result()
 }
@@ -39,7 +39,7 @@ export const beerDefined = (event: BeerDefined, get: Get): Result => {
 /** Kegs keep what they took from it. */
 export const beerChanged = (event: BeerChanged, get: Get): Result => {
   const { data, meta } = event
-  const before = isAt(data, meta.key) ? get<BeerItem>(beerKey(data.loc_id, data.beer_id)) : undefined
+  const before = isAt(data, meta.key) ? get(beers.key(data.loc_id, data.beer_id)) : undefined
   if (before === undefined) return unknown(data)
   if (heardBefore(before._heard, event)) return DUPLICATE
   const after: BeerItem = {
@@ -62,19 +62,19 @@ const rename = (work: Work, before: BeerItem, after: BeerItem): void => {
 
 export const beerRemoved = (event: BeerRemoved, get: Get): Result => {
   const { data, meta } = event
-  const before = isAt(data, meta.key) ? get<BeerItem>(beerKey(data.loc_id, data.beer_id)) : undefined
-  const gone = isAt(data, meta.key) ? get<GoneBeerItem>(goneBeerKey(data.loc_id, data.beer_id)) : undefined
+  const before = isAt(data, meta.key) ? get(beers.key(data.loc_id, data.beer_id)) : undefined
+  const gone = isAt(data, meta.key) ? get(goneBeers.key(data.loc_id, data.beer_id)) : undefined
   if (heardBefore(before?._heard ?? gone?._heard, event) || gone !== undefined) return DUPLICATE
   if (before === undefined) return unknown(data)
   const work = startWork(get)
   for (const item of [before, ...entriesOf(before)]) work.remove(item)
-  work.put({ ...goneBeerKey(data.loc_id, data.beer_id), removed_at: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies GoneBeerItem)
+  work.put({ ...goneBeers.key(data.loc_id, data.beer_id), removed_at: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies GoneBeerItem)
   return work.result()
 }
 
 /** Under its name, to be listed, and under each of its words, to be found. */
 const entriesOf = ({ beer_id, loc_id, name, style }: BeerItem): readonly LibraryItem[] =>
-  [libraryKey(loc_id, normalName(name), beer_id), ...endingsOf(name).map((ending) => libraryWordKey(loc_id, ending, beer_id))].map((key) => ({ ...key, beer_id, loc_id, name, style }))
+  [libraryNames.key(loc_id, normalName(name), beer_id), ...endingsOf(name).map((ending) => libraryWords.key(loc_id, ending, beer_id))].map((key) => ({ ...key, beer_id, loc_id, name, style }))
 
 const isName = (name: string): boolean => name.length <= 200 && normalName(name) !== ''
 

@@ -2,7 +2,7 @@ import type { DeviceRegistered, DeviceReleased, DeviceStatusReported } from '../
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { DeviceItem, DevicePointerItem } from '../../projections/scales/items.ts'
-import { deviceKey, isId } from '../../projections/scales/keys.ts'
+import { devices, isId } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { isTime } from './fit.ts'
@@ -12,7 +12,7 @@ import { leave } from './places.ts'
 export const deviceRegistered = ({ data, meta }: DeviceRegistered, get: Get): Result => {
   if (!isId(data.device_id) || !isTime(meta.occurredAt)) return NOTHING
   const work = startWork(get)
-  if (get(deviceKey(data.device_id, data.epoch)) === undefined) register(work, { loc: meta.key, device: data.device_id, epoch: data.epoch, at: meta.occurredAt })
+  if (get(devices.key(data.device_id, data.epoch)) === undefined) register(work, { loc: meta.key, device: data.device_id, epoch: data.epoch, at: meta.occurredAt })
   return work.result()
 }
 

@@ -1,6 +1,6 @@
 import { isoOf } from '../../projections/instant.ts'
 import type { DeviceItem, DevicePointerItem } from '../../projections/scales/items.ts'
-import { deviceKey, devicePointerKey, isId } from '../../projections/scales/keys.ts'
+import { devicePointers, devices, isId } from '../../projections/scales/keys.ts'
 import type { Work } from '../access/work.ts'
 
 /** A device of a location, by its claim. */
@@ -13,25 +13,25 @@ export interface Holding {
 
 /** The device, which its first word registers where the derived event that says so is still on its way; undefined where it was not the location's then. */
 export const deviceSeen = (work: Work, { loc, device, epoch, at }: Holding): DeviceItem | undefined => {
-  const known = work.get<DeviceItem>(deviceKey(device, epoch))
+  const known = work.get(devices.key(device, epoch))
   if (known !== undefined) return known.loc_id === loc && (known.status !== 'released' || isoOf(at) < known.status_at) ? known : undefined
   return register(work, { loc, device, epoch, at })
 }
 
 export const register = (work: Work, { loc, device, epoch, at }: Holding): DeviceItem | undefined => {
-  const pointer = work.get<DevicePointerItem>(devicePointerKey(loc, device))
+  const pointer = work.get(devicePointers.key(loc, device))
   if (!Number.isInteger(epoch) || epoch < 1 || (pointer?.epoch ?? 0) >= epoch) return undefined
   const item: DeviceItem = {
-    ...deviceKey(device, epoch), device_id: device, loc_id: loc, epoch, status: 'registered', tap: null, registered_at: isoOf(at), status_at: isoOf(at), _places: [],
+    ...devices.key(device, epoch), device_id: device, loc_id: loc, epoch, status: 'registered', tap: null, registered_at: isoOf(at), status_at: isoOf(at), _places: [],
   }
   work.put(item)
-  work.put({ ...devicePointerKey(loc, device), epoch, ...(pointer?._heard && { _heard: pointer._heard }) } satisfies DevicePointerItem)
+  work.put({ ...devicePointers.key(loc, device), epoch, ...(pointer?._heard && { _heard: pointer._heard }) } satisfies DevicePointerItem)
   return item
 }
 
 /** The device as the location has it now; events that people say name no epoch. */
 export const deviceHeld = (work: Work, loc: string, device: string): { readonly pointer: DevicePointerItem; readonly item: DeviceItem } | undefined => {
-  const pointer = isId(device) ? work.get<DevicePointerItem>(devicePointerKey(loc, device)) : undefined
-  const item = pointer && work.get<DeviceItem>(deviceKey(device, pointer.epoch))
+  const pointer = isId(device) ? work.get(devicePointers.key(loc, device)) : undefined
+  const item = pointer && work.get(devices.key(device, pointer.epoch))
   return pointer === undefined || item === undefined || item.status === 'released' ? undefined : { pointer, item }
 }

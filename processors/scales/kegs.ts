@@ -1,7 +1,7 @@
 import type { KegAssignmentCorrected, KegFinished, KegTapped, PourVoided } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
-import type { KegItem, TimelineItem, Void } from '../../projections/scales/items.ts'
-import { isId, isTap, kegKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import type { KegItem, Void } from '../../projections/scales/items.ts'
+import { isId, isTap, kegs, timelines } from '../../projections/scales/keys.ts'
 import type { KegOnTap, Span } from '../../projections/scales/spans.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
@@ -15,7 +15,7 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   const { tap, tapped_at, ...keg } = data
   const loc = meta.key
   if (!isTap(tap) || !isTime(tapped_at) || !isTime(meta.occurredAt) || !isKeg(keg)) return NOTHING
-  const known = get<KegItem>(kegKey(keg.keg_id))
+  const known = get(kegs.key(keg.keg_id))
   if (known !== undefined && known.loc_id !== loc) return NOTHING
   const work = startWork(get)
   const before = openTap(work, { loc, tap, at: meta.occurredAt })
@@ -28,7 +28,7 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
 
 /** What is left of its time here when it is taken off the tap where it was. */
 const move = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
-  const before = known.tap === tap ? undefined : work.get<TimelineItem>(tapTimelineKey(loc, known.tap))
+  const before = known.tap === tap ? undefined : work.get(timelines.key(loc, known.tap))
   if (before === undefined) return here
   const moved = apart(here, before, keg)
   if (moved.other !== before) retell(work, { loc, tap: known.tap, at, before, after: { ...before, ...moved.other } })
@@ -47,7 +47,7 @@ interface OnTap {
 }
 
 const takeOff = (work: Work, { loc, tap, keg, at }: OnTap): void => {
-  const before = work.get<TimelineItem>(tapTimelineKey(loc, tap))
+  const before = work.get(timelines.key(loc, tap))
   if (before === undefined) return
   const after = finished(before, keg, at)
   if (after !== before) retell(work, { loc, tap, at, before, after: { ...before, ...after } })
@@ -64,18 +64,18 @@ export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
 export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
   const { data: { tap, keg_id, from, new_keg_id, ...rest }, meta } = event
   const keg: KegOnTap = { keg_id: new_keg_id, ...rest }
-  const before = isTap(tap) && isTime(from) && isTime(meta.occurredAt) && isKeg(keg) ? get<TimelineItem>(tapTimelineKey(meta.key, tap)) : undefined
-  const known = before && get<KegItem>(kegKey(new_keg_id))
+  const before = isTap(tap) && isTime(from) && isTime(meta.occurredAt) && isKeg(keg) ? get(timelines.key(meta.key, tap)) : undefined
+  const known = before && get(kegs.key(new_keg_id))
   if (before === undefined || heardBefore(before._heard, event) || (known !== undefined && known.loc_id !== meta.key)) return NOTHING
   const after = corrected(before, { keg_id, from, keg })
   if (after === before) return NOTHING
   const work = startWork(get)
   const here = known === undefined ? after : move(work, known, { loc: meta.key, tap, keg: new_keg_id, at: from }, after)
   retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...here, _heard: hearing(before._heard, event) }, corrected_at: meta.occurredAt })
-  const wrong = work.get<KegItem>(kegKey(keg_id))
+  const wrong = work.get(kegs.key(keg_id))
   const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
   if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)
-  const right = work.get<KegItem>(kegKey(new_keg_id))
+  const right = work.get(kegs.key(new_keg_id))
   if (wrong?.voids !== undefined && right !== undefined) {
     const moved = before.kegs.filter((span) => span.keg_id === keg_id).flatMap((span) => within(wrong.voids ?? [], { from: Math.max(from, span.from), to: span.to }))
     putVoids(work, right, moved)
@@ -98,7 +98,7 @@ const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
 
 /** A void names a keg and a time, not the pours detected in it, so that it also holds when a later rule detects them again. */
 export const pourVoided = ({ data, meta }: PourVoided, get: Get): Result => {
-  const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get<KegItem>(kegKey(data.keg_id)) : undefined
+  const keg = isId(data.keg_id) && isTime(data.from) && isTime(data.to) ? get(kegs.key(data.keg_id)) : undefined
   if (keg === undefined || keg.loc_id !== meta.key || data.from > data.to) return NOTHING
   const work = startWork(get)
   putVoids(work, keg, [{ from: data.from, to: data.to, reason: data.reason }])

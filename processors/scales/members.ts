@@ -2,46 +2,46 @@ import type { LocationOpened, MemberAdded, MemberRemoved } from '../../schemas/g
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { GoneMemberItem, MemberItem, OwnerItem } from '../../projections/scales/items.ts'
-import { goneMemberKey, isId, memberKey, ownerKey } from '../../projections/scales/keys.ts'
+import { goneMembers, isId, members, owners } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { refuse } from './refusal.ts'
 
 /** A location is theirs who spoke first. */
 export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {
-  const owner = get<OwnerItem>(ownerKey(meta.key))
+  const owner = get(owners.key(meta.key))
   const { key: loc, actorId } = meta
   if (!isId(loc) || actorId === null || !isUser(actorId)) return refuse('member-invalid', 'A location has an id, and somebody opens it.')
   if (owner !== undefined) return owner.user_id === actorId ? DUPLICATE : refuse('location-taken', `Location ${loc} belongs to somebody else.`)
   const at = isoOf(meta.occurredAt)
   const work = startWork(get)
-  work.put({ ...ownerKey(loc), user_id: actorId, opened_at: at } satisfies OwnerItem)
-  work.put({ ...memberKey(loc, actorId), user_id: actorId, added_at: at, added_by: null } satisfies MemberItem)
+  work.put({ ...owners.key(loc), user_id: actorId, opened_at: at } satisfies OwnerItem)
+  work.put({ ...members.key(loc, actorId), user_id: actorId, added_at: at, added_by: null } satisfies MemberItem)
   return work.result()
 }
 
 export const memberAdded = (event: MemberAdded, get: Get): Result => {
   const { data: { user_id }, meta } = event
-  const owner = get<OwnerItem>(ownerKey(meta.key))
+  const owner = get(owners.key(meta.key))
   if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
   if (!isUser(user_id)) return refuse('member-invalid', 'A member is named by an id.')
-  if (heardBefore(owner._heard, event) || get(memberKey(meta.key, user_id)) !== undefined) return DUPLICATE
+  if (heardBefore(owner._heard, event) || get(members.key(meta.key, user_id)) !== undefined) return DUPLICATE
   const work = startWork(get)
-  work.put({ ...memberKey(meta.key, user_id), user_id, added_at: isoOf(meta.occurredAt), added_by: meta.actorId } satisfies MemberItem)
+  work.put({ ...members.key(meta.key, user_id), user_id, added_at: isoOf(meta.occurredAt), added_by: meta.actorId } satisfies MemberItem)
   work.put({ ...owner, _heard: hearing(owner._heard, event) } satisfies OwnerItem)
   return work.result()
 }
 
 export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
   const { data: { user_id }, meta } = event
-  const owner = get<OwnerItem>(ownerKey(meta.key))
+  const owner = get(owners.key(meta.key))
   if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
   if (heardBefore(owner._heard, event)) return DUPLICATE
   if (owner.user_id === user_id) return refuse('owner-stays', 'The owner of a location stays its member.')
-  if (!isUser(user_id) || get(memberKey(meta.key, user_id)) === undefined) return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
+  if (!isUser(user_id) || get(members.key(meta.key, user_id)) === undefined) return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
   const work = startWork(get)
-  work.remove(memberKey(meta.key, user_id))
-  work.put({ ...goneMemberKey(meta.key, user_id), removed_at: isoOf(meta.occurredAt) } satisfies GoneMemberItem)
+  work.remove(members.key(meta.key, user_id))
+  work.put({ ...goneMembers.key(meta.key, user_id), removed_at: isoOf(meta.occurredAt) } satisfies GoneMemberItem)
   work.put({ ...owner, _heard: hearing(owner._heard, event) } satisfies OwnerItem)
   return work.result()
 }

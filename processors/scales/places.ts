@@ -1,5 +1,5 @@
 import type { DeviceItem, TapItem } from '../../projections/scales/items.ts'
-import { tapKey } from '../../projections/scales/keys.ts'
+import { taps } from '../../projections/scales/keys.ts'
 import type { Work } from '../access/work.ts'
 import { resolve } from './alerts.ts'
 import { leavePour } from './retell.ts'
@@ -10,7 +10,7 @@ import { placed, tapNow } from './timeline.ts'
 export const leave = (work: Work, item: DeviceItem, at: number): DeviceItem => {
   const _places = placed(item._places, null, at)
   if (_places === item._places) return item
-  const tap = item.tap === null ? undefined : work.get<TapItem>(tapKey(item.loc_id, item.tap))
+  const tap = item.tap === null ? undefined : work.get(taps.key(item.loc_id, item.tap))
   const { _low_battery, ...rest } = broken(work, { ...item, _places, tap: tapNow(_places) }, at)
   if (_low_battery) resolve(work, { loc: item.loc_id, type: 'low_battery', entity: `DEVICE#${item.device_id}` }, at)
   if (item.tap !== null && rest.tap !== item.tap) leavePour(work, { loc: item.loc_id, tap: item.tap }, true)

@@ -2,7 +2,7 @@ import type { ReadingQuarantined, ReadingReported, TareRecorded } from '../../sc
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { QuarantineCountItem, QuarantinedItem } from '../../projections/scales/items.ts'
-import { isId, quarantineCountKey, quarantinedKey } from '../../projections/scales/keys.ts'
+import { isId, quarantineCounts, quarantined, quarantinedAt } from '../../projections/scales/keys.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { valueOf } from './recent.ts'
@@ -44,15 +44,15 @@ type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & Doubt & { readon
 /** The row tells what lies in the count, so that what comes again is not counted twice. */
 const put = (work: Work, key: string, { device_id, name, boot, seq, at, reason, detail, reading }: Quarantined): void => {
   const row: QuarantinedItem = {
-    ...quarantinedKey(key, device_id, { iso: isoOf(at), name }), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
+    ...quarantined.key(key, quarantinedAt(device_id), isoOf(at), name), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
   }
   if (work.get({ PK: row.PK, SK: row.SK }) !== undefined) return
-  const before = work.get<QuarantineCountItem>(quarantineCountKey(key, device_id))
+  const before = work.get(quarantineCounts.key(key, device_id))
   const known = before?.reasons ?? {}
   const counted = Object.hasOwn(known, reason) ? (known[reason] ?? 0) : 0
   work.put(row)
   work.put({
-    ...quarantineCountKey(key, device_id),
+    ...quarantineCounts.key(key, device_id),
     total: (before?.total ?? 0) + 1,
     reasons: { ...known, [reason]: counted + 1 },
   } satisfies QuarantineCountItem)

@@ -2,8 +2,8 @@ import type { ReadingReported, ReadingReportedData, TelemetryReported } from '..
 import type { Draft } from '../../projections/item.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { DeviceItem, DiscrepancyItem, Settings, SettingsItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
-import { discrepancyKey, isId, settingsKey, tapStateKey } from '../../projections/scales/keys.ts'
+import type { DeviceItem, DiscrepancyItem, Settings, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { discrepancies, isId, locationSettings, tapStates } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { startWork, type Work } from '../access/work.ts'
@@ -50,7 +50,7 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   if (found.what === 'no-tap') return quarantine(work, event, NO_TAP)
   if (found.what !== 'read' || found.isGone) return work.result()
   const { device, tap, timeline } = found
-  const state = work.get<TapStateItem>(tapStateKey(loc, tap))
+  const state = work.get(tapStates.key(loc, tap))
   const standing = standingOf(state?._heard, data)
   if (standing === 'reused') return quarantine(work, event, REUSED)
   if (standing === 'again') return work.result()
@@ -61,7 +61,7 @@ export const readingReported = (event: ReadingReported, get: Get): Result => {
   }
   if (isKnown) return quarantine(work, event, USED)
   const keg = kegAt(timeline, data.at)
-  const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+  const settings = settingsOf(work.get(locationSettings.key(loc)))
   const read: Read = { loc, tap, at: data.at, receivedAt: receivedAtOf(event), data, keg, isNow: keg !== undefined && keg.keg_id === kegNow(timeline)?.keg_id, isHere: tap === device.tap, state, settings }
   work.put(stateAfter(work, read, timeline))
   if (read.isHere) deviceAfter(work, device, read)
@@ -78,7 +78,7 @@ export const isOld = (state: TapStateItem | undefined, at: number): boolean => s
 /** Built field by field: this is made of every reading, and spreading is several times dearer. */
 const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateItem => {
   const { loc, tap, at, data, keg, state, settings } = read
-  const { PK, SK } = tapStateKey(loc, tap)
+  const { PK, SK } = tapStates.key(loc, tap)
   const weight_lbs = numberOf(data.weight_lbs)
   const gallons = keg === undefined ? null : gallonsOf({ weight_lbs, empty_lbs: keg.empty_lbs, sg: keg.sg })
   const told = numberOf(data.level_pct)
@@ -151,10 +151,10 @@ const compareLevels = (work: Work, { loc, tap, at, data, keg, isNow, state }: Re
   if (!isNow || device === null || weight === null) return differs
   const apart = Math.abs(device - weight)
   if (!differs && apart > APART) {
-    work.put({ ...discrepancyKey(loc, tap), since: isoOf(at), device_level_pct: device, weight_level_pct: weight } satisfies DiscrepancyItem)
+    work.put({ ...discrepancies.key(loc, tap), since: isoOf(at), device_level_pct: device, weight_level_pct: weight } satisfies DiscrepancyItem)
     return true
   }
-  if (differs && apart <= AGREED) work.remove(discrepancyKey(loc, tap))
+  if (differs && apart <= AGREED) work.remove(discrepancies.key(loc, tap))
   return differs && apart > AGREED
 }
 
@@ -195,10 +195,10 @@ export const telemetryReported = (event: TelemetryReported, get: Get): Result =>
   const tap = device === undefined ? null : tapAt(device._places, data.at)
   const value = numberOf(data.battery_pct)
   if (device === undefined || tap === null || tap !== device.tap || value === null) return work.result()
-  const state = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? unread(loc, tap)
+  const state = work.get(tapStates.key(loc, tap)) ?? unread(loc, tap)
   const { _battery_at = -1, _battery_seen = [] } = state
   if (isOld(state, data.at) || data.at < _battery_at || (data.at === _battery_at && isSeen(_battery_seen, data))) return work.result()
-  const after = watchBattery(work, device, { value, at: data.at, receivedAt: receivedAtOf(event), settings: settingsOf(work.get<SettingsItem>(settingsKey(loc))) })
+  const after = watchBattery(work, device, { value, at: data.at, receivedAt: receivedAtOf(event), settings: settingsOf(work.get(locationSettings.key(loc))) })
   if (after !== device) work.put(after)
   work.put({ ...state, _battery_at: data.at, _battery_seen: withSeen(data.at === _battery_at ? _battery_seen : [], data) } satisfies TapStateItem)
   return work.result()

@@ -1,6 +1,6 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
-import type { KegItem, PourItem, SettingsItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
-import { discrepancyKey, kegKey, pourKey, settingsKey, tapKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import type { KegItem, PourItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
+import { discrepancies, kegs, locationSettings, pours, taps, tapStates, timelines } from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import type { Work } from '../access/work.ts'
@@ -27,10 +27,10 @@ export const retell = (work: Work, telling: Retelling): void => {
     const since = firstOf(after, span)
     if (!before.kegs.includes(span) || since !== firstOf(before, span)) work.put(kegItem(work, { loc, tap, span, since }))
   }
-  const config = work.get<TapItem>(tapKey(loc, tap))
+  const config = work.get(taps.key(loc, tap))
   if (config !== undefined) work.put(withKeg(config, kegNow(after)))
   const swapped = kegNow(before)?.keg_id !== kegNow(after)?.keg_id
-  const known = work.get<TapStateItem>(tapStateKey(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? unread(loc, tap) : undefined)
+  const known = work.get(tapStates.key(loc, tap)) ?? (swapped && kegNow(after) !== undefined ? unread(loc, tap) : undefined)
   if (known === undefined) return
   const attributed = attribute(known, after)
   const settled = swapped || attributed.keg_id !== known.keg_id ? closePour(work, attributed, { ...telling, keg_id: known.keg_id }) : attributed
@@ -40,7 +40,7 @@ export const retell = (work: Work, telling: Retelling): void => {
 
 /** The state of a tap before its first reading. */
 export const unread = (loc: string, tap: string): TapStateItem =>
-  ({ ...tapStateKey(loc, tap), level_pct: null, gallons: null, weight_lbs: null, updated_at: null, tare_status: null, keg_id: null, pouring: false })
+  ({ ...tapStates.key(loc, tap), level_pct: null, gallons: null, weight_lbs: null, updated_at: null, tare_status: null, keg_id: null, pouring: false })
 
 /** Of each keg, where it was last on this tap. */
 const lastSpans = ({ kegs }: Timeline): readonly KegSpan[] => kegs.filter((span, index) => !kegs.some((other, later) => later > index && other.keg_id === span.keg_id))
@@ -58,8 +58,8 @@ interface OnTap {
 const kegItem = (work: Work, { loc, tap, span, since }: OnTap): KegItem => {
   const { keg_id, from, to, ...keg } = span
   const tapped_at = isoOf(since)
-  const known = work.get<KegItem>(kegKey(keg_id))
-  const { finished_at, ...rest } = known ?? { ...kegKey(keg_id), loc_id: loc, tap, tapped_at, ...keg }
+  const known = work.get(kegs.key(keg_id))
+  const { finished_at, ...rest } = known ?? { ...kegs.key(keg_id), loc_id: loc, tap, tapped_at, ...keg }
   // It may have been on another tap before, or longer ago than is kept.
   const item = rest.tapped_at > tapped_at ? { ...rest, tapped_at } : rest
   if (to === null) return { ...item, tap }
@@ -86,7 +86,7 @@ const attribute = (state: TapStateItem, timeline: Timeline): TapStateItem => {
 
 /** A pour that the keg leaves in the middle of was the keg's (bad input: a swap in the middle of a pour). */
 const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling & { readonly keg_id: string | null }): TapStateItem => {
-  const settings = settingsOf(work.get<SettingsItem>(settingsKey(of.loc)))
+  const settings = settingsOf(work.get(locationSettings.key(of.loc)))
   const { poured } = ended(_pour, settings)
   if (poured !== undefined) putPour(work, of, { ...of.before.kegs.findLast(({ keg_id }) => keg_id === of.keg_id), poured })
   const { gallons, updated_at } = state
@@ -98,24 +98,24 @@ const closePour = (work: Work, { _pour, ...state }: TapStateItem, of: Retelling 
 
 /** Nobody sees how a tap's pour goes on: it was what was seen of it. Another scale (`isGone`) may weigh otherwise: it begins anew. */
 export const leavePour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, isGone: boolean): void => {
-  const known = work.get<TapStateItem>(tapStateKey(loc, tap))
+  const known = work.get(tapStates.key(loc, tap))
   if (known?._pour === undefined) return
   const { _pour, ...state } = known
-  const { detector, poured } = leftAlone(_pour, settingsOf(work.get<SettingsItem>(settingsKey(loc))))
-  const keg = work.get<TimelineItem>(tapTimelineKey(loc, tap))?.kegs.findLast(({ keg_id }) => keg_id === state.keg_id)
+  const { detector, poured } = leftAlone(_pour, settingsOf(work.get(locationSettings.key(loc))))
+  const keg = work.get(timelines.key(loc, tap))?.kegs.findLast(({ keg_id }) => keg_id === state.keg_id)
   if (poured !== undefined) putPour(work, { loc, tap }, { ...keg, poured })
   work.put({ ...state, pouring: false, ...(!isGone && { _pour: detector }) } satisfies TapStateItem)
 }
 
 export const putPour = (work: Work, { loc, tap }: { readonly loc: string; readonly tap: string }, { keg_id = null, sg = 1, poured }: Partial<Pick<KegSpan, 'sg'>> & { readonly keg_id?: string | null; readonly poured: Poured }): void => {
   const start = isoOf(poured.start)
-  work.put({ ...pourKey(loc, start, tap), keg_id, tap, start, end: isoOf(poured.end), gallons: poured.gallons, sg } satisfies PourItem)
+  work.put({ ...pours.key(loc, start, tap), keg_id, tap, start, end: isoOf(poured.end), gallons: poured.gallons, sg } satisfies PourItem)
 }
 
 /** S56: a keg that was just put on has no tare, and what was low was the other. */
 const forNewKeg = (work: Work, { _low, _off, ...state }: TapStateItem, { loc, tap, at, after }: Retelling): TapStateItem => {
   if (_low) resolve(work, { loc, type: 'low_keg', entity: `TAP#${tap}` }, at)
-  if (_off) work.remove(discrepancyKey(loc, tap))
+  if (_off) work.remove(discrepancies.key(loc, tap))
   return { ...state, tare_status: kegNow(after) === undefined ? null : 'pending' }
 }
 
@@ -124,7 +124,7 @@ const forNewKeg = (work: Work, { _low, _off, ...state }: TapStateItem, { loc, ta
  * measured on another keg is not low.
  */
 const forCorrectedKeg = (work: Work, { _low, ...state }: TapStateItem, { loc, tap, at }: Pick<Retelling, 'loc' | 'tap' | 'at'>): TapStateItem => {
-  const { low_keg_pct: threshold, grace_period_secs: grace_secs } = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+  const { low_keg_pct: threshold, grace_period_secs: grace_secs } = settingsOf(work.get(locationSettings.key(loc)))
   const subject = { loc, type: 'low_keg', entity: `TAP#${tap}` } as const
   const value = state.level_measured ? state.level_pct : null
   const isLow = value !== null && value < threshold

@@ -1,8 +1,8 @@
 import { isoOf, msOf } from '../../projections/instant.ts'
 import { projection, type Change, type Domain, type Get, type Result } from '../../projections/projection.ts'
 import { gallonsOf, levelOf } from '../../projections/scales/gallons.ts'
-import type { PourItem, Seen, SettingsItem, TapStateItem } from '../../projections/scales/items.ts'
-import { POURS, settingsKey, tapIdOf, tapStateKey } from '../../projections/scales/keys.ts'
+import type { PourItem, Seen, TapStateItem } from '../../projections/scales/items.ts'
+import { devicePointers, devices, kegs, locationSettings, pours, tapIdOf, taps, tapStates, timelines } from '../../projections/scales/keys.ts'
 import { kegReadings, seriesTable } from '../../projections/scales/series.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
@@ -42,7 +42,7 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const { data, meta: { key: loc } } = event
   const work = startWork(get)
   const found = attributed(work, event)
-  const state = found.what === 'read' && !found.isGone ? work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) : undefined
+  const state = found.what === 'read' && !found.isGone ? work.get<SeriesStateItem>(tapStates.key(loc, found.tap)) : undefined
   const lives = state?._seen ?? []
   if (found.what !== 'read' || isSeen(lives, data)) return told(work.result(), { loc, get })
   const { tap, timeline, isGone } = found
@@ -53,7 +53,7 @@ const readingMeasured = (event: ReadingReported, get: Get): Result => {
   const dims = { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: data.device_id }
   if (state !== undefined && isOld(state, data.at)) work.put({ ...state, _seen })
   else if (!isGone) {
-    const settings = settingsOf(work.get<SettingsItem>(settingsKey(loc)))
+    const settings = settingsOf(work.get(locationSettings.key(loc)))
     const { detector, unseen, pouring } = pour(work, { loc, tap, at: data.at, keg, state, settings, gallons, timeline })
     work.put({ ...stateOf(data, { loc, tap }), gallons, keg_id: keg?.keg_id ?? null, pouring, ...(detector !== undefined && { _pour: detector }), ...(state?._told && { _told: state._told }), _seen } satisfies SeriesStateItem)
     const silence = unseen ?? silenceBefore(data.at, { state, keg, settings })
@@ -76,7 +76,7 @@ const batteryMeasured = (event: TelemetryReported, get: Get): Result => {
   const work = startWork(get)
   const found = attributed(work, event)
   const values = { battery_pct: numberOf(data.battery_pct), battery_v: numberOf(data.battery_v) }
-  const state = found.what === 'read' && !found.isGone ? (work.get<SeriesStateItem>(tapStateKey(loc, found.tap)) ?? unread(loc, found.tap)) as SeriesStateItem : undefined
+  const state = found.what === 'read' && !found.isGone ? (work.get<SeriesStateItem>(tapStates.key(loc, found.tap)) ?? unread(loc, found.tap)) as SeriesStateItem : undefined
   const isSaid = values.battery_pct !== null || values.battery_v !== null
   if (found.what !== 'read' || !isSaid || isSeen(state?._told ?? [], data)) return told(work.result(), { loc, get })
   if (state !== undefined) work.put({ ...state, _told: withSeen(state._told ?? [], data) } satisfies SeriesStateItem)
@@ -85,7 +85,7 @@ const batteryMeasured = (event: TelemetryReported, get: Get): Result => {
 }
 
 const stateOf = (data: ReadingReportedData, { loc, tap }: { readonly loc: string; readonly tap: string }) => ({
-  ...tapStateKey(loc, tap), level_pct: numberOf(data.level_pct), weight_lbs: numberOf(data.weight_lbs), updated_at: isoOf(data.at), tare_status: null, _device: data.device_id,
+  ...tapStates.key(loc, tap), level_pct: numberOf(data.level_pct), weight_lbs: numberOf(data.weight_lbs), updated_at: isoOf(data.at), tare_status: null, _device: data.device_id,
   ...(numberOf(data.level_pct) === null && { _weighed: true as const }),
 })
 
@@ -111,15 +111,15 @@ interface Telling {
 /** Alerts, discrepancies, timers and what is to be sent are the scales' own business. */
 const told = ({ items = [] }: Result, telling: Telling): Result => ({ items: items.filter(isKept), points: items.filter(isPour).map((item) => pourPoint(item, telling)) })
 
-const isPour = (item: Change): item is PourItem => item.SK.startsWith(POURS)
+const isPour = (item: Change): item is PourItem => item.SK.startsWith(pours.prefix)
 
-const KEPT = [['LOCATION#', 'TAP#'], ['LOCATION#', 'TIMELINE#'], ['LOCATION#', 'SETTINGS'], ['LOCATION#', 'DEVICE#'], ['KEG#', 'META'], ['DEVICE#', 'META']] as const
+const KEPT = [taps, timelines, locationSettings, devicePointers, kegs, devices].map(({ kind: { pk = '', sk = '' } }) => ({ pk, sk }))
 
-const isKept = ({ PK, SK }: Change): boolean => KEPT.some(([pk, sk]) => PK.startsWith(pk) && SK.startsWith(sk))
+const isKept = ({ PK, SK }: Change): boolean => KEPT.some(({ pk, sk }) => PK.startsWith(pk) && SK.startsWith(sk))
 
 const pourPoint = ({ tap, start, end, gallons, sg, keg_id }: PourItem, { loc, get, device }: Telling): Point => ({
   measure: 'pour',
-  dims: { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: get<TapStateItem>(tapStateKey(loc, tap))?._device ?? device ?? '' },
+  dims: { tap_id: tapIdOf(loc, tap), loc_id: loc, device_id: get(tapStates.key(loc, tap))?._device ?? device ?? '' },
   at: msOf(start),
   values: { gallons, sg, ended_at: msOf(end), keg_id },
 })

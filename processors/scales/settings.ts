@@ -2,7 +2,7 @@ import type { LocationSettingsChanged } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { bare, type Draft } from '../../projections/item.ts'
 import type { Settings, SettingsItem } from '../../projections/scales/items.ts'
-import { settingsKey } from '../../projections/scales/keys.ts'
+import { locationSettings } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 
 /** From and to, both inclusive; what lies outside is not said. */
@@ -21,9 +21,9 @@ const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 /** Null is not said and changes nothing. Never refused: the series are reckoned by the same settings. */
 export const locationSettingsChanged = (event: LocationSettingsChanged, get: Get): Result => {
   const { data, meta } = event
-  const before = get<SettingsItem>(settingsKey(meta.key))
+  const before = get(locationSettings.key(meta.key))
   if (heardBefore(before?._heard, event)) return NOTHING
-  const after: Draft<SettingsItem> = { ...(before === undefined ? settingsKey(meta.key) : bare(before)), _heard: hearing(before?._heard, event) }
+  const after: Draft<SettingsItem> = { ...(before === undefined ? locationSettings.key(meta.key) : bare(before)), _heard: hearing(before?._heard, event) }
   for (const name of NAMES) {
     const value = data[name]
     const [least, most] = RANGES[name]

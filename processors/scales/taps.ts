@@ -1,7 +1,7 @@
 import type { DeviceAssigned, DeviceUnassigned, TapRemoved } from '../../schemas/generated/scales.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { DeviceItem, DevicePointerItem, TapItem, TimelineItem } from '../../projections/scales/items.ts'
-import { isTap, tapIdOf, tapKey, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { isTap, tapIdOf, taps, tapStates, timelines } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
@@ -13,10 +13,10 @@ import { finished, kegNow, placed } from './timeline.ts'
 
 /** A tap is there as soon as something is said of it; one that was removed begins anew. */
 export const openTap = (work: Work, { loc, tap, at }: { readonly loc: string; readonly tap: string; readonly at: number }): TimelineItem => {
-  const item: TapItem = work.get<TapItem>(tapKey(loc, tap)) ?? {
-    ...tapKey(loc, tap), loc_id: loc, tap_id: tapIdOf(loc, tap), beer_id: null, keg_id: null, keg_type: null, full_lbs: null, empty_lbs: null, sg: null,
+  const item: TapItem = work.get(taps.key(loc, tap)) ?? {
+    ...taps.key(loc, tap), loc_id: loc, tap_id: tapIdOf(loc, tap), beer_id: null, keg_id: null, keg_type: null, full_lbs: null, empty_lbs: null, sg: null,
   }
-  const known = work.get<TimelineItem>(tapTimelineKey(loc, tap)) ?? { ...tapTimelineKey(loc, tap), kegs: [], since: 0 }
+  const known = work.get(timelines.key(loc, tap)) ?? { ...timelines.key(loc, tap), kegs: [], since: 0 }
   const timeline = known.since === null ? { ...known, since: at } : known
   work.put(item)
   work.put(timeline)
@@ -32,7 +32,7 @@ export const deviceAssigned = (event: DeviceAssigned, get: Get): Result => {
   work.put({ ...held.pointer, _heard: hearing(held.pointer._heard, event) } satisfies DevicePointerItem)
   if (held.item.tap === tap) return work.result()
   openTap(work, { loc, tap, at })
-  const other = work.get<TapItem>(tapKey(loc, tap))?.device_id
+  const other = work.get(taps.key(loc, tap))?.device_id
   const left = other === undefined ? at : vacate(work, { loc, device: other, at })
   const item = held.item.tap === null ? held.item : leave(work, held.item, left)
   stand(work, item, { tap, at: left })
@@ -41,7 +41,7 @@ export const deviceAssigned = (event: DeviceAssigned, get: Get): Result => {
 
 const stand = (work: Work, item: DeviceItem, { tap, at }: { readonly tap: string; readonly at: number }): void => {
   work.put({ ...item, _places: placed(item._places, tap, at), tap } satisfies DeviceItem)
-  const config = work.get<TapItem>(tapKey(item.loc_id, tap))
+  const config = work.get(taps.key(item.loc_id, tap))
   if (config !== undefined) work.put(withDevice(config, item.device_id))
   awaitReading(work, item.loc_id, item.device_id, at)
 }
@@ -67,15 +67,15 @@ export const deviceUnassigned = (event: DeviceUnassigned, get: Get): Result => {
 /** Its timeline stays, so that what was measured before is still known for its keg's. */
 export const tapRemoved = (event: TapRemoved, get: Get): Result => {
   const { data: { tap }, meta: { key: loc, occurredAt: at } } = event
-  const timeline = isTap(tap) && isTime(at) ? get<TimelineItem>(tapTimelineKey(loc, tap)) : undefined
+  const timeline = isTap(tap) && isTime(at) ? get(timelines.key(loc, tap)) : undefined
   if (timeline === undefined || timeline.since === null || heardBefore(timeline._heard, event)) return NOTHING
   const work = startWork(get)
-  const device = get<TapItem>(tapKey(loc, tap))?.device_id
+  const device = get(taps.key(loc, tap))?.device_id
   if (device !== undefined) vacate(work, { loc, device, at })
   const keg = kegNow(timeline)
   const after = keg === undefined ? timeline : finished(timeline, keg.keg_id, Math.max(at, keg.from))
   retell(work, { loc, tap, at, before: timeline, after: { ...timeline, ...after, since: null, _heard: hearing(timeline._heard, event) } })
-  work.remove(tapKey(loc, tap))
-  work.remove(tapStateKey(loc, tap))
+  work.remove(taps.key(loc, tap))
+  work.remove(tapStates.key(loc, tap))
   return work.result()
 }

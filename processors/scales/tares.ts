@@ -1,8 +1,8 @@
 import type { DeviceCalibrated, TareRecorded } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { BeerItem, CalibrationItem, KegItem, TapStateItem, TareItem, TimelineItem } from '../../projections/scales/items.ts'
-import { beerKey, calibrationAsOfKey, calibrationKey, isTap, kegKey, tapStateKey, tapTimelineKey, tareKey } from '../../projections/scales/keys.ts'
+import type { CalibrationItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
+import { beers, calibrations, isTap, kegs, pastCalibrations, tapStates, tares, timelines } from '../../projections/scales/keys.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
@@ -20,15 +20,15 @@ export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   if (!isTime(data.at) || !Number.isFinite(data.value_lbs)) return NOTHING
   const work = startWork(get)
   const tap = tapOf(work, meta.key, data)
-  const timeline = tap === null ? undefined : get<TimelineItem>(tapTimelineKey(meta.key, tap))
+  const timeline = tap === null ? undefined : get(timelines.key(meta.key, tap))
   const keg = timeline && kegAt(timeline, data.at)
   if (tap === null || keg === undefined) return NOTHING
   if (!isTareOf(keg, data)) return quarantineTare(work, event, UNFIT)
-  const before = get<TareItem>(tareKey(keg.keg_id))
+  const before = get(tares.key(keg.keg_id))
   const tare = tareAfter(before, { loc: meta.key, keg: keg.keg_id, data })
   if (tare === undefined) return NOTHING
   work.put(tare)
-  const state = get<TapStateItem>(tapStateKey(meta.key, tap))
+  const state = get(tapStates.key(meta.key, tap))
   const isNow = timeline?.kegs.at(-1) === keg
   if (state !== undefined && isNow) work.put({ ...state, tare_status: tare.tare_status } satisfies TapStateItem)
   if (data.kind === 'full') deriveMeasured(work, { loc: meta.key, keg: keg.keg_id, data })
@@ -62,7 +62,7 @@ const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value
     full_ref: kind === 'full' ? value_lbs : (before?.full_ref ?? null),
   }
   return {
-    ...tareKey(keg), loc_id: loc, ...values,
+    ...tares.key(keg), loc_id: loc, ...values,
     tared_at: before !== undefined && before.tared_at > iso ? before.tared_at : iso,
     tare_status: values.empty_offset !== null && values.full_ref !== null ? 'complete' : kind,
     ...(before?._empty_at !== undefined && { _empty_at: before._empty_at }),
@@ -73,9 +73,9 @@ const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value
 
 /** To the beer, where it is: a location's own, or the global one. */
 const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare): void => {
-  const item = work.get<KegItem>(kegKey(keg))
+  const item = work.get(kegs.key(keg))
   if (item === undefined) return
-  const own = work.get<BeerItem>(beerKey(loc, item.beer_id))
+  const own = work.get(beers.key(loc, item.beer_id))
   const [key, loc_id] = own === undefined ? [item.beer_id, null] : [loc, loc]
   work.derive({
     // Told again after a correction it is another keg's.
@@ -93,10 +93,10 @@ export const deviceCalibrated = ({ data, meta }: DeviceCalibrated, get: Get): Re
   const iso = isoOf(data.at)
   const { epoch } = held.item
   const said = { loc_id: meta.key, factor: data.factor, offset: data.offset, calibrated_at: iso, calibrated_by: meta.actorId }
-  const asOf = calibrationAsOfKey(data.device_id, epoch, { iso, event: meta.eventId.slice(-12) })
+  const asOf = pastCalibrations.key(data.device_id, epoch, iso, meta.eventId.slice(-12))
   if (get(asOf) !== undefined) return DUPLICATE
   work.put({ ...asOf, ...said } satisfies CalibrationItem)
-  const current = get<CalibrationItem>(calibrationKey(data.device_id, epoch))
-  if (current === undefined || current.calibrated_at <= iso) work.put({ ...calibrationKey(data.device_id, epoch), ...said } satisfies CalibrationItem)
+  const current = get(calibrations.key(data.device_id, epoch))
+  if (current === undefined || current.calibrated_at <= iso) work.put({ ...calibrations.key(data.device_id, epoch), ...said } satisfies CalibrationItem)
   return work.result()
 }

@@ -3,7 +3,7 @@ import { bare } from '../../projections/item.ts'
 import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { TelemetryItem, TelemetryPointerItem } from '../../projections/scales/items.ts'
-import { isId, telemetryKey, telemetryPointerKey } from '../../projections/scales/keys.ts'
+import { isId, telemetry, telemetryPointers } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { isTime, numberOf } from './fit.ts'
 import { isSeen, withSeen, type Reading } from './seen.ts'
@@ -39,7 +39,7 @@ const told = (report: Report, when: When, get: Get): Result => {
   const { device_id, epoch } = report
   const { loc, at, message } = when
   if (!isId(device_id) || !isTime(at) || !Number.isInteger(epoch) || epoch < 1) return NOTHING
-  const before = get<TelemetryItem>(telemetryKey(device_id, epoch))
+  const before = get(telemetry.key(device_id, epoch))
   const device = { loc, device_id, epoch, at }
   if (before === undefined) return { items: [charged(atOnce(withMessage(untold(device), message), report, when), report, when), ...pointTo(device, get)] }
   if (before._released || before.loc_id !== loc || (message !== undefined && isSeen(before._told ?? [], message))) return NOTHING
@@ -60,11 +60,11 @@ interface Device extends When {
 }
 
 const untold = ({ loc, device_id, epoch, at }: Device): TelemetryItem =>
-  ({ ...telemetryKey(device_id, epoch), loc_id: loc, battery_v: null, updated_at: isoOf(at) })
+  ({ ...telemetry.key(device_id, epoch), loc_id: loc, battery_v: null, updated_at: isoOf(at) })
 
 /** What people say of a device names no epoch. */
 const pointTo = ({ loc, device_id, epoch }: Omit<Device, 'at'>, get: Get): readonly TelemetryPointerItem[] => {
-  const key = telemetryPointerKey(loc, device_id)
+  const key = telemetryPointers.key(loc, device_id)
   const known = get<TelemetryPointerItem>(key)
   return known !== undefined && known.epoch >= epoch ? [] : [{ ...key, epoch, ...(known?._heard && { _heard: known._heard }) }]
 }
@@ -104,10 +104,10 @@ const withTares = (item: TelemetryItem, { tare_empty_offset = null, tare_full_lb
 /** S40: the diagnostic copy of a tare. */
 export const tareTold = ({ data, meta }: TareRecorded, get: Get): Result => {
   if (data.device_id === null || !isId(data.device_id) || !isTime(data.at)) return NOTHING
-  const pointer = get<TelemetryPointerItem>(telemetryPointerKey(meta.key, data.device_id))
+  const pointer = get(telemetryPointers.key(meta.key, data.device_id))
   if (pointer === undefined) return NOTHING
   const device = { loc: meta.key, device_id: data.device_id, epoch: pointer.epoch, at: data.at }
-  const before = get<TelemetryItem>(telemetryKey(data.device_id, pointer.epoch)) ?? untold(device)
+  const before = get(telemetry.key(data.device_id, pointer.epoch)) ?? untold(device)
   const value = data.kind === 'empty' ? { tare_empty_offset: data.value_lbs } : { tare_full_lbs: data.value_lbs }
   const after = before._released ? before : withTares(before, value, data)
   return after === before ? NOTHING : { items: [bare(after)] }
@@ -121,9 +121,9 @@ export const registrationTold = ({ data, meta }: DeviceRegistered, get: Get): Re
 /** It leaves the index of batteries, and what it still says is not heard. */
 export const releaseTold = (event: DeviceReleased, get: Get): Result => {
   const { data: { device_id }, meta: { key: loc, occurredAt: at } } = event
-  const pointer = isId(device_id) && isTime(at) ? get<TelemetryPointerItem>(telemetryPointerKey(loc, device_id)) : undefined
+  const pointer = isId(device_id) && isTime(at) ? get(telemetryPointers.key(loc, device_id)) : undefined
   if (pointer === undefined || heardBefore(pointer._heard, event)) return NOTHING
-  const before = get<TelemetryItem>(telemetryKey(device_id, pointer.epoch)) ?? untold({ loc, device_id, epoch: pointer.epoch, at })
+  const before = get(telemetry.key(device_id, pointer.epoch)) ?? untold({ loc, device_id, epoch: pointer.epoch, at })
   const { battery_loc_id, ...rest } = bare(before)
   return { items: [{ ...rest, _released: true } satisfies TelemetryItem, { ...bare(pointer), _heard: hearing(pointer._heard, event) } satisfies TelemetryPointerItem] }
 }

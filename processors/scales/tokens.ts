@@ -1,8 +1,8 @@
 import type { PatIssued } from '../../schemas/generated/common.ts'
 import type { Get, Result } from '../../projections/projection.ts'
 import type { PatItem } from '../../projections/access/items.ts'
-import type { ClaimItem, DeviceTokenItem } from '../../projections/scales/items.ts'
-import { claimKey } from '../../projections/scales/keys.ts'
+import type { DeviceTokenItem } from '../../projections/scales/items.ts'
+import { claims } from '../../projections/scales/keys.ts'
 import { patIssued } from '../access/tokens.ts'
 
 /**
@@ -14,7 +14,7 @@ export const tokenIssued = (event: PatIssued, get: Get): Result => {
   const result = patIssued(event, get)
   const [item] = result.items ?? []
   if (item === undefined || !data.scopes.includes('device')) return result
-  const claim = get<ClaimItem>(claimKey(meta.key))
+  const claim = get(claims.key(meta.key))
   const loc_id = claim?.loc_id ?? null
   const token: DeviceTokenItem = {
     ...(item as PatItem),

@@ -1,5 +1,4 @@
-import type { ClaimItem } from '../../projections/scales/items.ts'
-import { claimKey } from '../../projections/scales/keys.ts'
+import { claims } from '../../projections/scales/keys.ts'
 import type { Reader } from '../../projections/table.ts'
 
 /** Who holds a device, by its claim. */
@@ -9,6 +8,6 @@ export interface Holder {
 }
 
 export const readHolder = async (reader: Reader, device: string): Promise<Holder | undefined> => {
-  const claim = (await reader.get(claimKey(device))) as ClaimItem | undefined
+  const claim = await claims.get(reader, device)
   return claim === undefined || claim.loc_id === null ? undefined : { loc: claim.loc_id, epoch: claim.epoch }
 }

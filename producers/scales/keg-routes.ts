@@ -1,7 +1,7 @@
 import type { KegAssignmentCorrectedData, KegFinishedData, KegTappedData } from '../../schemas/generated/scales.ts'
 import { msOf } from '../../projections/instant.ts'
 import type { KegItem } from '../../projections/scales/items.ts'
-import { isId, kegPartition } from '../../projections/scales/keys.ts'
+import { isId, kegIn } from '../../projections/scales/keys.ts'
 import { scalesQueries } from '../../projections/scales/queries.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
@@ -23,7 +23,7 @@ export const kegHere = async (call: Asked, keg: string): Promise<KegItem> => {
 const storedKeg = async ({ caller: { reader } }: Asked, { id = '' }: Pick<Decision, 'id'>) => {
   const queries = scalesQueries(reader)
   const keg = (await queries.keg(id)) ?? (await queries.keg(mintedDayBefore(id)))
-  return keg && kegView(keg, await queries.tare(keg.PK.slice(kegPartition('').length)))
+  return keg && kegView(keg, await queries.tare(kegIn(keg)))
 }
 
 const tapKeg = command({

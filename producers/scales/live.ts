@@ -1,5 +1,5 @@
 import type { Item, Key } from '../../projections/item.ts'
-import { ACTIVE, alertPartition, locationPartition, TAPS } from '../../projections/scales/keys.ts'
+import { activeAlerts, alertPartition, locationPartition, taps } from '../../projections/scales/keys.ts'
 import type { Call } from '../http/route.ts'
 import type { LiveSpec } from '../live/spec.ts'
 import { checkedLoc, demandMember } from './rights.ts'
@@ -23,12 +23,12 @@ export const barLive: LiveSpec = {
     return loc
   },
   partitions: (loc) => [
-    { pk: locationPartition(loc), prefix: TAPS, limit: 100 },
-    { pk: alertPartition(loc), prefix: ACTIVE, limit: 100 },
+    { pk: locationPartition(loc), prefix: taps.prefix, limit: 100 },
+    { pk: alertPartition(loc), prefix: activeAlerts.prefix, limit: 100 },
   ],
   topicOf: ({ PK, SK }: Key) => {
-    if (PK.startsWith(LOCATION) && SK.startsWith(TAPS)) return PK.slice(LOCATION.length)
-    return PK.startsWith(ALERT) && SK.startsWith(ACTIVE) ? PK.slice(ALERT.length) : undefined
+    if (PK.startsWith(LOCATION) && SK.startsWith(taps.prefix)) return PK.slice(LOCATION.length)
+    return PK.startsWith(ALERT) && SK.startsWith(activeAlerts.prefix) ? PK.slice(ALERT.length) : undefined
   },
   nameOf: ({ SK }: Key) => SK,
   show: (item: Item) => Object.fromEntries(Object.entries(item).filter(([name]) => name !== 'PK' && name !== 'SK' && !name.startsWith('_'))),

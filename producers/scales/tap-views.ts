@@ -1,7 +1,7 @@
 import type { DiscrepancyItem, KegItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
 import type { Pour } from '../../projections/scales/pours.ts'
 import { isLevelMeasured } from '../../projections/scales/gallons.ts'
-import { kegPartition, TAPS } from '../../projections/scales/keys.ts'
+import { kegIn, taps } from '../../projections/scales/keys.ts'
 import type { Tap } from '../../projections/scales/queries.ts'
 import { bool, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
 
@@ -55,7 +55,7 @@ export const tapSchema = { type: 'object', required: ['tap', 'tap_id', 'keg_id',
 export const tapView = ({ config, state }: Tap) => {
   const level_measured = state !== undefined && isLevelMeasured(state, config.keg_id)
   return {
-    tap: config.SK.slice(TAPS.length),
+    tap: config.SK.slice(taps.prefix.length),
     tap_id: config.tap_id,
     beer_id: config.beer_id,
     keg_id: config.keg_id,
@@ -97,7 +97,7 @@ export const kegSchema = {
 } as const
 
 export const kegView = (keg: KegItem, tare: TareItem | undefined) => ({
-  id: keg.PK.slice(kegPartition('').length),
+  id: kegIn(keg),
   loc_id: keg.loc_id,
   tap: keg.tap,
   beer_id: keg.beer_id,

@@ -1,15 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Event } from '../../schemas/event.ts'
 import type { GroupChatMigratedData, GroupCreatedData, GroupMemberRemovedData, GroupRenamedData, MemberJoinedData, MemberLeftData } from '../../schemas/generated/expenses.ts'
-import type { ChatItem } from '../../projections/expenses/items.ts'
-import { chatKey, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
-import type { Item } from '../../projections/item.ts'
+import { chats, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import { envelope } from '../http/envelope.ts'
 import { Problem } from '../http/problem.ts'
 import type { Draft } from '../http/route.ts'
 import type { Heard, Webhook } from '../http/webhook.ts'
 import { derivedId } from '../ids.ts'
 import { readUpdate, type Update } from './updates.ts'
+import { getAll } from '../../projections/entity.ts'
 
 const HEADER = 'x-telegram-bot-api-secret-token'
 /** A message with everything in it, another quoted in it, all in escapes. */
@@ -87,9 +86,7 @@ const notYet = ({ at }: Update, { now }: Heard): readonly Event[] => {
   return []
 }
 
-const groupsOf = async ({ reader }: Heard, chats: readonly string[]): Promise<readonly (string | undefined)[]> => (await reader.getMany(chats.map(chatKey))).map((item) => (isChat(item) ? (item.groupId ?? undefined) : undefined))
-
-const isChat = (item: Item | undefined): item is ChatItem => item !== undefined
+const groupsOf = async ({ reader }: Heard, ids: readonly string[]): Promise<readonly (string | undefined)[]> => (await getAll(reader, ids.map((id) => chats.key(id)))).map((chat) => chat?.groupId ?? undefined)
 
 interface Saying {
   readonly update: Update

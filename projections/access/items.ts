@@ -2,7 +2,7 @@ import type { Key } from '../item.ts'
 
 export type PatItem = Key & {
   readonly patId: string
-  /** null when its person was forgotten. */
+  /** Null if the person was forgotten. */
   readonly name: string | null
   readonly scopes: readonly string[]
   readonly lastUsedAt?: string
@@ -17,6 +17,6 @@ export type UsageItem = Key & {
   readonly reads: number
   readonly writes: number
   readonly ttl: number
-  /** The samples that lie in the counts, so that one that comes again is not counted twice. */
+  /** The last samples in the counts, so that a repeated sample is not counted twice. */
   readonly _heard: readonly string[]
 }

@@ -1,10 +1,11 @@
-import type { Key } from '../item.ts'
+import { partition } from '../entity.ts'
+import type { GonePatItem, PatItem, UsageItem } from './items.ts'
 
-/** Where people lie in every domain's table: their tokens and what they used. No user id holds a `#`. */
+/** The entities of people in every domain's table: tokens and usage. No user id contains a `#`. */
 let lastUser = ''
 let lastPartition = 'USER#'
 
-/** A fold spells one user's keys several times over: the last user's partition is the same string again, its hash known. */
+/** Caches the partition of the last user: a fold builds several keys of one user, and the same string has its hash computed already. */
 export const userPartition = (user: string): string => {
   if (user !== lastUser) {
     lastUser = user
@@ -13,21 +14,22 @@ export const userPartition = (user: string): string => {
   return lastPartition
 }
 
-/** Whose partition it is; undefined where it is nobody's. */
+/** The user of a partition. Undefined if the partition is not a user's. */
 export const userIn = (partition: string): string | undefined => (partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined)
 
-export const userKey = (user: string, SK: string): Key => ({ PK: userPartition(user), SK })
+/** Declares an entity of people. */
+export const inUser = partition('USER#', userPartition)
 
-export const TOKENS = 'PAT#'
-export const tokenKey = (user: string, patId: string): Key => userKey(user, `PAT#${patId}`)
-export const goneTokenKey = (user: string, patId: string): Key => userKey(user, `GONE#PAT#${patId}`)
-export const usageKey = (user: string, day: string): Key => userKey(user, `USAGE#${day}`)
+export const tokens = inUser<PatItem, [id: string]>('token', 'PAT#')
+/** Remains of revoked tokens. */
+export const goneTokens = inUser<GonePatItem, [id: string]>('ended token', 'GONE#PAT#')
+export const usages = inUser<UsageItem, [day: string]>('usage', 'USAGE#')
 
 export const tokenHash = (hash: string): string => `PATHASH#${hash}`
 export const TOKEN_METADATA = 'METADATA'
 
-/** Ids that others chose, of tokens and imports. */
+/** True for an id of a token or an import. */
 export const isName = (id: string): boolean => /^[A-Za-z0-9_.:-]{1,128}$/.test(id)
-/** Ids of people, as tokens are made for them. */
+/** True for the id of a person. */
 export const isUser = (id: string): boolean => /^[A-Za-z0-9_.:@-]{1,64}$/.test(id)
 export const isHash = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash)

@@ -1,7 +1,7 @@
 import { pages, type Page, type Query, type Reader } from '../table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { ExpenseItem, ParticipantItem, ReceivedItem, SettlementItem } from './items.ts'
-import { EXPENSES, ofUser, OWES, RECEIVED, SETTLEMENTS } from './keys.ts'
+import { expenses, ofUser, OWES, received, settlements } from './keys.ts'
 import { ACTIVITY_INDEX, USER_INDEX } from './table.ts'
 
 /** What a user paid, owes, sent or received. */
@@ -12,10 +12,10 @@ export type Activity =
   | { readonly kind: 'received'; readonly item: ReceivedItem }
 
 const STREAMS = [
-  { kind: 'paid', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: EXPENSES },
+  { kind: 'paid', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: expenses.prefix },
   { kind: 'owed', index: USER_INDEX, sk: 'GSI1SK', prefix: OWES },
-  { kind: 'sent', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: SETTLEMENTS },
-  { kind: 'received', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: RECEIVED },
+  { kind: 'sent', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: settlements.prefix },
+  { kind: 'received', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: received.prefix },
 ] as const
 
 interface Placed {

@@ -1,58 +1,47 @@
-import { userKey } from '../access/keys.ts'
-import type { Key } from '../item.ts'
+import { inUser } from '../access/keys.ts'
+import { partition } from '../entity.ts'
+import type {
+  BalanceDayItem, BalanceItem, ChatItem, CreditItem, DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, RosterItem, SettlementItem, SettlementNameItem, TransactionItem,
+} from './items.ts'
 
 /**
- * Every key of the expenses table, spelled once, as the source document has them with the requirements' corrections. Ids hold no `#`;
- * instants have a fixed width: two different things never share a key.
+ * The entities of the expenses table, with the keys of the source document and the requirements' corrections. Ids contain no `#`,
+ * and instants have a fixed width, so two different items never have the same key.
  */
 export const groupPartition = (group: string): string => `GROUP#${group}`
-const inGroup = (group: string, SK: string): Key => ({ PK: groupPartition(group), SK })
+const inGroup = partition('GROUP#', groupPartition)
 
-export const groupKey = (group: string): Key => inGroup(group, 'METADATA')
-export const MEMBERS = 'USER#'
-export const memberKey = (group: string, user: string): Key => inGroup(group, `USER#${user}`)
-
-export const rosterKey = (group: string): Key => inGroup(group, 'ROSTER')
-export const invitationsKey = (group: string): Key => inGroup(group, 'INVITATIONS')
+export const groups = inGroup<GroupItem>('group', 'METADATA')
+export const members = inGroup<MemberItem, [user: string]>('member', 'USER#')
+export const rosters = inGroup<RosterItem>('roster', 'ROSTER')
+export const invitations = inGroup<InvitationsItem>('invitations', 'INVITATIONS')
 
 /** Two expenses of one millisecond are two items (E-a). */
-export const EXPENSES = 'TX#'
-export const expenseKey = (group: string, iso: string, expense: string): Key => inGroup(group, `TX#${iso}#${expense}`)
-/** Deleted expenses, by the time of their deletion. */
-export const DELETED = 'DELETED#'
-export const deletedExpenseKey = (group: string, deletedAt: string, expense: string): Key => inGroup(group, `DELETED#${deletedAt}#${expense}`)
+export const expenses = inGroup<ExpenseItem, [iso: string, id: string]>('expense', 'TX#')
 /** Locates an expense by its id alone. */
-export const EXPENSE_NAMES = 'EXPENSE#'
-export const expenseNameKey = (group: string, expense: string): Key => inGroup(group, `EXPENSE#${expense}`)
-export const participantsOf = (expense: string): string => `PART#${expense}#`
-export const participantKey = (group: string, expense: string, user: string): Key => inGroup(group, `PART#${expense}#${user}`)
+export const expenseNames = inGroup<ExpenseNameItem, [id: string]>('expense by name', 'EXPENSE#')
+export const deletedExpenses = inGroup<DeletedExpenseItem, [deletedAt: string, id: string]>('deleted expense', 'DELETED#')
+export const participants = inGroup<ParticipantItem, [expense: string, user: string]>('participant', 'PART#')
 
-export const SETTLEMENTS = 'SETTLE#'
-export const settlementKey = (group: string, iso: string, settlement: string): Key => inGroup(group, `SETTLE#${iso}#${settlement}`)
-export const SETTLEMENT_NAMES = 'SETTLEMENT#'
-export const settlementNameKey = (group: string, settlement: string): Key => inGroup(group, `SETTLEMENT#${settlement}`)
+export const settlements = inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')
+export const settlementNames = inGroup<SettlementNameItem, [id: string]>('settlement by name', 'SETTLEMENT#')
 /** The receiver's side of a settlement (E-e). */
-export const receivedKey = (group: string, settlement: string, user: string): Key => inGroup(group, `RECEIVED#${settlement}#${user}`)
+export const received = inGroup<ReceivedItem, [settlement: string, user: string]>('settlement received', 'RECEIVED#')
 
-/** What every member paid, bears, sent and received, a currency (E-c). */
-export const BALANCES = 'BALANCE#'
-export const balanceKey = (group: string, currency: string): Key => inGroup(group, `BALANCE#${currency}`)
-/** The balance as a day on which it changed left it; written when a later day changes it. */
-export const balanceDays = (currency: string): string => `ASOF#${currency}#`
-export const balanceDayKey = (group: string, currency: string, day: string): Key => inGroup(group, `ASOF#${currency}#${day}`)
-/** What the others owe to one who paid, before anything is netted. */
-export const credits = (currency: string): string => `OWED#${currency}#`
-export const creditKey = (group: string, currency: string, payer: string): Key => inGroup(group, `OWED#${currency}#${payer}`)
-
+/** The sums that each member paid, bears, sent and received, per currency (E-c). */
+export const balances = inGroup<BalanceItem, [currency: string]>('balance', 'BALANCE#')
+/** The balance at the end of a day on which it changed; written when a later day changes it. */
+export const dayBalances = inGroup<BalanceDayItem, [currency: string, day: string]>('balance of a day', 'ASOF#')
+/** The debts of the other members to a member who paid, before debts are offset. */
+export const credits = inGroup<CreditItem, [currency: string, payer: string]>('credit', 'OWED#')
 /** What happened in the group, in the order of time. */
-export const ENTRIES = 'LOG#'
-export const entryKey = (group: string, iso: string, event: string): Key => inGroup(group, `LOG#${iso}#${event}`)
+export const entries = inGroup<EntryItem, [iso: string, event: string]>('entry', 'LOG#')
 
-/** What is known of a person beside their groups (E-m). */
-export const profileKey = (user: string): Key => userKey(user, 'PROFILE')
-/** Which settlement a TON transaction settles (E-j). */
-export const transactionKey = (txHash: string): Key => ({ PK: `TXHASH#${txHash}`, SK: 'CLAIM' })
-export const chatKey = (chatId: string): Key => ({ PK: `CHAT#${chatId}`, SK: 'GROUP' })
+/** The name and the picture of a person, without their groups (E-m). */
+export const profiles = inUser<ProfileItem>('profile', 'PROFILE')
+/** The settlement that a TON transaction settles (E-j). */
+export const transactions = partition('TXHASH#', (txHash: string) => `TXHASH#${txHash}`)<TransactionItem>('transaction', 'CLAIM')
+export const chats = partition('CHAT#', (chatId: string) => `CHAT#${chatId}`)<ChatItem>('chat', 'GROUP')
 
 /** Log keys of what is neither a group's nor a person's. */
 export const transactionLogKey = (txHash: string): string => `tx:${txHash}`
@@ -66,7 +55,6 @@ export const LEFT_BY_USER = 'LEFT#'
 /** The groups from which the user was removed. No query lists them to the user. */
 export const REMOVED_FROM = 'REMOVED#'
 export const OWES = 'OWES#'
-export const RECEIVED = 'RECEIVED#'
 export const expenseNamed = (expense: string): string => `EXPENSE#${expense}`
 export const settlementNamed = (settlement: string): string => `SETTLEMENT#${settlement}`
 export const historyOf = (expense: string): string => `HISTORY#${expense}`

@@ -3,12 +3,12 @@ import { isObject } from '../../schemas/object.ts'
 import type { Change, Lines, Telling } from '../telling.ts'
 import { netOf } from './debts.ts'
 import type { BalanceItem, EntryItem, MemberItem, Standing } from './items.ts'
-import { BALANCES, ENTRIES, MEMBERS } from './keys.ts'
+import { balances, entries, members } from './keys.ts'
 import { decimalText } from './money.ts'
 
 /** A balance as a bank tells it: what was paid, by whom and for what, what it changed for everybody, and what they have after it. */
 export const balanceTelling: Telling = {
-  sk: BALANCES,
+  sk: balances.prefix,
   head: ['date', 'what', 'amount', 'member', 'change', 'balance'],
   numbers: ['amount', 'change', 'balance'],
   begin: ({ PK, SK }) => {
@@ -16,7 +16,7 @@ export const balanceTelling: Telling = {
     let last: BalanceItem | undefined
     return {
       hear(changes) {
-        for (const { SK: sk, after } of changes) if (sk.startsWith(MEMBERS) && after !== undefined) names.set(sk.slice(MEMBERS.length), (after as Item as MemberItem).name ?? '(forgotten)')
+        for (const { SK: sk, after } of changes) if (sk.startsWith(members.prefix) && after !== undefined) names.set(sk.slice(members.prefix.length), (after as Item as MemberItem).name ?? '(forgotten)')
         const change = changes.find((each) => each.PK === PK && each.SK === SK)
         if (change?.after === undefined) return []
         last = change.after as Item as BalanceItem
@@ -34,7 +34,7 @@ export const balanceTelling: Telling = {
   },
 }
 
-const entryIn = (changes: readonly Change[]): EntryItem | undefined => changes.find(({ SK, after }) => SK.startsWith(ENTRIES) && isObject(after))?.after as EntryItem | undefined
+const entryIn = (changes: readonly Change[]): EntryItem | undefined => changes.find(({ SK, after }) => SK.startsWith(entries.prefix) && isObject(after))?.after as EntryItem | undefined
 
 const NOBODY: Standing = { paid: 0, share: 0, sent: 0, received: 0 }
 

@@ -1,8 +1,6 @@
-import type { Item } from '../item.ts'
-import { everyItem, type Reader } from '../table.ts'
+import type { Reader } from '../table.ts'
 import { MACROS, type TargetsAsOfItem } from './items.ts'
-import { dayIn, TARGETS_AS_OF } from './keys.ts'
-import { userPartition } from '../access/keys.ts'
+import { dayIn, dayTargets } from './keys.ts'
 
 /** What a day is measured against. A target of 0 is disabled, so it is no goal. */
 export interface Goals {
@@ -25,12 +23,11 @@ export const goalsOf = (targets: Omit<TargetsAsOfItem, 'PK' | 'SK'>): Goals => {
 export type GoalsByDay = (day: string) => Goals | undefined
 
 export const goalsBetween = async (reader: Reader, user: string, span: { from: string; to: string }): Promise<GoalsByDay> => {
-  const pk = userPartition(user)
-  const before = await reader.query({ pk, from: TARGETS_AS_OF, to: TARGETS_AS_OF + span.from, reverse: true, limit: 1 })
-  const within = await everyItem(reader, { pk, from: TARGETS_AS_OF + span.from, to: TARGETS_AS_OF + span.to, limit: 100 })
-  const history: readonly Item[] = [...before.items, ...within]
+  const before = await dayTargets.page(reader, user, { from: '', to: span.from, reverse: true, limit: 1 })
+  const within = await dayTargets.every(reader, user, { ...span, limit: 100 })
+  const history = [...before.items, ...within]
   return (day) => {
-    const held = history.findLast(({ SK }) => dayIn(SK, TARGETS_AS_OF) <= day)
-    return held === undefined ? undefined : goalsOf(held as TargetsAsOfItem)
+    const held = history.findLast(({ SK }) => dayIn(SK, dayTargets) <= day)
+    return held === undefined ? undefined : goalsOf(held)
   }
 }

@@ -1,35 +1,25 @@
-import { userKey } from '../access/keys.ts'
+import { inUser } from '../access/keys.ts'
 import type { Key } from '../item.ts'
+import type { DayPointerItem, DaySummaryItem, GoneMealItem, ImportItem, MealItem, SeenItem, TargetsAsOfItem, TargetsItem } from './items.ts'
 
 /**
- * Every key of the meals table, spelled once. Instants and dates have a fixed width and come before what varies,
- * and no user id holds a `#`, so two different things never share a key.
+ * The entities of the meals table. Instants and dates have a fixed width and precede what varies,
+ * and no user id contains a `#`, so two different items never have the same key.
  */
-const key = userKey
 
-/** Where an item lies, without the rest of it. */
+/** `eaten` is the ISO instant of the meal now. The uid stays when the meal moves to another instant. */
+export const meals = inUser<MealItem, [eaten: string, uid: string]>('meal', 'MEAL#')
+export const goneMeals = inUser<GoneMealItem, [mealId: string]>('deleted meal', 'GONE#MEAL#')
+export const dayPointers = inUser<DayPointerItem, [day: string, eaten: string, mealId: string]>('day pointer', 'DAY#')
+export const summaries = inUser<DaySummaryItem, [day: string]>('day summary', 'SUMMARY#')
+export const targets = inUser<TargetsItem>('targets', 'CONFIG#TARGETS')
+/** The targets that hold from a day on. */
+export const dayTargets = inUser<TargetsAsOfItem, [day: string]>('targets of a day', 'TARGETS#')
+export const imports = inUser<ImportItem, [importId: string]>('import', 'IMPORT#')
+export const seen = inUser<SeenItem, [eventId: string]>('event seen', 'SEEN#')
+
+/** The key of an item, without its attributes. */
 export const keyIn = ({ PK, SK }: Key): Key => ({ PK, SK })
-
-export const MEALS = 'MEAL#'
-export const SUMMARIES = 'SUMMARY#'
-export const TARGETS_AS_OF = 'TARGETS#'
-export const IMPORTS = 'IMPORT#'
-
-/** `eaten` is the ISO instant at which the meal lies now; the uid stays when it moves. */
-export const mealSk = (eaten: string, uid: string): string => `MEAL#${eaten}#${uid}`
-export const mealKey = (user: string, eaten: string, uid: string): Key => key(user, mealSk(eaten, uid))
-export const GONE_MEALS = 'GONE#MEAL#'
-export const goneMealKey = (user: string, mealId: string): Key => key(user, `${GONE_MEALS}${mealId}`)
-export const dayPointers = (day: string): string => `DAY#${day}#`
-/** `$` follows `#`: after every pointer of the day, before any of another. */
-export const dayPointersEnd = (day: string): string => `DAY#${day}$`
-export const dayPointerKey = (user: string, at: { day: string; eaten: string; mealId: string }): Key =>
-  key(user, `DAY#${at.day}#${at.eaten}#${at.mealId}`)
-export const summaryKey = (user: string, day: string): Key => key(user, `SUMMARY#${day}`)
-export const targetsKey = (user: string): Key => key(user, 'CONFIG#TARGETS')
-export const targetsAsOfKey = (user: string, day: string): Key => key(user, `TARGETS#${day}`)
-export const importKey = (user: string, importId: string): Key => key(user, `IMPORT#${importId}`)
-export const seenKey = (user: string, eventId: string): Key => key(user, `SEEN#${eventId}`)
 
 /** `<YYYYMMDDTHHMMSSmmmZ>-<uid>`: the id holds the instant at which the meal was first said to be eaten. */
 export const mealIdOf = (eaten: string, uid: string): string =>
@@ -63,7 +53,7 @@ const ID_PREFIX = '20261116T080000000Z-'.length
 export const uidOf = (mealId: string): string => mealId.slice(ID_PREFIX)
 
 /** The instant in a meal's sort key: where it lies now. */
-export const eatenOf = (sk: string): string => sk.slice(MEALS.length, MEALS.length + '2026-11-16T08:00:00.000Z'.length)
+export const eatenOf = (sk: string): string => sk.slice(meals.prefix.length, meals.prefix.length + '2026-11-16T08:00:00.000Z'.length)
 
-/** The day in a sort key that begins with a prefix and a date. */
-export const dayIn = (sk: string, prefix: string): string => sk.slice(prefix.length, prefix.length + '2026-11-16'.length)
+/** The day in the sort key of an entity whose ids begin with a date. */
+export const dayIn = (sk: string, { prefix }: { readonly prefix: string }): string => sk.slice(prefix.length, prefix.length + '2026-11-16'.length)

@@ -3,7 +3,7 @@ import { pages, type Page, type Reader } from '../table.ts'
 import { windowOf } from './day.ts'
 import { isoOf } from '../instant.ts'
 import type { DayPointerItem, MealItem } from './items.ts'
-import { dayPointers, dayPointersEnd, eatenOf, MEALS } from './keys.ts'
+import { dayPointers, eatenOf, meals } from './keys.ts'
 import { userPartition } from '../access/keys.ts'
 
 /** A day is a label, so its meals are not one range: most lie in the window of instants it can hold, and pointers lead to the others. */
@@ -27,10 +27,10 @@ export const mealsOfDay = async (reader: Reader, question: MealsOfDay): Promise<
 
 async function* inWindow(reader: Reader, { user, day }: MealsOfDay, after: string): AsyncGenerator<MealItem> {
   const window = windowOf(day)
-  const start = MEALS + isoOf(window.from)
+  const start = meals.prefix + isoOf(window.from)
   const from = after > start ? after : start
   // A key at the end itself goes on after the instant, so it is greater: the end is exclusive.
-  const to = MEALS + isoOf(window.to)
+  const to = meals.prefix + isoOf(window.to)
   if (from > to) return
   for await (const items of pages(reader, { pk: userPartition(user), from, to, limit: PAGE })) {
     for (const meal of items as readonly MealItem[]) if (meal.userDate === day && meal.SK > after) yield meal
@@ -39,9 +39,10 @@ async function* inWindow(reader: Reader, { user, day }: MealsOfDay, after: strin
 
 async function* pointedAt(reader: Reader, { user, day }: MealsOfDay, after: string): AsyncGenerator<MealItem> {
   const pk = userPartition(user)
-  const from = dayPointers(day) + eatenOf(after)
+  const from = `${dayPointers.prefix}${day}#${eatenOf(after)}`
   let waiting: DayPointerItem[] = []
-  for await (const items of pages(reader, { pk, from, to: dayPointersEnd(day), limit: PAGE })) {
+  // `$` follows `#`: after every pointer of the day, and before those of other days.
+  for await (const items of pages(reader, { pk, from, to: `${dayPointers.prefix}${day}$`, limit: PAGE })) {
     waiting.push(...(items as readonly DayPointerItem[]))
     // Pointers of one instant are in order of ids, meals in order of uids: an instant that may go on in the next page waits for it.
     const last = eatenOf(waiting.at(-1)?.to ?? '')

@@ -1,20 +1,10 @@
 import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
-import { IMPORTS, MEALS, SUMMARIES, TARGETS_AS_OF } from './keys.ts'
+import { dayPointers, dayTargets, goneMeals, imports, meals, seen, summaries, targets } from './keys.ts'
 
 export const mealsTable: TableSpec = {
   name: 'chatkcal',
   ttl: TTL,
   indexes: [TOKEN_INDEX],
-  kinds: [
-    { name: 'meal', sk: MEALS },
-    { name: 'deleted meal', sk: `GONE#${MEALS}` },
-    { name: 'day pointer', sk: 'DAY#' },
-    { name: 'day summary', sk: SUMMARIES },
-    { name: 'targets', sk: 'CONFIG#TARGETS' },
-    { name: 'targets of a day', sk: TARGETS_AS_OF },
-    ...ACCESS_KINDS,
-    { name: 'import', sk: IMPORTS },
-    { name: 'event seen', sk: 'SEEN#' },
-  ],
+  kinds: [...[meals, goneMeals, dayPointers, summaries, targets, dayTargets, imports, seen].map(({ kind }) => kind), ...ACCESS_KINDS],
 }

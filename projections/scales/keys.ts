@@ -1,89 +1,85 @@
+import { partition } from '../entity.ts'
 import type { Item, Key } from '../item.ts'
+import type {
+  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GoneBeerItem, GoneMemberItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem, PourItem,
+  QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem, TelemetryPointerItem, TimelineItem,
+} from './items.ts'
 
 /**
- * Every key of the scales table, spelled once, as the source document has them with the requirements' corrections. Ids of locations,
- * devices, beers and kegs hold no `#`; instants have a fixed width: two different things never share a key.
+ * The entities of the scales table, with the keys of the source document and the requirements' corrections. Ids of locations,
+ * devices, beers and kegs contain no `#`, and instants have a fixed width, so two different items never have the same key.
  */
-export const LOCATIONS = 'LOCATION#'
 export const locationPartition = (loc: string): string => `LOCATION#${loc}`
-export const alertPartition = (loc: string): string => `ALERT#${loc}`
+const atLocation = partition('LOCATION#', locationPartition)
 
-export const TAPS = 'TAP#'
-/** `nn`: two digits. */
-export const tapKey = (loc: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `TAP#${tap}` })
-export const tapStateKey = (loc: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `TAP#${tap}#STATE` })
-/** Which kegs and devices the tap had, and when: what a late reading is attributed by. */
-export const tapTimelineKey = (loc: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `TIMELINE#TAP#${tap}` })
-export const settingsKey = (loc: string): Key => ({ PK: locationPartition(loc), SK: 'SETTINGS' })
-export const MEMBERS = 'MEMBER#'
-export const memberKey = (loc: string, user: string): Key => ({ PK: locationPartition(loc), SK: `MEMBER#${user}` })
+/** The newest reading of a tap. A tap is two digits. */
+export const tapStates = atLocation<TapStateItem, [tap: string]>('tap state', 'TAP#', '#STATE')
+export const taps = atLocation<TapItem, [tap: string]>('tap', 'TAP#')
+/** The kegs and devices of a tap with their times: a late reading is attributed by them. */
+export const timelines = atLocation<TimelineItem, [tap: string]>('timeline', 'TIMELINE#TAP#')
+export const locationSettings = atLocation<SettingsItem>('settings', 'SETTINGS')
+export const members = atLocation<MemberItem, [user: string]>('member', 'MEMBER#')
 /** Remains of a membership that ended. */
-export const goneMemberKey = (loc: string, user: string): Key => ({ PK: locationPartition(loc), SK: `GONE#MEMBER#${user}` })
-export const ownerKey = (loc: string): Key => ({ PK: locationPartition(loc), SK: 'OWNER' })
-/** The devices of a location, to list them: where each one's items lie. */
-export const DEVICE_POINTERS = 'DEVICE#'
-export const devicePointerKey = (loc: string, device: string): Key => ({ PK: locationPartition(loc), SK: `DEVICE#${device}` })
-export const deviceIn = ({ SK }: Key): string => SK.slice(DEVICE_POINTERS.length)
-export const telemetryPointerKey = (loc: string, device: string): Key => ({ PK: locationPartition(loc), SK: `TELEMETRY#${device}` })
-export const POURS = 'POUR#'
+export const goneMembers = atLocation<GoneMemberItem, [user: string]>('ended membership', 'GONE#MEMBER#')
+export const owners = atLocation<OwnerItem>('owner', 'OWNER')
+/** The devices of a location, to list them: the epoch names the partition of each device. */
+export const devicePointers = atLocation<DevicePointerItem, [device: string]>('device pointer', 'DEVICE#')
+export const deviceIn = ({ SK }: Key): string => SK.slice(devicePointers.prefix.length)
+export const telemetryPointers = atLocation<TelemetryPointerItem, [device: string]>('telemetry pointer', 'TELEMETRY#')
 /** The pours of a location in the order of time. */
-export const pourKey = (loc: string, start: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `POUR#${start}#${tap}` })
-export const DISCREPANCIES = 'DISCREPANCY#'
-export const discrepancyKey = (loc: string, tap: string): Key => ({ PK: locationPartition(loc), SK: `DISCREPANCY#TAP#${tap}` })
+export const pours = atLocation<PourItem, [start: string, tap: string]>('pour', 'POUR#')
+export const discrepancies = atLocation<DiscrepancyItem, [tap: string]>('discrepancy', 'DISCREPANCY#TAP#')
 
 /** `loc-001#TAP#07`: the tap's name outside its location. */
 export const tapIdOf = (loc: string, tap: string): string => `${loc}#TAP#${tap}`
 
-export const kegPartition = (keg: string): string => `KEG#${keg}`
-export const kegKey = (keg: string): Key => ({ PK: kegPartition(keg), SK: 'META' })
-export const tareKey = (keg: string): Key => ({ PK: kegPartition(keg), SK: 'TARE' })
+const ofKeg = partition('KEG#', (keg: string) => `KEG#${keg}`)
+export const kegIn = ({ PK }: Key): string => PK.slice('KEG#'.length)
+export const kegs = ofKeg<KegItem>('keg', 'META')
+export const tares = ofKeg<TareItem>('tare', 'TARE')
 
-/** A location's own beers carry its id. */
-export const beerPartition = (loc: string | null, beer: string): string => (loc === null ? `BEER#${beer}` : `BEER#${loc}#${beer}`)
-export const beerKey = (loc: string | null, beer: string): Key => ({ PK: beerPartition(loc, beer), SK: 'META' })
-export const goneBeerKey = (loc: string | null, beer: string): Key => ({ PK: beerPartition(loc, beer), SK: 'GONE' })
-export const BEER_KEGS = 'KEG#'
-export const beerKegKey = (loc: string | null, beer: string, type: string): Key => ({ PK: beerPartition(loc, beer), SK: `KEG#${type}` })
-/** Pointers by name, so that the library is searched without a scan; each is its beer's own. */
+/** The partition of a location's own beer contains the location's id. */
+const ofBeer = partition('BEER#', (loc: string | null, beer: string) => (loc === null ? `BEER#${beer}` : `BEER#${loc}#${beer}`))
+export const beers = ofBeer<BeerItem>('beer', 'META')
+export const goneBeers = ofBeer<GoneBeerItem>('removed beer', 'GONE')
+export const beerKegs = ofBeer<BeerKegItem, [type: string]>('beer keg weights', 'KEG#')
+/** Pointers by name, so that no search scans the library. Each belongs to one beer. */
 export const libraryPartition = (loc: string | null): string => (loc === null ? 'BEERLIB#GLOBAL' : `BEERLIB#${loc}`)
-export const NAMES = 'NAME#'
-/** From each word of a name on, so that it is found by any of them. */
-export const WORDS = 'WORD#'
-export const libraryWordKey = (loc: string | null, ending: string, beer: string): Key => ({ PK: libraryPartition(loc), SK: `WORD#${ending}#${beer}` })
-export const libraryKey = (loc: string | null, name: string, beer: string): Key => ({ PK: libraryPartition(loc), SK: `NAME#${name}#${beer}` })
+const inLibrary = partition('BEERLIB#', libraryPartition)
+export const libraryNames = inLibrary<LibraryItem, [name: string, beer: string]>('beer in the library', 'NAME#')
+/** One pointer per word of a name, with the rest of the name after it. */
+export const libraryWords = inLibrary<LibraryItem, [ending: string, beer: string]>('beer in the library by a word', 'WORD#')
 
-/** Who holds a device, by the device. */
-export const claimKey = (device: string): Key => ({ PK: `CLAIM#${device}`, SK: 'DEVICE' })
-/** A device that was claimed again has items of its own: those of the epoch before were another key's. */
-export const devicePartition = (device: string, epoch: number): string => (epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`)
-/** Which device's partition it is, and of which epoch. */
+/** The location that holds a device, by the device. */
+export const claims = partition('CLAIM#', (device: string) => `CLAIM#${device}`)<ClaimItem>('claim', 'DEVICE')
+/** A device that was claimed again has new items: those of the previous epoch belong to another log key. */
+const ofDevice = partition('DEVICE#', (device: string, epoch: number) => (epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`))
+/** The device and the epoch of a partition. */
 export const deviceOf = (pk: string): { readonly device_id: string; readonly epoch: number } => {
   const [device_id = '', epoch = '1'] = pk.slice('DEVICE#'.length).split('@')
   return { device_id, epoch: Number(epoch) }
 }
-export const deviceKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'META' })
-export const telemetryKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'TELEMETRY' })
-export const calibrationKey = (device: string, epoch: number): Key => ({ PK: devicePartition(device, epoch), SK: 'CALIBRATION' })
-export const CALIBRATIONS = 'CAL#'
-export const calibrationAsOfKey = (device: string, epoch: number, at: { iso: string; event: string }): Key =>
-  ({ PK: devicePartition(device, epoch), SK: `CAL#${at.iso}#${at.event}` })
+export const devices = ofDevice<DeviceItem>('device', 'META')
+export const telemetry = ofDevice<TelemetryItem>('telemetry', 'TELEMETRY')
+export const calibrations = ofDevice<CalibrationItem>('calibration', 'CALIBRATION')
+export const pastCalibrations = ofDevice<CalibrationItem, [iso: string, event: string]>('past calibration', 'CAL#')
 
 export type AlertType = 'low_keg' | 'low_battery' | 'silent_device'
 export const ALERT_TYPES: readonly AlertType[] = ['low_keg', 'low_battery', 'silent_device']
-export const ACTIVE = 'ACTIVE#'
+export const alertPartition = (loc: string): string => `ALERT#${loc}`
+const ofAlerts = partition('ALERT#', alertPartition)
 /** `entity` is `TAP#nn` or `DEVICE#id`. */
-export const activeAlertKey = (loc: string, type: AlertType, entity: string): Key => ({ PK: alertPartition(loc), SK: `ACTIVE#${type}#${entity}` })
-export const HISTORY = 'HIST#'
-export const alertHistoryKey = (loc: string, iso: string, event: string): Key => ({ PK: alertPartition(loc), SK: `HIST#${iso}#${event}` })
+export const activeAlerts = ofAlerts<AlertItem, [type: AlertType, entity: string]>('active alert', 'ACTIVE#')
+export const pastAlerts = ofAlerts<AlertItem, [iso: string, event: string]>('alert history', 'HIST#')
 /** The grace of a breach; of a tap `FIRING#loc-001#TAP#07`. */
-export const graceKey = (loc: string, entity: string, type: AlertType): Key => ({ PK: `FIRING#${loc}#${entity}`, SK: type })
+export const graces = partition('FIRING#', (loc: string, entity: string) => `FIRING#${loc}#${entity}`)<GraceItem, [type: AlertType]>('grace', '')
 
-/** What was not believed, by the log key under which it was said: the location, or the device where nobody holds it. */
-export const quarantinePartition = (key: string): string => `QUARANTINE#${key}`
-export const quarantinedOf = (device: string): string => `DEVICE#${device}#AT#`
-export const quarantinedKey = (key: string, device: string, at: { iso: string; name: string }): Key =>
-  ({ PK: quarantinePartition(key), SK: `${quarantinedOf(device)}${at.iso}#${at.name}` })
-export const quarantineCountKey = (key: string, device: string): Key => ({ PK: quarantinePartition(key), SK: `COUNT#DEVICE#${device}` })
+/** Readings that were not believed, by the log key of their events: the location, or the device while no location holds it. */
+const inQuarantine = partition('QUARANTINE#', (key: string) => `QUARANTINE#${key}`)
+export const quarantined = inQuarantine<QuarantinedItem, [at: string, iso: string, name: string]>('quarantined', 'DEVICE#')
+/** The first id of a quarantined reading. */
+export const quarantinedAt = (device: string): string => `${device}#AT`
+export const quarantineCounts = inQuarantine<QuarantineCountItem, [device: string]>('quarantine count', 'COUNT#DEVICE#')
 
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
 /** Ids of locations, devices, beers and kegs: fit for a key, a topic and a path. */

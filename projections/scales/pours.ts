@@ -1,7 +1,8 @@
 import { msOf } from '../instant.ts'
-import type { Page, Query, Reader } from '../table.ts'
+import { getAll, type Range } from '../entity.ts'
+import type { Page, Reader } from '../table.ts'
 import type { KegItem, PourItem, TimelineItem } from './items.ts'
-import { kegKey, tapTimelineKey } from './keys.ts'
+import { kegs, pours, timelines } from './keys.ts'
 import { kegThroughout } from './spans.ts'
 
 /** What was poured, and whether it was said to be none. */
@@ -15,15 +16,14 @@ export interface Pour {
 }
 
 /** Corrections and voids name a keg and a time, and a fold lists nothing: a pour is told by what is known of its keg by now. */
-export const poursOf = async (reader: Reader, loc: string, query: Query): Promise<Page<Pour>> => {
-  const { items, ...rest } = await reader.query(query)
-  const found = items as readonly PourItem[]
+export const poursOf = async (reader: Reader, loc: string, range: Range): Promise<Page<Pour>> => {
+  const { items: found, ...rest } = await pours.page(reader, loc, range)
   const taps = [...new Set(found.map(({ tap }) => tap))]
-  const timelines = (await reader.getMany(taps.map((tap) => tapTimelineKey(loc, tap)))) as readonly (TimelineItem | undefined)[]
-  const attributed = found.flatMap((pour) => attribute(pour, timelines[taps.indexOf(pour.tap)]))
+  const known = await getAll(reader, taps.map((tap) => timelines.key(loc, tap)))
+  const attributed = found.flatMap((pour) => attribute(pour, known[taps.indexOf(pour.tap)]))
   const ids = [...new Set(attributed.flatMap(({ keg_id }) => keg_id ?? []))]
-  const kegs = (await reader.getMany(ids.map(kegKey))) as readonly (KegItem | undefined)[]
-  return { items: attributed.map((pour) => withVoid(pour, kegs[ids.indexOf(pour.keg_id ?? '')])), ...rest }
+  const named = await getAll(reader, ids.map((id) => kegs.key(id)))
+  return { items: attributed.map((pour) => withVoid(pour, named[ids.indexOf(pour.keg_id ?? '')])), ...rest }
 }
 
 /** The pour with its keg by the timeline. Before the timeline begins, older kegs were dropped from it, and the pour keeps its keg. A pour across a change of kegs is left out. */

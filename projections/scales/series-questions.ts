@@ -1,11 +1,12 @@
 import { meanOf, sumOf, united } from '../bins.ts'
+import { getAll } from '../entity.ts'
 import { compareText } from '../order.ts'
 import type { Point, SeriesAsked, SeriesReader, Stretch } from '../series.ts'
 import type { Reader } from '../table.ts'
 import { utcOffsetOf } from '../zone.ts'
 import { gallonsOf, levelOf } from './gallons.ts'
-import type { KegItem, Settings, SettingsItem, TapStateItem, TimelineItem } from './items.ts'
-import { kegKey, settingsKey, tapIdOf, tapStateKey, tapTimelineKey } from './keys.ts'
+import type { KegItem, Settings } from './items.ts'
+import { kegs, locationSettings, tapIdOf, tapStates, timelines } from './keys.ts'
 import { batteriesBeside, everywhere, leftAt, leftOnTap, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
@@ -61,7 +62,7 @@ const kegQuestions = (asked: SeriesAsked) => {
   return {
     /** S57, S39: the level and the battery of the keg that is on the tap, in bins that fit the range. */
     history: async (loc: string, tap: string, range: Range): Promise<History | undefined> => {
-      const [timeline, state] = await reader.getMany([tapTimelineKey(loc, tap), tapStateKey(loc, tap)]) as readonly [TimelineItem | undefined, TapStateItem | undefined]
+      const [timeline, state] = await getAll(reader, [timelines.key(loc, tap), tapStates.key(loc, tap)])
       if (timeline === undefined) return undefined
       const { keg, spans } = presentOf(timeline)
       // A scale that tells its weight alone has the level that it gives by the keg as it is known now.
@@ -85,12 +86,12 @@ const kegQuestions = (asked: SeriesAsked) => {
     },
     /** S58, S-f: what was poured of the keg that is on the tap, over the hours that were seen. */
     rate: async (loc: string, tap: string, now: number): Promise<Rate | undefined> => {
-      const timeline = await reader.get(tapTimelineKey(loc, tap)) as TimelineItem | undefined
+      const timeline = await timelines.get(reader, loc, tap)
       return timeline && rateOf(asked, { loc, tap, timeline, now, settings: await settingsAt(reader, loc) })
     },
     /** S59, S-h. */
     lifespan: async (loc: string, keg: string, now: number): Promise<Lifespan | undefined> => {
-      const item = await reader.get(kegKey(keg)) as KegItem | undefined
+      const item = await kegs.get(reader, keg)
       return item === undefined || item.loc_id !== loc ? undefined : lifespanOf(asked, { loc, item, keg, now })
     },
   }
@@ -155,7 +156,7 @@ const mapSome = async <V, R>(values: readonly V[], map: (value: V) => Promise<R>
   return results
 }
 
-const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await reader.get(settingsKey(loc)) as SettingsItem | undefined)
+const settingsAt = async (reader: Reader, loc: string): Promise<Settings> => settingsOf(await locationSettings.get(reader, loc))
 
 /** A chart shows a few hundred points. */
 const BINS = [1, 5, 15, 30, 60, 120, 360, 720, 1440, 10_080].map((minutes) => minutes * 60_000)

@@ -1,7 +1,8 @@
+import { getAll } from '../entity.ts'
 import type { Point, SeriesAsked, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
-import type { KegItem, TimelineItem } from './items.ts'
-import { kegKey, locationPartition, tapIdOf } from './keys.ts'
+import type { TimelineItem } from './items.ts'
+import { kegs, locationPartition, tapIdOf } from './keys.ts'
 import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
 import { kegThroughout, type KegSpan, type Span } from './spans.ts'
 
@@ -77,9 +78,9 @@ const leftIn = async ({ reader, points }: SeriesAsked, measures: readonly Left[]
     for await (const page of points.points(stretch)) for (const point of page) pours.push(...pourOf(point, spans.get(point.dims['tap_id'] ?? '') ?? []))
     return { measure, pours }
   }))
-  const kegs = [...new Set(found.flatMap(({ pours }) => pours.map(({ keg }) => keg.keg_id)))]
-  const items = await reader.getMany(kegs.map(kegKey)) as readonly (KegItem | undefined)[]
-  const voids = new Map(kegs.map((keg, index) => [keg, items[index]?.voids ?? []]))
+  const ids = [...new Set(found.flatMap(({ pours }) => pours.map(({ keg }) => keg.keg_id)))]
+  const items = await getAll(reader, ids.map((keg) => kegs.key(keg)))
+  const voids = new Map(ids.map((keg, index) => [keg, items[index]?.voids ?? []]))
   const isVoided = ({ at, keg }: Pour): boolean => voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
   const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours : []))
   return {

@@ -1,5 +1,9 @@
 import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
+import {
+  activeAlerts, beerKegs, beers, calibrations, claims, devicePointers, devices, discrepancies, goneBeers, goneMembers, graces, kegs, libraryNames, libraryWords, locationSettings, members, owners, pastAlerts, pastCalibrations, pours,
+  quarantineCounts, quarantined, tapStates, tares, telemetry, telemetryPointers, timelines,
+} from './keys.ts'
 
 /** The range keys of the indexes keep apart what the source document would have mixed up (S-d). */
 export const DEVICE_INDEX = 'device-index'
@@ -15,21 +19,10 @@ export const scalesTable: TableSpec = {
   ],
   watched: true,
   kinds: [
-    { name: 'tap state', pk: 'LOCATION#', sk: 'TAP#' },
-    { name: 'keg', pk: 'KEG#', sk: 'META' },
-    { name: 'tare', pk: 'KEG#', sk: 'TARE' },
-    { name: 'device', pk: 'DEVICE#', sk: 'META' },
-    { name: 'telemetry', pk: 'DEVICE#', sk: 'TELEMETRY' },
-    { name: 'calibration', pk: 'DEVICE#', sk: 'CAL' },
-    { name: 'active alert', pk: 'ALERT#', sk: 'ACTIVE#' },
-    { name: 'alert history', pk: 'ALERT#', sk: 'HIST#' },
-    { name: 'grace', pk: 'FIRING#' },
-    { name: 'beer', pk: 'BEER#', sk: 'META' },
-    { name: 'beer keg weights', pk: 'BEER#', sk: 'KEG#' },
-    { name: 'beer in the library', pk: 'BEERLIB#' },
-    { name: 'pour', pk: 'LOCATION#', sk: 'POUR#' },
-    { name: 'quarantined', pk: 'QUARANTINE#' },
-    { name: 'settings', pk: 'LOCATION#', sk: 'SETTINGS' },
+    ...[
+      tapStates, kegs, tares, devices, telemetry, calibrations, pastCalibrations, activeAlerts, pastAlerts, graces, beers, goneBeers, beerKegs, libraryNames, libraryWords, pours, quarantined, quarantineCounts,
+      locationSettings, timelines, owners, members, goneMembers, devicePointers, telemetryPointers, discrepancies, claims,
+    ].map(({ kind }) => kind),
     ...ACCESS_KINDS,
   ],
 }

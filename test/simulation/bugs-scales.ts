@@ -1,7 +1,7 @@
 import type { Item } from '../../projections/item.ts'
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import type { TimelineItem } from '../../projections/scales/items.ts'
-import { tapTimelineKey } from '../../projections/scales/keys.ts'
+import { timelines } from '../../projections/scales/keys.ts'
 import type { Series } from '../../processors/engine/series.ts'
 import type { Bug, OpenedSeries } from './bug.ts'
 import { rulesOf } from './bug-rules.ts'
@@ -42,7 +42,7 @@ export const SERIES_BUGS: Readonly<Record<string, Bug>> = {
 const ofPresentKeg = (result: Result, get: Get): Result => {
   const points = result.points?.map((point) => {
     const { loc_id = '', tap_id = '' } = point.dims
-    const last = get<TimelineItem>(tapTimelineKey(loc_id, tap_id.slice(-2)))?.kegs.at(-1)
+    const last = get<TimelineItem>(timelines.key(loc_id, tap_id.slice(-2)))?.kegs.at(-1)
     return { ...point, values: { ...point.values, keg_id: last?.to === null ? last.keg_id : null } }
   })
   return points === undefined ? result : { ...result, points }

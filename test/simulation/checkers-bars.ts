@@ -1,6 +1,6 @@
 import { keyOf, type Item, type Key } from '../../projections/item.ts'
 import type { AlertItem, DeviceItem, PourItem, QuarantineCountItem, TapItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
-import { ACTIVE, activeAlertKey, deviceKey, devicePointerKey, discrepancyKey, graceKey, POURS, quarantinedOf, tapKey, tapStateKey } from '../../projections/scales/keys.ts'
+import { activeAlerts, devicePointers, devices, discrepancies, graces, pours, quarantined, quarantinedAt, taps, tapStates } from '../../projections/scales/keys.ts'
 
 type Wrong = (detail: string) => void
 type Items = ReadonlyMap<string, Item>
@@ -20,8 +20,8 @@ export const checkBars = (items: Items, wrong: Wrong): void => {
   checkKegs(timelines, wrong)
   for (const item of items.values()) {
     if (item.PK.startsWith('DEVICE#') && item.SK === 'META') checkDevice(has, item as DeviceItem, wrong)
-    if (item.SK.startsWith(POURS)) checkPour(item as PourItem, wrong)
-    if (item.SK.startsWith(ACTIVE)) checkPending(has, item as AlertItem, wrong)
+    if (item.SK.startsWith(pours.prefix)) checkPour(item as PourItem, wrong)
+    if (item.SK.startsWith(activeAlerts.prefix)) checkPending(has, item as AlertItem, wrong)
     if (item.SK.startsWith('COUNT#DEVICE#')) checkCount(items, item as QuarantineCountItem, wrong)
   }
 }
@@ -48,26 +48,26 @@ interface Tap {
 /** Nothing is left of a tap that was removed but what was once. */
 const checkRemoved = (items: Items, { loc, tap }: Tap, wrong: Wrong) => {
   const entity = `TAP#${tap}`
-  const gone = [tapKey(loc, tap), tapStateKey(loc, tap), discrepancyKey(loc, tap), activeAlertKey(loc, 'low_keg', entity), { PK: `ARMED#${loc}`, SK: `grace:low_keg:${entity}` }]
+  const gone = [taps.key(loc, tap), tapStates.key(loc, tap), discrepancies.key(loc, tap), activeAlerts.key(loc, 'low_keg', entity), { PK: `ARMED#${loc}`, SK: `grace:low_keg:${entity}` }]
   for (const key of gone) if (items.has(keyOf(key))) wrong(`${loc} ${tap} was removed, and there is ${keyOf(key)}`)
   for (const item of items.values()) if (item.PK.startsWith('DEVICE#') && item['loc_id'] === loc && item['tap'] === tap) wrong(`${loc} ${tap} was removed, and ${item.PK} stands there`)
 }
 
 /** What the tap, its device and its state say of each other. */
 const checkTap = (has: <I extends Item>(key: Key) => I | undefined, { loc, tap, timeline }: Tap & { readonly timeline: TimelineItem }, wrong: Wrong) => {
-  const [config, state] = [has<TapItem>(tapKey(loc, tap)), has<TapStateItem>(tapStateKey(loc, tap))]
+  const [config, state] = [has<TapItem>(taps.key(loc, tap)), has<TapStateItem>(tapStates.key(loc, tap))]
   const last = timeline.kegs.at(-1)
   if (config?.keg_id !== (last?.to === null ? last.keg_id : null)) wrong(`${loc} ${tap} has the keg ${String(config?.keg_id)}, and its timeline ends with ${JSON.stringify(last)}`)
-  const alert = has(activeAlertKey(loc, 'low_keg', `TAP#${tap}`))
+  const alert = has(activeAlerts.key(loc, 'low_keg', `TAP#${tap}`))
   if ((alert !== undefined) !== (state?._low === true)) wrong(`${loc} ${tap} ${alert === undefined ? 'has no' : 'has an'} alert, and its state says otherwise`)
   if (config?.device_id === undefined) return
-  const epoch = has<Item>(devicePointerKey(loc, config.device_id))?.['epoch']
-  const device = has<DeviceItem>(deviceKey(config.device_id, Number(epoch)))
+  const epoch = has<Item>(devicePointers.key(loc, config.device_id))?.['epoch']
+  const device = has<DeviceItem>(devices.key(config.device_id, Number(epoch)))
   if (device?.tap !== tap) wrong(`${loc} ${tap} has ${config.device_id}, which stands under ${String(device?.tap)}`)
 }
 
 const checkDevice = (has: <I extends Item>(key: Key) => I | undefined, { device_id, loc_id, tap }: DeviceItem, wrong: Wrong) => {
-  const other = tap === null ? undefined : has<TapItem>(tapKey(loc_id, tap))?.device_id
+  const other = tap === null ? undefined : has<TapItem>(taps.key(loc_id, tap))?.device_id
   if (tap !== null && other !== device_id) wrong(`${device_id} stands under ${loc_id} ${tap}, which has ${String(other)}`)
 }
 
@@ -77,12 +77,12 @@ const checkPour = ({ PK, SK, gallons, start, end }: PourItem, wrong: Wrong) => {
 
 /** What waits for its grace has one. */
 const checkPending = (has: (key: Key) => Item | undefined, { PK, type, entity, state }: AlertItem, wrong: Wrong) => {
-  if (state === 'pending' && has(graceKey(PK.slice('ALERT#'.length), entity, type)) === undefined) wrong(`${PK} ${type} of ${entity} is pending without a grace`)
+  if (state === 'pending' && has(graces.key(PK.slice('ALERT#'.length), entity, type)) === undefined) wrong(`${PK} ${type} of ${entity} is pending without a grace`)
 }
 
 /** What is not believed is counted once. */
 const checkCount = (items: Items, { PK, SK, total }: QuarantineCountItem, wrong: Wrong) => {
   const device = SK.slice('COUNT#DEVICE#'.length)
-  const rows = [...items.values()].filter((item) => item.PK === PK && item.SK.startsWith(quarantinedOf(device))).length
+  const rows = [...items.values()].filter((item) => item.PK === PK && item.SK.startsWith(`${quarantined.prefix}${quarantinedAt(device)}#`)).length
   if (rows !== total) wrong(`${PK} ${SK} counts ${total}, and there are ${rows}`)
 }

@@ -2,7 +2,7 @@ import { expenses } from '../../processors/expenses/domain.ts'
 import { keyOf, type Item } from '../../projections/item.ts'
 import { netOf, pairwise } from '../../projections/expenses/debts.ts'
 import type { BalanceItem, CreditItem, DeletedExpenseItem, ExpenseItem, ExpenseNameItem, GroupItem, MemberItem, ParticipantItem, SettlementItem } from '../../projections/expenses/items.ts'
-import { deletedExpenseKey, expenseKey, participantKey, receivedKey, transactionKey } from '../../projections/expenses/keys.ts'
+import { deletedExpenses, expenses as expenseItems, participants, received, transactions } from '../../projections/expenses/keys.ts'
 import { minorOf } from '../../projections/expenses/money.ts'
 import type { Event } from '../../schemas/event.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
@@ -113,14 +113,14 @@ const checkExpensesThere = (items: Items, wrong: Wrong) => {
     const { groupId, id, payerId, amountMinor, splits } = expense
     const sum = splits.reduce((total, split) => total + minorOf(split.amountMinor), 0n)
     if (sum !== minorOf(amountMinor)) wrong(`the parts of ${groupId} ${id} sum up to ${sum}, and it is ${amountMinor}`)
-    for (const { userId, amountMinor: minor } of splits) if (userId !== payerId && minor !== 0 && !parts.delete(keyOf(participantKey(groupId, id, userId)))) wrong(`${userId} has no part of ${groupId} ${id}`)
+    for (const { userId, amountMinor: minor } of splits) if (userId !== payerId && minor !== 0 && !parts.delete(keyOf(participants.key(groupId, id, userId)))) wrong(`${userId} has no part of ${groupId} ${id}`)
   }
   for (const key of parts) wrong(`${key.replace('\u0000', ' ')} is a part of nothing`)
   const deleted = new Set(of<DeletedExpenseItem>(items, 'DELETED#').map(keyOf))
   for (const name of of<ExpenseNameItem>(items, 'EXPENSE#')) {
     const id = name.SK.slice('EXPENSE#'.length)
-    const isThere = items.has(keyOf(expenseKey(groupOf(name), name.at, id)))
-    if (name.state === 'deleted' && !deleted.delete(keyOf(deletedExpenseKey(groupOf(name), name.deletedAt, id)))) wrong(`${name.PK} ${name.SK} is deleted, and not among the deleted expenses`)
+    const isThere = items.has(keyOf(expenseItems.key(groupOf(name), name.at, id)))
+    if (name.state === 'deleted' && !deleted.delete(keyOf(deletedExpenses.key(groupOf(name), name.deletedAt, id)))) wrong(`${name.PK} ${name.SK} is deleted, and not among the deleted expenses`)
     if (isThere !== (name.state === 'present')) wrong(`${name.PK} ${name.SK} is ${name.state}, and the expense is ${isThere ? 'there' : 'not there'}`)
   }
   for (const key of deleted) wrong(`${key.replace('\u0000', ' ')} is no deleted expense`)
@@ -130,11 +130,11 @@ const checkExpensesThere = (items: Items, wrong: Wrong) => {
 const checkSettlements = (items: Items, wrong: Wrong) => {
   const settled = new Set<string>()
   for (const { groupId, id, toUserId, status, txHash } of of<SettlementItem>(items, 'SETTLE#')) {
-    if (items.get(keyOf(receivedKey(groupId, id, toUserId)))?.['status'] !== status) wrong(`the receiver of ${groupId} ${id} does not see that it is ${status}`)
+    if (items.get(keyOf(received.key(groupId, id, toUserId)))?.['status'] !== status) wrong(`the receiver of ${groupId} ${id} does not see that it is ${status}`)
     if (status !== 'completed' || txHash === null) continue
     if (settled.has(txHash)) wrong(`${txHash} settles ${groupId} ${id} and another`)
     settled.add(txHash)
-    if (items.get(keyOf(transactionKey(txHash)))?.['settlementId'] !== id) wrong(`${groupId} ${id} is settled by ${txHash}, which it did not claim`)
+    if (items.get(keyOf(transactions.key(txHash)))?.['settlementId'] !== id) wrong(`${groupId} ${id} is settled by ${txHash}, which it did not claim`)
   }
 }
 

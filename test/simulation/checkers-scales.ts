@@ -5,7 +5,7 @@ import { keyOf, type Item, type Key } from '../../projections/item.ts'
 import type { Change, Get } from '../../projections/projection.ts'
 import type { AlertItem, DeviceItem, TapStateItem, TimelineItem } from '../../projections/scales/items.ts'
 import { covers } from '../../projections/scales/spans.ts'
-import { ACTIVE, deviceKey, HISTORY, tapStateKey, tapTimelineKey } from '../../projections/scales/keys.ts'
+import { activeAlerts, devices, pastAlerts, tapStates, timelines } from '../../projections/scales/keys.ts'
 import type { ReadingReported, ReadingReportedData } from '../../schemas/generated/scales.ts'
 import type { Violation } from './checkers.ts'
 import { checkBars } from './checkers-bars.ts'
@@ -49,11 +49,11 @@ const isReading = (event: Step['event']): event is ReadingReported => event.type
 
 /** The tap that the reading is of, for all that was known when it came; and whether it was removed since. */
 const tapOf = ({ data, meta: { key: loc } }: ReadingReported, get: Get): { readonly tap?: string; readonly isGone?: boolean } => {
-  const device = get<DeviceItem>(deviceKey(data.device_id, data.epoch))
+  const device = get<DeviceItem>(devices.key(data.device_id, data.epoch))
   const isReleased = device?.status === 'released' && device.status_at <= isoOf(data.at)
   if (device?.loc_id !== loc || isReleased) return {}
   const tap = device._places.findLast(({ from, to }) => from <= data.at && data.at < (to ?? Infinity))?.tap ?? undefined
-  const timeline = tap === undefined ? undefined : get<TimelineItem>(tapTimelineKey(loc, tap))
+  const timeline = tap === undefined ? undefined : get<TimelineItem>(timelines.key(loc, tap))
   return tap === undefined || timeline === undefined ? {} : { tap, isGone: timeline.since === null || data.at < timeline.since }
 }
 
@@ -75,13 +75,13 @@ const checkState = (step: Step, memory: Memory, wrong: Wrong) => {
   const states = (step.result.items ?? []).filter(({ SK }) => SK.endsWith('#STATE'))
   const { tap, isGone } = tapOf(event, get)
   const heard = tap === undefined ? [] : (memory.get(placeOf(loc, tap)) ?? [])
-  const before = tap === undefined ? undefined : get<TapStateItem>(tapStateKey(loc, tap))
+  const before = tap === undefined ? undefined : get<TapStateItem>(tapStates.key(loc, tap))
   const isNew = tap !== undefined && !isGone && !heard.includes(nameOf(data))
   if (isNew) memory.set(placeOf(loc, tap), [...heard, nameOf(data)])
   if (!isNew || isoOf(data.at) <= (before?.updated_at ?? '')) {
     return states.every((state) => shownOf(state) === shownOf(get({ PK: state.PK, SK: state.SK }))) ? undefined : wrong(`${eventId} is no newer reading of a tap and changed ${states.map(keyOf).join(', ')}`)
   }
-  const after = changeOf(step, tapStateKey(loc, tap)) as TapStateItem | undefined
+  const after = changeOf(step, tapStates.key(loc, tap)) as TapStateItem | undefined
   const told = [after?.updated_at, after?.weight_lbs, after?._weighed ? null : after?.level_pct, after?._device]
   const wanted = [isoOf(data.at), data.weight_lbs, data.level_pct, data.device_id]
   if (states.length !== 1 || JSON.stringify(told) !== JSON.stringify(wanted)) wrong(`${eventId} is the newest reading of ${loc} ${tap} and its state is ${JSON.stringify(after)}`)
@@ -103,7 +103,7 @@ const checkPoints = (step: Step, { heard: memory, readings }: Measured, wrong: W
   if (found.length !== (isNew && says ? 1 : 0)) wrong(`${eventId}${isNew ? '' : ', which does not count,'} gave ${found.length} points`)
   if (tap === undefined || found.length === 0) return
   const where = { measure: 'reading', at: data.at, dims: { tap_id: `${loc}#TAP#${tap}`, loc_id: loc, device_id: data.device_id } }
-  const keg = get<TimelineItem>(tapTimelineKey(loc, tap))?.kegs.findLast((span) => covers(span, data.at))?.keg_id ?? null
+  const keg = get<TimelineItem>(timelines.key(loc, tap))?.kegs.findLast((span) => covers(span, data.at))?.keg_id ?? null
   if (found.some((point) => pointName(point) !== pointName({ ...where, values: {} }) || point.values['keg_id'] !== keg)) wrong(`${eventId} gave a point elsewhere`)
   readings.add(pointName({ ...where, values: {} }))
 }
@@ -114,7 +114,7 @@ const checkStored = ({ name, points, items }: Stored, { readings }: Measured, wr
   for (const reading of readings) if (!points.has(reading)) wrong(`${name} has no ${reading}`)
   for (const [reading, { dims: { tap_id = '', loc_id = '' }, at }] of found) {
     if (!readings.has(reading)) wrong(`${name} has ${reading}, which nobody said`)
-    const timeline = items.get(keyOf(tapTimelineKey(loc_id, tap_id.slice(-2)))) as TimelineItem | undefined
+    const timeline = items.get(keyOf(timelines.key(loc_id, tap_id.slice(-2)))) as TimelineItem | undefined
     if (timeline === undefined || timeline.kegs.filter((span) => covers(span, at)).length > 1) wrong(`${name} has ${reading} of two kegs, or of no tap`)
   }
 }
@@ -127,9 +127,9 @@ const isItem = <I extends Item>(change: Change | undefined): change is I => chan
  */
 const checkAlerts = (step: Step, wrong: Wrong) => {
   const { event: { meta: { eventId } }, result: { items = [] }, get } = step
-  const rowsOf = (state: string, { SK }: Key) => items.filter((item) => item.SK.startsWith(HISTORY) && item.SK.endsWith(`#${SK.slice(ACTIVE.length)}#${state}`))
+  const rowsOf = (state: string, { SK }: Key) => items.filter((item) => item.SK.startsWith(pastAlerts.prefix) && item.SK.endsWith(`#${SK.slice(activeAlerts.prefix.length)}#${state}`))
   const hasRow = (state: string, key: Key) => rowsOf(state, key).some((row) => isItem(row))
-  for (const change of items.filter(({ SK }) => SK.startsWith(ACTIVE))) {
+  for (const change of items.filter(({ SK }) => SK.startsWith(activeAlerts.prefix))) {
     const alert = get<AlertItem>({ PK: change.PK, SK: change.SK })
     const before = alert?.state ?? 'none'
     const after = isItem<AlertItem>(change) ? change.state : 'none'
@@ -139,7 +139,7 @@ const checkAlerts = (step: Step, wrong: Wrong) => {
     if (after === 'none' && before !== 'pending' && !isRetracted && !hasRow('resolved', change)) wrong(`${eventId} ended ${change.SK} without a row in the history`)
     if (after !== 'none' && after !== 'pending' && !hasRow(after, change)) wrong(`${eventId} made ${change.SK} ${after} without a row in the history`)
   }
-  for (const row of items.filter(({ SK }) => SK.startsWith(HISTORY))) {
+  for (const row of items.filter(({ SK }) => SK.startsWith(pastAlerts.prefix))) {
     if (isItem<AlertItem>(row) && row.state === 'resolved' && !((row.resolved_at ?? '') > (row.fired_at ?? '~'))) wrong(`${eventId} resolved ${row.SK} at ${row.resolved_at}, which fired at ${row.fired_at}`)
   }
 }

@@ -1,6 +1,6 @@
 import { keyOf } from '../../projections/item.ts'
-import { goneTokenKey } from '../../projections/access/keys.ts'
-import { mealsQueries } from '../../projections/meals/queries.ts'
+import { goneTokens } from '../../projections/access/keys.ts'
+import { tokenByHash } from '../../projections/access/queries.ts'
 import type { Violation } from './checkers.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Workload } from './workload.ts'
@@ -21,15 +21,15 @@ export const startDoorman = (world: World, scheduler: Scheduler, { users, domain
   const process = scheduler.spawn('doorman', 300_000, false)
   const clock = world.clock(process)
   const opens = async (generation: number, user: string, patId: string): Promise<boolean> => {
-    const ask = mealsQueries(world.store(process, generation).reader(clock.now))
-    const key = await ask.tokenByHash(hashOf(user, patId))
-    return key !== undefined && (await ask.tokenAt(key)) !== undefined
+    const reader = world.store(process, generation).reader(clock.now)
+    const key = await tokenByHash(reader, hashOf(user, patId))
+    return key !== undefined && (await reader.get(key)) !== undefined
   }
   const round = async () => {
     const user = world.random.pick(users)
     const patId = world.random.pick(TOKENS)
     const { generation, table } = world.tables.serving(domain)
-    const revoked = table.items.has(keyOf(goneTokenKey(user, patId)))
+    const revoked = table.items.has(keyOf(goneTokens.key(user, patId)))
     const opened = await opens(generation, user, patId).catch(() => false)
     if (revoked && opened) violations.push({ checker: 'tokens', detail: `${patId} of ${user} was revoked and still opens` })
   }

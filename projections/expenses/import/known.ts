@@ -1,9 +1,8 @@
 import { isoOf } from '../../instant.ts'
-import type { Item, Key } from '../../item.ts'
 import type { Said } from '../../importing.ts'
 import type { Reader } from '../../table.ts'
-import type { GroupItem, MemberItem, SettlementItem, SettlementNameItem, TransactionItem } from '../items.ts'
-import { expenseNameKey, groupKey, memberKey, settlementKey, settlementNameKey, transactionKey } from '../keys.ts'
+import type { GroupItem, MemberItem, TransactionItem } from '../items.ts'
+import { expenseNames, groups, members, settlementNames, settlements, transactions } from '../keys.ts'
 
 /** The fields that identify an imported event. */
 type Named = { readonly userId: string; readonly expenseId: string; readonly groupId: string; readonly settlementId: string; readonly txHash: string | null }
@@ -15,28 +14,27 @@ type Named = { readonly userId: string; readonly expenseId: string; readonly gro
 export const known = async (said: Said, reader: Reader): Promise<boolean> => {
   const { type, key, data } = said
   const named = data as Named
-  const there = async (at: Key): Promise<Item | undefined> => reader.get(at)
   switch (type) {
     case 'GroupCreated':
-    case 'GroupSettingsChanged': return (await there(groupKey(key))) !== undefined
+    case 'GroupSettingsChanged': return (await groups.get(reader, key)) !== undefined
     case 'MemberJoined':
-    case 'WalletSet': return (await there(memberKey(key, named.userId))) !== undefined
+    case 'WalletSet': return (await members.get(reader, key, named.userId)) !== undefined
     case 'GroupMemberRemoved':
-    case 'MemberLeft': return isGone((await there(memberKey(key, named.userId))) as MemberItem | undefined, said)
+    case 'MemberLeft': return isGone(await members.get(reader, key, named.userId), said)
     case 'GroupOwnerChanged':
-    case 'GroupArchived': return isStateKnown((await there(groupKey(key))) as GroupItem | undefined, said)
-    case 'ExpenseRecorded': return (await there(expenseNameKey(key, named.expenseId))) !== undefined
-    case 'SettlementProposed': return (await there(settlementNameKey(key, named.settlementId))) !== undefined
-    case 'TransactionClaimed': return isOf((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, named)
+    case 'GroupArchived': return isStateKnown(await groups.get(reader, key), said)
+    case 'ExpenseRecorded': return (await expenseNames.get(reader, key, named.expenseId)) !== undefined
+    case 'SettlementProposed': return (await settlementNames.get(reader, key, named.settlementId)) !== undefined
+    case 'TransactionClaimed': return isOf(await transactions.get(reader, named.txHash ?? ''), named)
     // A transaction that paid another settlement does not pay this one. The fold refuses the claim in the same row, and the report shows it.
-    case 'SettlementConfirmed': return (await isSettled(reader, key, named.settlementId)) || isAnothers((await there(transactionKey(named.txHash ?? ''))) as TransactionItem | undefined, { ...named, groupId: key })
+    case 'SettlementConfirmed': return (await isSettled(reader, key, named.settlementId)) || isAnothers(await transactions.get(reader, named.txHash ?? ''), { ...named, groupId: key })
     default: return isSettled(reader, key, named.settlementId)
   }
 }
 
 const isSettled = async (reader: Reader, group: string, id: string): Promise<boolean> => {
-  const name = (await reader.get(settlementNameKey(group, id))) as SettlementNameItem | undefined
-  const settlement = name && ((await reader.get(settlementKey(group, name.at, id))) as SettlementItem | undefined)
+  const name = await settlementNames.get(reader, group, id)
+  const settlement = name && (await settlements.get(reader, group, name.at, id))
   return settlement !== undefined && settlement.status !== 'pending'
 }
 

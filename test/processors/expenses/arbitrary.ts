@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { keyOf, type Item } from '../../../projections/item.ts'
 import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem, GroupItem } from '../../../projections/expenses/items.ts'
-import { deletedExpenseKey, expenseKey, expenseNameKey, groupKey } from '../../../projections/expenses/keys.ts'
+import { deletedExpenses, expenseNames, expenses, groups } from '../../../projections/expenses/keys.ts'
 import type { Event } from '../../../schemas/event.ts'
 import type { Table } from '../given.ts'
 import { foldInto } from './given.ts'
@@ -41,9 +41,9 @@ const oneOf = (table: Table, prefix: string, { group, n, id }: { group: string; 
 
 /** As the group has it. */
 const heldBy = (table: Table, key: string, id: string): ExpenseItem | undefined => {
-  const name = table.get(keyOf(expenseNameKey(key, id))) as Item as ExpenseNameItem | undefined
-  if (name?.state === 'deleted') return (table.get(keyOf(deletedExpenseKey(key, name.deletedAt, id))) as Item as DeletedExpenseItem | undefined)?.expense
-  return name && (table.get(keyOf(expenseKey(key, name.at, id))) as Item as ExpenseItem | undefined)
+  const name = table.get(keyOf(expenseNames.key(key, id))) as Item as ExpenseNameItem | undefined
+  if (name?.state === 'deleted') return (table.get(keyOf(deletedExpenses.key(key, name.deletedAt, id))) as Item as DeletedExpenseItem | undefined)?.expense
+  return name && (table.get(keyOf(expenses.key(key, name.at, id))) as Item as ExpenseItem | undefined)
 }
 
 const aRecord = fc.record({ group, expenseId, spent, user, words, before: fc.constantFrom(0, 1, 2) }).map(({ group: key, expenseId, spent, user, words, before }): Told => ({ now }) =>
@@ -87,7 +87,7 @@ const anInvitation = fc.record({ group, user, guest: user, id: fc.constantFrom('
 })
 
 const byOwner = fc.record({ group, user, other: user, kind: fc.constantFrom('owner', 'owner', 'owner', 'archived', 'unarchived') }).map(({ group: key, user, other, kind }): Told => ({ now, table }) => {
-  const meta = { key, occurredAt: now, actorId: (table.get(keyOf(groupKey(key))) as Item as GroupItem | undefined)?.ownerId ?? user }
+  const meta = { key, occurredAt: now, actorId: (table.get(keyOf(groups.key(key))) as Item as GroupItem | undefined)?.ownerId ?? user }
   if (kind === 'owner') return said.ownerChanged(other, { meta })
   return kind === 'archived' && now % 3 === 0 ? said.archived({ meta }) : said.unarchived({ meta })
 })

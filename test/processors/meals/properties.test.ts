@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../projections/item.ts'
 import { dayOf, windowOf } from '../../../projections/meals/day.ts'
 import type { DaySummaryItem, GoneMealItem, MealItem } from '../../../projections/meals/items.ts'
-import { eatenOf, mealKey, mealNameOf } from '../../../projections/meals/keys.ts'
+import { eatenOf, mealNameOf, meals as mealItems } from '../../../projections/meals/keys.ts'
 import { milliOf } from '../../../projections/meals/nutrients.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
@@ -70,7 +70,7 @@ describe('any history', () => {
       }
       for (const { PK, SK, mealId } of meals) {
         const name = mealNameOf(mealId)
-        const atHome = name !== undefined && mealKey('', name.eaten, name.uid).SK === SK
+        const atHome = name !== undefined && mealItems.key('', name.eaten, name.uid).SK === SK
         expect(table.has(`${PK}\u0000GONE#MEAL#${mealId}`)).toBe(!atHome)
       }
     })))

@@ -3,7 +3,7 @@ import { scales } from '../../../processors/scales/domain.ts'
 import type { Item, Key } from '../../../projections/item.ts'
 import type { Domain } from '../../../projections/projection.ts'
 import type { PourItem, SettingsItem } from '../../../projections/scales/items.ts'
-import { settingsKey } from '../../../projections/scales/keys.ts'
+import { locationSettings } from '../../../projections/scales/keys.ts'
 import { contents, given, tableOf, type Table } from './given.ts'
 import { assigned, bar, corrected, finished, LOC, MINUTE, NOW, reading, released, settings, silence, STATE, tapped, tapRemoved, unassigned } from './said.ts'
 
@@ -101,7 +101,7 @@ const finer: Domain = {
     name,
     folds: Object.fromEntries(Object.entries(folds).map(([type, fold]) => [type, fold && ((event, get) => fold(event, <I extends Item>(key: Key) => {
       const found = get<I>(key)
-      const { PK, SK } = settingsKey(event.meta.key)
+      const { PK, SK } = locationSettings.key(event.meta.key)
       return found === undefined && key.PK === PK && key.SK === SK ? ({ PK, SK, pour_min_gallons: 0.03 } satisfies SettingsItem as Item as I) : found
     }))])) as Domain['projections'][number]['folds'],
   })),

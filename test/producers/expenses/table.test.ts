@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
 import { dynamoStores, type DynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
 import { keyOf, type Item } from '../../../projections/item.ts'
+import { participants } from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import { describeWith } from '../../services/available.ts'
@@ -61,7 +62,7 @@ describe('the table reads as the source document has it', () => {
       GSI1PK: 'USER#987654321', GSI1SK: `OWES#${AT}#${expenseId}`, expenseId, groupId, groupTitle: 'Roommates', userId: '987654321', userName: 'Bob Jones', amount: 25,
       payerId: '123456789', payerName: 'Alice Smith', description: 'Dinner at restaurant', totalAmount: 100, createdAt: AT,
     })
-    expect((await expensesQueries(edge.reader).participants(groupId, expenseId)).map(({ userId }) => userId)).toEqual(['456789123', '789123456', '987654321'])
+    expect((await participants.every(edge.reader, groupId, { under: expenseId, limit: 100 })).map(({ userId }) => userId)).toEqual(['456789123', '789123456', '987654321'])
   })
 
   test('E9 E3 E4 E-e: a settlement, in the same indexes, and its mirror for who is paid', async () => {

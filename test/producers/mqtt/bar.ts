@@ -7,9 +7,9 @@ import { openBroker, type BrokerParts } from '../../../producers/mqtt/broker.ts'
 import type { Kept } from '../../../producers/mqtt/sessions.ts'
 import type { DeviceReport } from '../../../producers/mqtt/taking.ts'
 import { hashToken, mintToken } from '../../../producers/pat.ts'
-import { tokenHash, tokenKey } from '../../../projections/access/keys.ts'
+import { tokenHash, tokens } from '../../../projections/access/keys.ts'
 import { keyOf } from '../../../projections/item.ts'
-import { claimKey } from '../../../projections/scales/keys.ts'
+import { claims } from '../../../projections/scales/keys.ts'
 import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { codec, createMemoryTable } from '../memory-edge.ts'
@@ -54,12 +54,12 @@ export const openBar = () => {
     },
     fail: (fault: Error | undefined) => void (state.fault = fault),
     claim(device: string, loc: string | null, epoch = 1) {
-      const key = claimKey(device)
+      const key = claims.key(device)
       items.set(keyOf(key), { ...key, loc_id: loc, epoch, claimed_at: '2026-11-16T00:00:00.000Z' })
     },
     token(user: string, scopes: readonly string[] = ['device']): string {
       const { token } = mintToken('scales', (size) => crypto.getRandomValues(new Uint8Array(size)))
-      const key = tokenKey(user, `pat-${items.size}`)
+      const key = tokens.key(user, `pat-${items.size}`)
       items.set(keyOf(key), { ...key, patId: key.SK, name: 'scale', scopes, createdAt: '2026-11-16T00:00:00.000Z', GSI1PK: tokenHash(hashToken(token)), GSI1SK: 'METADATA' })
       return token
     },

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openBroker } from '../../../producers/mqtt/broker.ts'
 import { deviceAccess } from '../../../producers/scales/device-tokens.ts'
 import { keyOf } from '../../../projections/item.ts'
-import { claimKey } from '../../../projections/scales/keys.ts'
+import { claims } from '../../../projections/scales/keys.ts'
 import { as, send } from '../memory-edge.ts'
 import { clock, closed, connected, deviceAt, envelope } from '../mqtt/bar.ts'
 import { LOC, openRunningBar } from './bar.ts'
@@ -61,9 +61,9 @@ describe('over HTTP a token of a device', () => {
     const token = await town.issue(town.bob)
     const { items } = town.edge
     const set = items.set.bind(items)
-    items.set = (key, item) => (key === keyOf(claimKey(DEVICE)) ? items : set(key, item))
+    items.set = (key, item) => (key === keyOf(claims.key(DEVICE)) ? items : set(key, item))
     await town.release()
-    expect(items.get(keyOf(claimKey(DEVICE)))).toMatchObject({ loc_id: 'loc-001' })
+    expect(items.get(keyOf(claims.key(DEVICE)))).toMatchObject({ loc_id: 'loc-001' })
     expect(await town.report(token)).toMatchObject({ code: 'token-ended' })
   })
 

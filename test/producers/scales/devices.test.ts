@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf, type Item } from '../../../projections/item.ts'
-import { claimKey } from '../../../projections/scales/keys.ts'
+import { claims } from '../../../projections/scales/keys.ts'
 import { as, send } from '../memory-edge.ts'
 import { LOC, openBar, openRunningBar, read } from './bar.ts'
 
@@ -28,7 +28,7 @@ describe('devices', () => {
   test('whoever hears that a device was released can claim it, though the end of its claim follows later', async () => {
     const { edge, say } = await openRunningBar()
     const bob = await as(edge, 'bob')
-    const claim = keyOf(claimKey('SCALE-0042'))
+    const claim = keyOf(claims.key('SCALE-0042'))
     const [get, set] = [edge.items.get.bind(edge.items), edge.items.set.bind(edge.items)]
     let [ended, looks]: [Item | undefined, number] = [undefined, 0]
     edge.items.set = (key, item) => {

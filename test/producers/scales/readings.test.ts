@@ -3,7 +3,7 @@ import { createMetrics } from '../../../cli/metrics.ts'
 import { createEdge } from '../../../producers/http/server.ts'
 import { scalesEdge } from '../../../producers/scales.ts'
 import { keyOf } from '../../../projections/item.ts'
-import { memberKey, ownerKey } from '../../../projections/scales/keys.ts'
+import { members, owners } from '../../../projections/scales/keys.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { NOON, OPEN_LIMITS, send } from '../memory-edge.ts'
 import { openBar } from '../mqtt/bar.ts'
@@ -15,8 +15,8 @@ const openReadings = async () => {
   const bar = openBar()
   bar.claim(DEVICE, 'loc-001', 3)
   const own = (key: { PK: string; SK: string }, user_id: string) => bar.items.set(keyOf(key), { ...key, user_id })
-  own(ownerKey('loc-001'), 'ann')
-  own(memberKey('loc-001', 'bob'), 'bob')
+  own(owners.key('loc-001'), 'ann')
+  own(members.key('loc-001', 'bob'), 'bob')
   const metrics = createMetrics(() => NOON, { log: 'embedded', items: 'embedded', roles: 'edge' })
   const app = createEdge({
     domains: [{ ...scalesEdge, commands: bar.commands, questions: bar.questions }],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { scales } from '../../../processors/scales/domain.ts'
-import { graceKey, tapStateKey, telemetryKey } from '../../../projections/scales/keys.ts'
+import { graces, tapStates, telemetry } from '../../../projections/scales/keys.ts'
 import { keyOf } from '../../../projections/item.ts'
 import { send } from '../memory-edge.ts'
 import { LOC, openRunningBar, read } from './bar.ts'
@@ -16,7 +16,7 @@ describe('the table', () => {
 
   test('S33 whether a breach has its grace is told by its own key', async () => {
     const { edge } = await openRunningBar()
-    const grace = () => edge.reader.get(graceKey('loc-001', 'TAP#07', 'low_keg'))
+    const grace = () => edge.reader.get(graces.key('loc-001', 'TAP#07', 'low_keg'))
     expect(await grace()).toBeUndefined()
     await read(edge, { weight_lbs: 40, level_pct: 8 })
     expect(await grace()).toMatchObject({ PK: 'FIRING#loc-001#TAP#07', started_at: '2026-11-16T12:00:00.000Z', fire_at: '2026-11-16T12:05:00.000Z' })
@@ -32,10 +32,10 @@ describe('the table', () => {
   test('S-k one fold decides a tap\'s state; telemetry is a projection of its own', async () => {
     const { edge } = await openRunningBar()
     await read(edge, { weight_lbs: 95.25, level_pct: 50, battery_pct: 70 })
-    const [main, telemetry] = scales.projections
-    expect([main?.name, telemetry?.name]).toEqual(['scales', 'telemetry'])
-    expect(edge.items.get(keyOf(tapStateKey('loc-001', '07')))).toMatchObject({ level_pct: 50 })
-    expect(edge.items.get(keyOf(telemetryKey('SCALE-0042', 1)))).toMatchObject({ battery_pct: 70 })
-    expect(Object.keys(telemetry?.folds ?? {})).not.toContain('KegTapped')
+    const [main, beside] = scales.projections
+    expect([main?.name, beside?.name]).toEqual(['scales', 'telemetry'])
+    expect(edge.items.get(keyOf(tapStates.key('loc-001', '07')))).toMatchObject({ level_pct: 50 })
+    expect(edge.items.get(keyOf(telemetry.key('SCALE-0042', 1)))).toMatchObject({ battery_pct: 70 })
+    expect(Object.keys(beside?.folds ?? {})).not.toContain('KegTapped')
   })
 })

@@ -4,7 +4,7 @@ import { expenses } from '../../../processors/expenses/domain.ts'
 import { access } from '../../../producers/access.ts'
 import { groupOfChat, telegramWebhook } from '../../../producers/telegram/webhook.ts'
 import type { GroupItem, MemberItem } from '../../../projections/expenses/items.ts'
-import { chatKey, groupKey, memberKey, profileKey } from '../../../projections/expenses/keys.ts'
+import { chats, groups, members, profiles } from '../../../projections/expenses/keys.ts'
 import { keyOf } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { NOON, openMemoryEdge, send, type Answered } from '../memory-edge.ts'
@@ -29,9 +29,9 @@ const openChat = async () => {
     said: (more: object, chat: object = CHAT) => post({ update_id: ++updates, message: { message_id: updates, date: seconds(), chat, from: ANN, ...more } }),
     added: (chat: object = CHAT, from: object = ANN) =>
       post({ update_id: ++updates, my_chat_member: { chat, from, date: seconds(), old_chat_member: { user: BOT, status: 'left' }, new_chat_member: { user: BOT, status: 'member' } } }),
-    group: (id = GROUP) => edge.items.get(keyOf(groupKey(id))) as GroupItem | undefined,
-    member: ({ id }: { readonly id: number }, group = GROUP) => edge.items.get(keyOf(memberKey(group, String(id)))) as MemberItem | undefined,
-    chatOf: ({ id }: { readonly id: number }) => edge.items.get(keyOf(chatKey(String(id))))?.['groupId'],
+    group: (id = GROUP) => edge.items.get(keyOf(groups.key(id))) as GroupItem | undefined,
+    member: ({ id }: { readonly id: number }, group = GROUP) => edge.items.get(keyOf(members.key(group, String(id)))) as MemberItem | undefined,
+    chatOf: ({ id }: { readonly id: number }) => edge.items.get(keyOf(chats.key(String(id))))?.['groupId'],
   }
 }
 
@@ -60,7 +60,7 @@ describe('the bot is added to a chat', () => {
     expect(group()).toMatchObject({ id: GROUP, chatId: '-641169081', title: 'Trip to Tatry', currency: 'TON', memberCount: 1, createdBy: '11', createdAt: '2026-11-16T12:00:00.000Z' })
     expect(member(ANN)).toMatchObject({ id: '11', telegramId: 11, name: 'Ann', username: 'ann' })
     expect(chatOf(CHAT)).toBe(GROUP)
-    expect(items.get(keyOf(profileKey('11')))).toMatchObject({ id: '11', name: 'Ann' })
+    expect(items.get(keyOf(profiles.key('11')))).toMatchObject({ id: '11', name: 'Ann' })
   })
 
   test('again, and nothing is made anew', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { balances, chats, credits, deletedExpenses, entries, expenses, groups, members, participants, profiles, settlements, transactions } from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Query } from '../../../projections/table.ts'
@@ -8,33 +9,36 @@ import { at, chatLinked, chatUnlinked, claimed, confirmed, created, DAY, deleted
 import { readerOf } from '../reader.ts'
 
 const all = { limit: 100 }
-const after = (...events: readonly Event[]) => expensesQueries(readerOf(tableOf(events), NOW, () => {}, expensesTable))
+const after = (...events: readonly Event[]) => {
+  const reader = readerOf(tableOf(events), NOW, () => {}, expensesTable)
+  return { reader, ...expensesQueries(reader) }
+}
 const at2 = (minutes: number) => ({ spentAt: NOW + minutes * 60_000 })
 const elsewhere = { key: 'g2' }
 
 describe('a group', () => {
   test('E10 E11 E12: its metadata, its members, and one of them', async () => {
     const ask = after(...trip, left('cy'))
-    expect(await ask.group(GROUP)).toMatchObject({ title: 'Trip', memberCount: 2 })
-    expect((await ask.members(GROUP, all)).items.map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
+    expect(await groups.get(ask.reader, GROUP)).toMatchObject({ title: 'Trip', memberCount: 2 })
+    expect((await members.page(ask.reader, GROUP, all)).items.map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
     expect((await ask.everyMember(GROUP)).map(({ id }) => id)).toEqual(['ann', 'bob', 'cy'])
-    expect(await ask.member(GROUP, 'cy')).toMatchObject({ leftAt: expect.any(String) as string })
+    expect(await members.get(ask.reader, GROUP, 'cy')).toMatchObject({ leftAt: expect.any(String) as string })
     expect(await ask.rightsOf(GROUP, 'eve')).toMatchObject({ group: { id: GROUP }, member: undefined })
   })
 
   test('E13 E28: its expenses, the newest first, a page at a time', async () => {
     const ask = after(...trip, recorded(at2(1)), recorded({ expenseId: 'e2', ...at2(2) }), recorded({ expenseId: 'e3', ...at2(0) }))
-    const page = await ask.expenses(GROUP, { limit: 2 })
+    const page = await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true })
     expect(page.items.map(({ id }) => id)).toEqual(['e2', 'e1'])
-    expect((await ask.expenses(GROUP, { limit: 2, cursor: page.cursor ?? '' })).items.map(({ id }) => id)).toEqual(['e3'])
+    expect((await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true, cursor: page.cursor ?? '' })).items.map(({ id }) => id)).toEqual(['e3'])
   })
 
   test('E14 E33: its settlements, and not their names', async () =>
-    expect((await after(...trip, proposed(), proposed({ settlementId: 's2', proposedAt: NOW + 1 })).settlements(GROUP, all)).items.map(({ id }) => id)).toEqual(['s2', 's1']))
+    expect((await settlements.page(after(...trip, proposed(), proposed({ settlementId: 's2', proposedAt: NOW + 1 })).reader, GROUP, { reverse: true, ...all })).items.map(({ id }) => id)).toEqual(['s2', 's1']))
 
   test('E15: who owes for an expense, and for no other whose id begins alike', async () => {
     const ask = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
-    expect((await ask.participants(GROUP, 'e1')).map(({ userId }) => userId)).toEqual(['bob', 'cy'])
+    expect((await participants.every(ask.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId)).toEqual(['bob', 'cy'])
   })
 
   test('E16 E17: an expense and a settlement by their ids, in the group or anywhere', async () => {
@@ -50,21 +54,21 @@ describe('a group', () => {
   test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
     const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
     expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
-    expect((await ask.deletedExpenses(GROUP, all)).items).toMatchObject([{ deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } }])
-    expect((await ask.deletedExpenses('g2', all)).items).toEqual([])
+    expect((await deletedExpenses.page(ask.reader, GROUP, all)).items).toMatchObject([{ deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } }])
+    expect((await deletedExpenses.page(ask.reader, 'g2', all)).items).toEqual([])
     expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
 
   test('what happened in it, the newest first', async () =>
-    expect((await after(...trip, recorded(at(1)), renamed(at(2))).entries(GROUP, { limit: 2 })).items.map(({ kind }) => kind)).toEqual(['group-renamed', 'expense-recorded']))
+    expect((await entries.page(after(...trip, recorded(at(1)), renamed(at(2))).reader, GROUP, { limit: 2, reverse: true })).items.map(({ kind }) => kind)).toEqual(['group-renamed', 'expense-recorded']))
 
   test('E-h: it is found by its chat, until it moves', async () => {
-    expect(await after(chatLinked()).chat('-100')).toBe(GROUP)
-    expect(await after(chatLinked(), chatUnlinked()).chat('-100')).toBeUndefined()
+    expect(await chats.get(after(chatLinked()).reader, '-100')).toMatchObject({ groupId: GROUP })
+    expect(await chats.get(after(chatLinked(), chatUnlinked()).reader, '-100')).toMatchObject({ groupId: null })
   })
 
-  test('E-j: which settlement a transaction settles', async () => expect(await after(claimed()).transaction(HASH)).toMatchObject({ settlementId: 's1' }))
+  test('E-j: which settlement a transaction settles', async () => expect(await transactions.get(after(claimed()).reader, HASH)).toMatchObject({ settlementId: 's1' }))
 })
 
 describe('a user', () => {
@@ -120,7 +124,7 @@ describe('a user', () => {
     }
   })
 
-  test('E-m: their profile', async () => expect(await after(profileTold()).profile('4711')).toMatchObject({ name: 'Ann' }))
+  test('E-m: their profile', async () => expect(await profiles.get(after(profileTold()).reader, '4711')).toMatchObject({ name: 'Ann' }))
 })
 
 describe('balances', () => {
@@ -129,8 +133,8 @@ describe('balances', () => {
   test('E46: one item a currency, and what each is owed', async () => {
     const ask = after(...days)
     expect(await ask.balances(GROUP)).toMatchObject([{ currency: 'EUR', members: { ann: { paid: 6000, share: 2000, received: 1000 } } }])
-    expect(await ask.balance(GROUP, 'EUR')).toMatchObject({ exponent: 2 })
-    expect((await ask.credits(GROUP, 'EUR')).map(({ payerId, owed }) => [payerId, owed])).toEqual([['ann', { bob: 1000, cy: 2000 }]])
+    expect(await balances.get(ask.reader, GROUP, 'EUR')).toMatchObject({ exponent: 2 })
+    expect((await credits.every(ask.reader, GROUP, { under: 'EUR', ...all })).map(({ payerId, owed }) => [payerId, owed])).toEqual([['ann', { bob: 1000, cy: 2000 }]])
   })
 
   test('as a day left them, or an instant, or before there were any', async () => {

@@ -11,11 +11,11 @@ const day = instant.map((iso) => iso.slice(0, 10))
 
 describe('keys', () => {
   test('M1 M2: lie as the source document says', () => {
-    expect(keys.mealKey('ada', '2026-11-16T08:00:00.000Z', 'u1')).toEqual({ PK: 'USER#ada', SK: 'MEAL#2026-11-16T08:00:00.000Z#u1' })
-    expect(keys.targetsKey('ada').SK).toBe('CONFIG#TARGETS')
-    expect(access.tokenKey('ada', 'p1').SK).toBe('PAT#p1')
-    expect(access.usageKey('ada', '2026-11-16').SK).toBe('USAGE#2026-11-16')
-    expect(keys.summaryKey('ada', '2026-11-16').SK).toBe('SUMMARY#2026-11-16')
+    expect(keys.meals.key('ada', '2026-11-16T08:00:00.000Z', 'u1')).toEqual({ PK: 'USER#ada', SK: 'MEAL#2026-11-16T08:00:00.000Z#u1' })
+    expect(keys.targets.key('ada').SK).toBe('CONFIG#TARGETS')
+    expect(access.tokens.key('ada', 'p1').SK).toBe('PAT#p1')
+    expect(access.usages.key('ada', '2026-11-16').SK).toBe('USAGE#2026-11-16')
+    expect(keys.summaries.key('ada', '2026-11-16').SK).toBe('SUMMARY#2026-11-16')
     expect(access.tokenHash('ab')).toBe('PATHASH#ab')
   })
 
@@ -28,7 +28,7 @@ describe('keys', () => {
       expect(keys.mealNameOf(id)).toEqual({ eaten, uid: name })
       expect(keys.uidOf(id)).toBe(name)
       expect(keys.isMealIdOf(id, eaten)).toBe(true)
-      expect(keys.eatenOf(keys.mealSk(eaten, name))).toBe(eaten)
+      expect(keys.eatenOf(keys.meals.key('a', eaten, name).SK)).toBe(eaten)
     })))
 
   test.each(['', 'chili', '20261116T080000000Z-', '20261116T080000000Z-a#b', `20261116T080000000Z-${'x'.repeat(65)}`, '20261116T08000000Z-u1'])('%j is no meal id', (id) =>
@@ -44,18 +44,18 @@ describe('keys', () => {
 
   test('two different things never share a key', () => {
     const thing = fc.oneof(
-      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `meal ${eaten} ${name}`, sk: keys.mealSk(eaten, name) })),
-      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `gone ${eaten} ${name}`, sk: keys.goneMealKey('a', keys.mealIdOf(eaten, name)).SK })),
+      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `meal ${eaten} ${name}`, sk: keys.meals.key('a', eaten, name).SK })),
+      fc.tuple(instant, uid).map(([eaten, name]) => ({ what: `gone ${eaten} ${name}`, sk: keys.goneMeals.key('a', keys.mealIdOf(eaten, name)).SK })),
       fc.tuple(day, instant, uid).map(([of, eaten, name]) => ({
-        what: `pointer ${of} ${eaten} ${name}`, sk: keys.dayPointerKey('a', { day: of, eaten, mealId: keys.mealIdOf(eaten, name) }).SK,
+        what: `pointer ${of} ${eaten} ${name}`, sk: keys.dayPointers.key('a', of, eaten, keys.mealIdOf(eaten, name)).SK,
       })),
-      day.map((of) => ({ what: `summary ${of}`, sk: keys.summaryKey('a', of).SK })),
-      day.map((of) => ({ what: `usage ${of}`, sk: access.usageKey('a', of).SK })),
-      day.map((of) => ({ what: `targets ${of}`, sk: keys.targetsAsOfKey('a', of).SK })),
-      uid.map((id) => ({ what: `token ${id}`, sk: access.tokenKey('a', id).SK })),
-      uid.map((id) => ({ what: `gone token ${id}`, sk: access.goneTokenKey('a', id).SK })),
-      uid.map((id) => ({ what: `import ${id}`, sk: keys.importKey('a', id).SK })),
-      fc.constant({ what: 'targets', sk: keys.targetsKey('a').SK }),
+      day.map((of) => ({ what: `summary ${of}`, sk: keys.summaries.key('a', of).SK })),
+      day.map((of) => ({ what: `usage ${of}`, sk: access.usages.key('a', of).SK })),
+      day.map((of) => ({ what: `targets ${of}`, sk: keys.dayTargets.key('a', of).SK })),
+      uid.map((id) => ({ what: `token ${id}`, sk: access.tokens.key('a', id).SK })),
+      uid.map((id) => ({ what: `gone token ${id}`, sk: access.goneTokens.key('a', id).SK })),
+      uid.map((id) => ({ what: `import ${id}`, sk: keys.imports.key('a', id).SK })),
+      fc.constant({ what: 'targets', sk: keys.targets.key('a').SK }),
     )
     fc.assert(fc.property(fc.array(thing, { maxLength: 30 }), (things) => {
       expect(new Set(things.map(({ sk }) => sk)).size).toBe(new Set(things.map(({ what }) => what)).size)
@@ -64,6 +64,6 @@ describe('keys', () => {
 
   test('M9: the order of keys is the order of instants', () =>
     fc.assert(fc.property(instant, instant, uid, (one, other, name) => {
-      expect(keys.mealSk(one, name) < keys.mealSk(other, name)).toBe(one < other)
+      expect(keys.meals.key('a', one, name).SK < keys.meals.key('a', other, name).SK).toBe(one < other)
     })))
 })

@@ -1,5 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { tokens, usages } from '../../../projections/access/keys.ts'
+import { tokenByHash } from '../../../projections/access/queries.ts'
+import { goalsBetween } from '../../../projections/meals/goals.ts'
+import { targets } from '../../../projections/meals/keys.ts'
 import { mealsQueries } from '../../../projections/meals/queries.ts'
 import type { Query } from '../../../projections/table.ts'
 import type { Event } from '../../../schemas/event.ts'
@@ -10,7 +14,10 @@ import {
 } from '../../processors/meals/said.ts'
 import { readerOf } from '../reader.ts'
 
-const after = (...events: readonly Event[]) => mealsQueries(readerOf(tableOf(events), at('2026-11-20T00:00:00.000Z')))
+const after = (...events: readonly Event[]) => {
+  const reader = readerOf(tableOf(events), at('2026-11-20T00:00:00.000Z'))
+  return { reader, ...mealsQueries(reader) }
+}
 const mealAt = (time: string, uid = 'u1') => logged({ eatenAt: at(`${time}:00.000Z`), uid })
 const all = { limit: 100 }
 const sks = ({ items }: { items: readonly { SK: string }[] }) => items.map(({ SK }) => SK)
@@ -115,10 +122,11 @@ describe('days', () => {
 
   test('M26 M-h: a target of 0 is no goal', async () => {
     const ask = after(set, nutrientChanged({ goal: 30_000, meta: december }), nutrientChanged({ name: 'salt', goal: 0, meta: december }))
-    expect(await ask.goalsOn('ada', '2026-11-20')).toEqual({ calories: 2000, extendedNutrients: {}, version: 1 })
-    expect(await ask.goalsOn('ada', '2026-12-02')).toEqual({ calories: 2000, extendedNutrients: { fiber: 30 }, version: 3 })
-    expect(await ask.goalsOn('ada', '2026-11-14')).toBeUndefined()
-    expect(await ask.targets('ada')).toMatchObject({ fat: 0 })
+    const goals = await goalsBetween(ask.reader, 'ada', { from: '2026-11-14', to: '2026-12-02' })
+    expect(goals('2026-11-20')).toEqual({ calories: 2000, extendedNutrients: {}, version: 1 })
+    expect(goals('2026-12-02')).toEqual({ calories: 2000, extendedNutrients: { fiber: 30 }, version: 3 })
+    expect(goals('2026-11-14')).toBeUndefined()
+    expect(await targets.get(ask.reader, 'ada')).toMatchObject({ fat: 0 })
   })
 
   test('M14: days logged are the days with meals; a day that was emptied is none', async () => {
@@ -137,32 +145,32 @@ describe('days', () => {
 describe('settings, tokens and usage', () => {
   test('M10: the targets of a user', async () => {
     const ask = after(targetsChanged({ protein: 1000 }))
-    expect(await ask.targets('ada')).toMatchObject({ protein: 1, version: 1 })
-    expect(await ask.targets('bob')).toBeUndefined()
+    expect(await targets.get(ask.reader, 'ada')).toMatchObject({ protein: 1, version: 1 })
+    expect(await targets.get(ask.reader, 'bob')).toBeUndefined()
   })
 
   test('M11: the user and the scopes behind the hash of a token', async () => {
     const ask = after(patIssued({ scopes: ['read'] }))
-    const key = await ask.tokenByHash('ab'.repeat(32))
+    const key = await tokenByHash(ask.reader, 'ab'.repeat(32))
     expect(key).toEqual({ PK: 'USER#ada', SK: 'PAT#p1' })
-    expect(await ask.tokenAt(key ?? { PK: '', SK: '' })).toMatchObject({ scopes: ['read'] })
-    expect(await ask.tokenByHash('cd'.repeat(32))).toBeUndefined()
+    expect(await ask.reader.get(key ?? { PK: '', SK: '' })).toMatchObject({ scopes: ['read'] })
+    expect(await tokenByHash(ask.reader, 'cd'.repeat(32))).toBeUndefined()
   })
 
   test('M11: a token that was revoked is found by nobody', async () => {
     const ask = after(patIssued(), patRevoked())
-    expect(await ask.tokenByHash('ab'.repeat(32))).toBeUndefined()
-    expect(await ask.token('ada', 'p1')).toBeUndefined()
+    expect(await tokenByHash(ask.reader, 'ab'.repeat(32))).toBeUndefined()
+    expect(await tokens.get(ask.reader, 'ada', 'p1')).toBeUndefined()
   })
 
   test('M12: the tokens of a user, without those that are gone', async () => {
     const ask = after(patIssued(), patIssued({ patId: 'p2' }), patIssued({ patId: 'p3' }), patRevoked(), patIssued({ patId: 'p4', meta: { key: 'bob' } }))
-    expect(sks(await ask.tokens('ada', all))).toEqual(['PAT#p2', 'PAT#p3'])
+    expect(sks(await tokens.page(ask.reader, 'ada', all))).toEqual(['PAT#p2', 'PAT#p3'])
   })
 
   test('M15: the usage of a UTC day, until it expires', async () => {
     const table = tableOf([usageSampled({ reads: 2 })])
-    expect(await mealsQueries(readerOf(table, at('2026-12-21T23:59:59.999Z'))).usageOf('ada', '2026-11-16')).toMatchObject({ reads: 20, writes: 0 })
-    expect(await mealsQueries(readerOf(table, at('2026-12-22T00:00:00.000Z'))).usageOf('ada', '2026-11-16')).toBeUndefined()
+    expect(await usages.get(readerOf(table, at('2026-12-21T23:59:59.999Z')), 'ada', '2026-11-16')).toMatchObject({ reads: 20, writes: 0 })
+    expect(await usages.get(readerOf(table, at('2026-12-22T00:00:00.000Z')), 'ada', '2026-11-16')).toBeUndefined()
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { tokenByHash } from '../../../projections/access/queries.ts'
+import * as keys from '../../../projections/scales/keys.ts'
 import { scalesQueries } from '../../../projections/scales/queries.ts'
 import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Query } from '../../../projections/table.ts'
@@ -12,7 +14,10 @@ import { readerOf } from '../reader.ts'
 
 const at = (minutes: number) => NOW + minutes * MINUTE
 const all = { limit: 100 }
-const after = (...events: readonly Event[]) => scalesQueries(readerOf(tableOf(events), at(60), () => {}, scalesTable))
+const after = (...events: readonly Event[]) => {
+  const reader = readerOf(tableOf(events), at(60), () => {}, scalesTable)
+  return { reader, ...scalesQueries(reader) }
+}
 const LBS_A_GALLON = 1.014 / (0.45359237 * 0.264172)
 const level = (...gallons: readonly number[]) => gallons.map((left, n) => reading({ at: at(n + 1), level_pct: null, weight_lbs: 29 + left * LBS_A_GALLON }))
 
@@ -35,20 +40,20 @@ describe('a location', () => {
   test('its owner and members', async () => {
     const ask = after(opened(), memberAdded())
     expect(await ask.rightsOf(LOC, 'bob')).toMatchObject({ owner: { user_id: 'ada' }, member: { user_id: 'bob' } })
-    expect((await ask.members(LOC, all)).items.map(({ user_id }) => user_id)).toEqual(['ada', 'bob'])
+    expect((await keys.members.page(ask.reader, LOC, all)).items.map(({ user_id }) => user_id)).toEqual(['ada', 'bob'])
   })
 })
 
 describe('kegs and beers', () => {
   test('S25 S26: a keg’s life and its tare', async () => {
     const ask = after(...bar, tared({ at: at(1) }))
-    expect(await ask.keg('keg-1')).toMatchObject({ beer_id: 'guinness', sg: 1.014 })
-    expect(await ask.tare('keg-1')).toMatchObject({ empty_offset: 29.3 })
+    expect(await keys.kegs.get(ask.reader, 'keg-1')).toMatchObject({ beer_id: 'guinness', sg: 1.014 })
+    expect(await keys.tares.get(ask.reader, 'keg-1')).toMatchObject({ empty_offset: 29.3 })
   })
   test('S23 S24: a beer’s profile, and its keg weights', async () => {
     const ask = after(beerDefined(), weightsSet(), measured())
-    expect(await ask.beer(null, 'guinness')).toMatchObject({ specific_gravity: 1.014 })
-    expect((await ask.beerKegs(null, 'guinness', all)).items.map(({ keg_type, measured_count }) => [keg_type, measured_count])).toEqual([['half_barrel', 1], ['sixth_barrel', undefined]])
+    expect(await keys.beers.get(ask.reader, null, 'guinness')).toMatchObject({ specific_gravity: 1.014 })
+    expect((await keys.beerKegs.page(ask.reader, null, 'guinness', all)).items.map(({ keg_type, measured_count }) => [keg_type, measured_count])).toEqual([['half_barrel', 1], ['sixth_barrel', undefined]])
   })
   test('S45 S-p: the library is found by the beginning of a name, the location’s own and the global one', async () => {
     const ask = after(beerDefined(), beerDefined({ beer_id: 'gose', loc_id: LOC, name: 'Gösser', meta: { key: LOC } }), beerDefined({ beer_id: 'ipa', name: 'IPA', meta: { key: 'ipa' } }))
@@ -63,7 +68,7 @@ describe('devices', () => {
   test('S27 S28 S29 S30: a device, its telemetry, its calibration and all before', async () => {
     const ask = after(...bar, telemetry(), calibrated({ at: at(1) }), calibrated({ at: at(2), factor: 1.1 }))
     expect(await ask.device(SCALE, 1)).toMatchObject({ meta: { tap: '07' }, telemetry: { battery_pct: 80 }, calibration: { factor: 1.1 } })
-    expect((await ask.calibrations(SCALE, 1, all)).items.map(({ factor }) => factor)).toEqual([1.1, 1.02])
+    expect((await keys.pastCalibrations.page(ask.reader, SCALE, 1, { reverse: true, ...all })).items.map(({ factor }) => factor)).toEqual([1.1, 1.02])
   })
   test('S36 S-d: the tap of a scale, by the index, and nothing else that names it', async () => {
     const asked: Query[] = []
@@ -86,8 +91,8 @@ describe('devices', () => {
   })
   test('what was not believed, the newest first, with the reasons counted', async () => {
     const ask = after(quarantined(), quarantined({ seq: 2, at: at(1), reason: 'future' }))
-    expect((await ask.quarantined(LOC, SCALE, all)).items.map(({ reason }) => reason)).toEqual(['future', 'range'])
-    expect(await ask.quarantineCount(LOC, SCALE)).toMatchObject({ total: 2 })
+    expect((await keys.quarantined.page(ask.reader, LOC, { under: keys.quarantinedAt(SCALE), reverse: true, ...all })).items.map(({ reason }) => reason)).toEqual(['future', 'range'])
+    expect(await keys.quarantineCounts.get(ask.reader, LOC, SCALE)).toMatchObject({ total: 2 })
   })
 })
 
@@ -96,11 +101,11 @@ describe('alerts', () => {
 
   test('S31 S32 S33: what is active, what was, and whether there is grace', async () => {
     const pending = after(...bar, low(1))
-    expect(await pending.grace(LOC, 'low_keg', 'TAP#07')).toMatchObject({ fire_at: '2026-11-16T12:06:00.000Z' })
+    expect(await keys.graces.get(pending.reader, LOC, 'TAP#07', 'low_keg')).toMatchObject({ fire_at: '2026-11-16T12:06:00.000Z' })
     const ask = after(...bar, low(1), low(6), acknowledged({ meta: { occurredAt: at(7) } }))
-    expect(await ask.grace(LOC, 'low_keg', 'TAP#07')).toBeUndefined()
-    expect((await ask.activeAlerts(LOC, all)).items).toMatchObject([{ type: 'low_keg', entity: 'TAP#07', state: 'acknowledged' }])
-    expect((await ask.alertHistory(LOC, all)).items.map(({ state }) => state)).toEqual(['acknowledged', 'active'])
+    expect(await keys.graces.get(ask.reader, LOC, 'TAP#07', 'low_keg')).toBeUndefined()
+    expect((await keys.activeAlerts.page(ask.reader, LOC, all)).items).toMatchObject([{ type: 'low_keg', entity: 'TAP#07', state: 'acknowledged' }])
+    expect((await keys.pastAlerts.page(ask.reader, LOC, { reverse: true, ...all })).items.map(({ state }) => state)).toEqual(['acknowledged', 'active'])
   })
 })
 
@@ -127,5 +132,5 @@ describe('pours', () => {
 
 test('tokens are found as in every domain', async () => {
   const issued: Event = { type: 'PatIssued', meta: metaOf({ key: SCALE }), data: { patId: 'p1', hash: 'ab'.repeat(32), scopes: ['device'] }, personal: { name: 'tap 7' } }
-  expect(await after(issued).tokenByHash('ab'.repeat(32))).toEqual({ PK: `USER#${SCALE}`, SK: 'PAT#p1' })
+  expect(await tokenByHash(after(issued).reader, 'ab'.repeat(32))).toEqual({ PK: `USER#${SCALE}`, SK: 'PAT#p1' })
 })
