@@ -44,7 +44,7 @@ export interface Listed {
   readonly tellings?: readonly Telling[]
 }
 
-type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'channels'>
+type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'schemes' | 'webhooks' | 'live' | 'channels'>
 
 /** What an edge is given of what lies outside the program. */
 export interface Outside {

@@ -1,3 +1,5 @@
+import { accessRefusals } from '../projections/access/refusals.ts'
+import { expensesRefusals } from '../projections/expenses/refusals.ts'
 import { access } from './access.ts'
 import { balanceRoutes } from './expenses/balance-routes.ts'
 import { expenseRoutes } from './expenses/expense-routes.ts'
@@ -21,11 +23,12 @@ export interface ExpensesOutside {
 }
 
 /** Shared expenses at the edge: what the composition root adds is how to reach the log and the serving generation, and who is asked outside. */
-export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'derives'> => ({
+export const expensesEdgeWith = ({ ton, telegram = {} }: ExpensesOutside): Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'schemes' | 'webhooks' | 'derives'> => ({
   name: 'expenses',
   derives: true,
   routes: [...groupRoutes, ...memberRoutes, ...invitationRoutes, ...ownerRoutes, ...expenseRoutes, ...balanceRoutes, ...exportRoutes, ...settlementRoutes(ton), ...meRoutes],
   access,
+  refusals: [accessRefusals, expensesRefusals],
   schemes: [miniAppScheme(telegram.botToken)],
   webhooks: [telegramWebhook(telegram.webhookSecret)],
 })

@@ -1,3 +1,5 @@
+import { accessRefusals } from '../projections/access/refusals.ts'
+import { scalesRefusals } from '../projections/scales/refusals.ts'
 import type { DomainEdge } from './http/domain.ts'
 import { alertRoutes } from './scales/alert-routes.ts'
 import { beerRoutes } from './scales/beer-routes.ts'
@@ -14,11 +16,12 @@ import { seriesRoutes } from './scales/series-routes.ts'
 import { tapRoutes } from './scales/tap-routes.ts'
 
 /** Keg scales at the edge: what the composition root adds is how to reach the log and the serving generation. */
-export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'live' | 'channels' | 'derives'> = {
+export const scalesEdge: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'live' | 'channels' | 'derives'> = {
   name: 'scales',
   derives: true,
   routes: [...tapRoutes, ...kegRoutes, ...pourRoutes, ...alertRoutes, ...placeRoutes, ...deviceRoutes, ...deviceRecordRoutes, ...readingRoutes, ...beerRoutes, ...seriesRoutes],
   access: deviceAccess,
+  refusals: [accessRefusals, scalesRefusals],
   live: barLive,
   channels: deviceChannels,
 }

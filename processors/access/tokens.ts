@@ -5,7 +5,7 @@ import { bare, type Item } from '../../projections/item.ts'
 import { dayNumberOf, isoOf } from '../../projections/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
 import { goneTokens, isHash, isName, TOKEN_METADATA, tokenHash, tokens } from '../../projections/access/keys.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/access/refusals.ts'
 
 /** The events that every domain shares. Their keys are people. */
 export const ACCESS_EVENTS: readonly CommonEvent['type'][] = ['PatIssued', 'PatRevoked', 'PatUsed', 'ApiUsageSampled', 'PersonForgotten']

@@ -4,7 +4,7 @@ import { dayNumberOf, startOf } from '../../projections/instant.ts'
 import type { UsageItem } from '../../projections/access/items.ts'
 import { usages } from '../../projections/access/keys.ts'
 import { heardBefore, hearing } from './heard.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/access/refusals.ts'
 
 /** Counts expire this many days after the end of their UTC day. */
 const KEPT_DAYS = 35

@@ -4,9 +4,10 @@ import type { BalanceDayItem, BalanceItem, CreditItem, EntryItem, Minor, Standin
 import { balances, credits, dayBalances } from '../../projections/expenses/keys.ts'
 import { negative, plus } from '../../projections/expenses/money.ts'
 import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
+import type { Refused } from '../../projections/refusal.ts'
 import type { Work } from '../access/work.ts'
 import { MOST_MEMBERS } from './members.ts'
-import { refuse, type Refused } from './refusal.ts'
+import { refuse } from './refusal.ts'
 
 type Side = keyof Standing
 

@@ -3,13 +3,15 @@ import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised }
 import { DUPLICATE, MAX_CHANGES, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
+import { canCorrect } from '../../projections/expenses/rules.ts'
 import { deletedExpenses, expenseNamed, expenseNames, expenses, historyOf, isId } from '../../projections/expenses/keys.ts'
+import type { Refused } from '../../projections/refusal.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
-import { refuse, type Refused } from './refusal.ts'
+import { refuse } from './refusal.ts'
 import { changeableGroup, inactiveRefusal, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
@@ -70,14 +72,14 @@ export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | E
 }
 
 /**
- * The payer, the person who recorded the expense and the owner of the group can correct it. Imports and operators (without an actor) can too.
+ * Refuses people who cannot correct the expense. Imports and operators (without an actor) can.
  * The edge refuses people who left. An event that it appended before it saw the departure applies if the payer sent it, as by the older rules.
  */
-const editorOnly = (event: ExpenseRevised, get: Get, { expense: { id, payerId, createdBy }, group: { ownerId } }: Held): Refused | undefined => {
+const editorOnly = (event: ExpenseRevised, get: Get, { expense, group }: Held): Refused | undefined => {
   const { key, actorId } = event.meta
-  if (actorId === null || isOf(event, payerId)) return undefined
-  if (actorId === createdBy || actorId === ownerId) return inactiveRefusal(get, key, actorId)
-  return refuse('editor-only', `Only the payer (${payerId}), the person who recorded it and the owner of the group can correct expense ${id}.`)
+  if (actorId === null || isOf(event, expense.payerId)) return undefined
+  if (canCorrect(actorId, expense, group)) return inactiveRefusal(get, key, actorId)
+  return refuse('editor-only', `Only the payer (${expense.payerId}), the person who recorded it and the owner of the group can correct expense ${expense.id}.`)
 }
 
 interface Change {

@@ -5,11 +5,13 @@ import type { EntryItem, GroupItem, ReceivedItem, SettlementItem, SettlementName
 import { isId, isTxHash, members, ofUser, received, settlementNamed, settlementNames, settlements } from '../../projections/expenses/keys.ts'
 import { commentOf } from '../../projections/expenses/comments.ts'
 import { decimalNumber, wholeOf } from '../../projections/expenses/money.ts'
+import { isTooLate } from '../../projections/expenses/rules.ts'
+import type { Refused } from '../../projections/refusal.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, exponentFits, ofSettlement } from './balances.ts'
 import { enter } from './entries.ts'
-import { refuse, type Refused } from './refusal.ts'
+import { refuse } from './refusal.ts'
 import { changeableGroup } from './rights.ts'
 import { strangerAmong, sumMisfit } from './sharing.ts'
 
@@ -49,8 +51,8 @@ export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Resul
   const { data, meta } = event
   const found = settlementHeld(get, event)
   if ('refusal' in found) return found
-  if (heardBefore(found._heard, event) || (found.status === 'completed' && (data.txHash === null || data.txHash === found.txHash))) return DUPLICATE
-  if (found.status !== 'pending') return final(found)
+  const decided = decidedBefore(found, event, isTooLate(found, 'completed', data.txHash))
+  if (decided !== undefined) return decided
   if (data.txHash !== null && !isTxHash(data.txHash)) return refuse('settlement-invalid', 'That is no hash of a transaction.')
   const work = startWork(get)
   const refused = exponentFits(work, meta.key, found)
@@ -68,8 +70,8 @@ export const settlementConfirmed = (event: SettlementConfirmed, get: Get): Resul
 export const settlementFailed = (event: SettlementFailed, get: Get): Result => {
   const found = settlementHeld(get, event)
   if ('refusal' in found) return found
-  if (heardBefore(found._heard, event) || found.status === 'failed') return DUPLICATE
-  if (found.status === 'completed') return final(found)
+  const decided = decidedBefore(found, event, isTooLate(found, 'failed', null))
+  if (decided !== undefined) return decided
   const work = startWork(get)
   const settlement: SettlementItem = { ...found, status: 'failed', confirmedBy: event.data.confirmedBy, _heard: hearing(found._heard, event) }
   putSettlement(work, settlement)
@@ -86,7 +88,12 @@ const settlementHeld = (get: Get, event: SettlementConfirmed | SettlementFailed)
   return settlement ?? refuse('settlement-not-found', `There is no settlement ${id} in group ${group}.`)
 }
 
-const final = ({ id, status }: SettlementItem): Refused => refuse('settlement-final', `Settlement ${id} is ${status}, and stays so.`)
+/** The result of an event that was folded before, or whose settlement is not pending. */
+const decidedBefore = ({ id, status, _heard }: SettlementItem, event: SettlementConfirmed | SettlementFailed, tooLate: boolean): Result | undefined => {
+  if (heardBefore(_heard, event)) return DUPLICATE
+  if (tooLate) return refuse('settlement-final', `Settlement ${id} is ${status}, and stays so.`)
+  return status === 'pending' ? undefined : DUPLICATE
+}
 
 /** Both sides find it among what they did (E-e). */
 const putSettlement = (work: Work, settlement: SettlementItem): void => {

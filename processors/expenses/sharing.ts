@@ -2,14 +2,13 @@ import type { ExpenseRecorded, ExpenseRevised } from '../../schemas/generated/ex
 import type { ExpenseItem } from '../../projections/expenses/items.ts'
 import { isId, members } from '../../projections/expenses/keys.ts'
 import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
+import { misfitOf, MOST_BENEFICIARIES } from '../../projections/expenses/rules.ts'
+import type { Refused } from '../../projections/refusal.ts'
 import type { Work } from '../access/work.ts'
 import { exponentFits } from './balances.ts'
 import { isCurrency } from './groups.ts'
-import { leftGroup, refuse, type Refused } from './refusal.ts'
+import { leftGroup, refuse } from './refusal.ts'
 import { isImported } from './rights.ts'
-
-/** So that a revision to as many others fits one commit (E-f). */
-export const MOST_BENEFICIARIES = 45
 
 /** The reason for which an expense is refused, or undefined. A person who left stays in an expense that named them before, and is accepted in an imported one. */
 export const misfit = (work: Work, event: ExpenseRecorded | ExpenseRevised, before?: ExpenseItem): Refused | undefined => {
@@ -42,18 +41,21 @@ const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | Expense
   return sum === amountMinor ? undefined : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
 }
 
-/** Refuses the first of these people who is not a member. People whom the expense named before can stay in it after they left. */
+/** Refuses the first of these people who was never a member, or else the first who left. People whom the expense named before can stay in it. */
 export const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
   const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
-  const left = users.flatMap((user) => {
-    const leftAt = isId(user) && !stay.has(user) ? work.get(members.key(group, user))?.leftAt : undefined
-    return leftAt === undefined ? [] : [leftGroup(user, group, leftAt)]
-  })
-  return strangerAmong(work, group, users) ?? left[0]
+  return strangerAmong(work, group, users) ?? firstMisfit(work, group, users, (user) => stay.has(user))
 }
 
 /** Refuses the first of these people who was never a member. */
-export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => {
-  const stranger = users.find((user) => !isId(user) || work.get(members.key(group, user)) === undefined)
-  return stranger === undefined ? undefined : refuse('member-unknown', `${stranger} was never a member of group ${group}.`)
+export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => firstMisfit(work, group, users, () => true)
+
+const firstMisfit = (work: Work, group: string, users: readonly string[], canHaveLeft: (user: string) => boolean): Refused | undefined => {
+  for (const user of users) {
+    const member = isId(user) ? work.get(members.key(group, user)) : undefined
+    const code = misfitOf(member, canHaveLeft(user))
+    if (code === 'member-unknown') return refuse(code, `${user} was never a member of group ${group}.`)
+    if (code !== undefined) return leftGroup(user, group, member?.leftAt ?? '')
+  }
+  return undefined
 }

@@ -10,7 +10,7 @@ import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { findMeal, notPresent, redirect, type Found } from './find.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { admit, NO_AMOUNTS, wrongAmounts } from './nutrition.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
 
 export const mealCorrected = (event: MealCorrected, get: Get): Result => {

@@ -5,7 +5,7 @@ import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
 import { goneMeals, keyIn } from '../../projections/meals/keys.ts'
 import { findMeal, homeOf, redirect } from './find.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
 
 /** The meal leaves its readers' keys and stays whole under its id: a late create finds it there, and so does a restore. */

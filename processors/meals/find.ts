@@ -4,7 +4,7 @@ import { removed } from '../../projections/projection.ts'
 import type { GoneMealItem, MealItem } from '../../projections/meals/items.ts'
 import { goneMeals, mealNameOf, meals } from '../../projections/meals/keys.ts'
 import { userPartition } from '../../projections/access/keys.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 
 export type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
 

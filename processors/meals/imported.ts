@@ -4,7 +4,7 @@ import { isoOf } from '../../projections/instant.ts'
 import type { ImportItem } from '../../projections/meals/items.ts'
 import { imports } from '../../projections/meals/keys.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 
 /** The record of an import; its meals are events of their own. */
 export const mealsImported = ({ data: { importId, count, source }, meta }: MealsImported, get: Get): Result => {

@@ -9,7 +9,7 @@ import type { Draft } from '../../projections/item.ts'
 import { goneMeals, isMealIdOf, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutrition.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal, type Replacement } from './replace.ts'
 
 /** A meal comes: from the app, or from a table of an older version. */

@@ -3,7 +3,7 @@ import type { NutrientAmount } from '../../schemas/generated/meals.ts'
 import type { Amounts, MacroAmounts, NutrientRegistry } from '../../projections/meals/items.ts'
 import { targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_EXTENDED } from '../../projections/meals/nutrients.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 
 interface Extended {
   readonly extended: readonly NutrientAmount[]

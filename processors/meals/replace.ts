@@ -1,8 +1,8 @@
 import type { Change, Get, Result } from '../../projections/projection.ts'
 import { removed } from '../../projections/projection.ts'
 import type { Amounts, DayPointerItem, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
-import { refuse } from './refusal.ts'
 import { dayPointers, eatenOf, summaries } from '../../projections/meals/keys.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 import { summaryAfter, type DayChange } from './summary.ts'
 
 /** A meal as it was and as it is now; one of them is absent when it comes or goes. */

@@ -8,7 +8,7 @@ import { dayTargets, targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { isImported, isSeen, markOf } from './seen.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/meals/refusals.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
 

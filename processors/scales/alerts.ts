@@ -7,7 +7,7 @@ import { activeAlerts, ALERT_TYPES, type AlertType, graces, isAlertEntity, locat
 import { settingsOf } from '../../projections/scales/settings.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { deviceHeld } from './held.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 
 /** Identifies an alert: there is at most one per location, type and entity (S49). */
 export interface Subject {

@@ -8,7 +8,7 @@ import { heardBefore, hearing } from '../access/heard.ts'
 import { isAt, unknown } from './beers.ts'
 import { areWeights, isTime } from './fit.ts'
 import { isType } from './kegs.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 
 /** What is said by hand holds until a keg is weighed. */
 export const beerKegWeightsSet = (event: BeerKegWeightsSet, get: Get): Result => {

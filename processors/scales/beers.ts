@@ -8,7 +8,7 @@ import { endingsOf, normalName } from '../../projections/scales/names.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isGravity } from './fit.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 
 /** Where a beer lies: in the global library, keyed by itself, or in a location's, keyed by that. */
 export interface BeerName {

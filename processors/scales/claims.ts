@@ -5,7 +5,7 @@ import { bare } from '../../projections/item.ts'
 import type { ClaimItem } from '../../projections/scales/items.ts'
 import { claims, isId } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 
 /** Keyed by the device: whoever spoke first has it, until they give it up. */
 export const deviceClaimed = (event: DeviceClaimed, get: Get): Result => {

@@ -5,7 +5,7 @@ import type { GoneMemberItem, MemberItem, OwnerItem } from '../../projections/sc
 import { goneMembers, isId, members, owners } from '../../projections/scales/keys.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 
 /** A location is theirs who spoke first. */
 export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {

@@ -8,7 +8,7 @@ import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld } from './held.ts'
 import { quarantineTare } from './quarantine.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/scales/refusals.ts'
 import { kegAt, tapAt } from './timeline.ts'
 
 /**

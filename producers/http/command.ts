@@ -8,7 +8,7 @@ import { createdId, derivedId } from '../ids.ts'
 import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
 import { eventReference, hashedKey, requestOf, wantsAsync } from './headers.ts'
-import { Problem } from './problem.ts'
+import { Problem, refusedStatus } from './problem.ts'
 import type { Call, Command, Decision } from './route.ts'
 import type { EdgeDeps } from './server.ts'
 
@@ -88,19 +88,14 @@ const appended = async ({ request, reply, domain, deps, call, deadline }: Run, e
   }
 }
 
-const settled = async ({ route, call, deadline }: Run, outcome: Outcome): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
+const settled = async ({ route, call, domain, deadline }: Run, outcome: Outcome): Promise<'applied' | 'duplicate' | 'parked' | 'behind'> => {
   if (outcome.kind === 'parked') return outcome.behind === true ? 'behind' : 'parked'
   if (outcome.kind !== 'refused') return outcome.kind
   const { code, detail } = outcome.refusal
   // The refusal is known. If the store does not show what is there now, the answer leaves that out.
   const members = route.refused && (await deadline.within(route.refused(call, code), tooSlow).catch(unheard))
-  throw new Problem(refusedWith(code), code, detail, { members: members === undefined || members === 'pending' ? {} : members })
-}
-
-/** What is not there, and what is not for everybody, answers as the edge itself does when it sees it earlier. */
-const refusedWith = (code: string): number => {
-  if (code === 'idempotency-key-reused') return 422
-  return code.endsWith('-not-found') ? 404 : code.endsWith('-only') ? 403 : 409
+  const status = code === 'idempotency-key-reused' ? 422 : refusedStatus(code, domain.refusals)
+  throw new Problem(status, code, detail, { members: members === undefined || members === 'pending' ? {} : members })
 }
 
 const DETAIL = {

@@ -1,5 +1,6 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Refusals } from '../../projections/refusal.ts'
 import { tooSlow, type Commands } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
 import type { Json } from './asyncapi.ts'
@@ -23,6 +24,8 @@ export interface DomainEdge {
   readonly name: string
   readonly routes: readonly Route[]
   readonly access: Access
+  /** The codes with which its folds refuse events. */
+  readonly refusals: readonly Refusals[]
   /** How people come in without a token of ours. */
   readonly schemes?: readonly Scheme[]
   /** Where services outside tell what happened there. */

@@ -1,3 +1,5 @@
+import { kindOf, type CodeIn, type RefusalKind, type Refusals } from '../../projections/refusal.ts'
+
 /** One mistake in what was sent. `pointer` is a JSON Pointer (RFC 6901) into the body, or a header, query or path name. */
 export interface Mistake {
   readonly pointer: string
@@ -37,6 +39,20 @@ export class Problem extends Error {
 /** A mistake in one place, which is most of them. */
 export const mistake = (status: number, { pointer, code, detail }: Mistake): Problem =>
   new Problem(status, code, detail, { errors: [{ pointer, code, detail }] })
+
+const STATUS: Readonly<Record<RefusalKind, number>> = { missing: 404, forbidden: 403, conflict: 409, invalid: 400 }
+
+/** The Problems of a domain's rules for requests that the edge refuses before it appends an event: `refused('payer-only', 'Only …')`. */
+export const refusedEarly = <const R extends Refusals>(refusals: R) => (code: CodeIn<R>, detail: string, pointer?: string): Problem => {
+  const status = STATUS[kindOf(code, [refusals]) ?? 'conflict']
+  return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
+}
+
+/** The status for an event that its fold refused. Content that the edge accepted and the fold does not is a conflict between the two. */
+export const refusedStatus = (code: string, lists: readonly Refusals[]): number => {
+  const kind = kindOf(code, lists) ?? 'conflict'
+  return STATUS[kind === 'invalid' ? 'conflict' : kind]
+}
 
 export interface ProblemBody {
   readonly type: string

@@ -134,7 +134,7 @@ const nextBytes = (size: number) => Uint8Array.from({ length: size }, (_, at) =>
 
 export interface MemoryEdgeOptions {
   readonly domain?: Domain
-  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'schemes' | 'webhooks' | 'live' | 'derives'>
+  readonly edge?: Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 'schemes' | 'webhooks' | 'live' | 'derives'>
   readonly limits?: Partial<Limits>
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeDeps['report']

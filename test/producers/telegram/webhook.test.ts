@@ -18,7 +18,7 @@ const BOT = { id: 99, is_bot: true, first_name: 'Our bot', username: 'our_bot' }
 const GROUP = groupOfChat(String(CHAT.id))
 
 const openChat = async () => {
-  const edge = await openMemoryEdge({ domain: expenses, edge: { name: 'expenses', routes: [], access, webhooks: [telegramWebhook(SECRET)] } })
+  const edge = await openMemoryEdge({ domain: expenses, edge: { name: 'expenses', routes: [], access, refusals: [], webhooks: [telegramWebhook(SECRET)] } })
   let updates = 500
   const post = (body: unknown, secret = SECRET): Promise<Answered> => send(edge.app, { method: 'POST', url: '/webhooks/telegram', body, headers: { 'x-telegram-bot-api-secret-token': secret } })
   const seconds = () => Math.floor(edge.clock.at / 1000)
@@ -48,7 +48,7 @@ describe('who is not Telegram', () => {
   })
 
   test('finds nothing where no secret is set', async () => {
-    const { app } = await openMemoryEdge({ domain: expenses, edge: { name: 'expenses', routes: [], access, webhooks: [telegramWebhook(undefined)] } })
+    const { app } = await openMemoryEdge({ domain: expenses, edge: { name: 'expenses', routes: [], access, refusals: [], webhooks: [telegramWebhook(undefined)] } })
     expect(await send(app, { method: 'POST', url: '/webhooks/telegram', body: {}, headers: { 'x-telegram-bot-api-secret-token': 'undefined' } })).toMatchObject({ status: 404, body: { code: 'telegram-not-configured' } })
   })
 })

@@ -1,0 +1,10 @@
+import { refusing, type Refusals } from '../refusal.ts'
+
+/** Every rule that can refuse a scales event. */
+export const scalesRefusals = {
+  missing: ['alert-not-found', 'beer-not-found', 'device-not-found', 'location-not-found', 'member-not-found'],
+  conflict: ['beer-exists', 'device-taken', 'location-taken', 'owner-stays'],
+  invalid: ['beer-invalid', 'calibration-invalid', 'member-invalid'],
+} as const satisfies Refusals
+
+export const refuse = refusing(scalesRefusals)
