@@ -65,11 +65,11 @@ export interface Projection {
 
 export const projection = <E extends Event>(name: string, folds: Folds<E>): Projection => ({ name, folds })
 
-/** How the items of a log key that hold something personal are found, to name them when their person is forgotten. */
+/** Finds the items that contain words of a person, so that `PersonForgotten` can name them. */
 export interface PersonalItems {
-  /** Every PK under which they may lie. */
-  partitions(key: string): readonly string[]
-  /** Whether there is anything left in it to forget of this person. */
+  /** Every partition with items of this log key that can contain words of this person. */
+  partitions(key: string, subject: string): readonly string[]
+  /** True if the item contains words of this person, or is their token. */
   holds(item: Item, subject: string): boolean
 }
 
@@ -92,7 +92,7 @@ export interface Domain {
    * Default: the key of every event is a person.
    */
   readonly keyedByPeople?: readonly string[]
-  /** Where people's words lie; absent where a domain keeps none. */
+  /** Finds people's words. Absent if the domain stores none. */
   readonly personal?: PersonalItems
 }
 

@@ -151,7 +151,7 @@ const PAGE = 200
 const itemsHolding = async ({ personal, key, subject }: Sweeping, followed: readonly Followed[]): Promise<readonly Key[]> => {
   const found = new Map<string, Key>()
   for (const { store } of followed) {
-    for (const pk of personal.partitions(key)) {
+    for (const pk of personal.partitions(key, subject)) {
       for await (const items of pages(store.reader(() => 0), { pk, limit: PAGE })) {
         for (const item of items) if (personal.holds(item, subject)) found.set(keyOf(item), { PK: item.PK, SK: item.SK })
       }

@@ -1,20 +1,31 @@
 import { projection, type Domain } from '../../projections/projection.ts'
+import { userPartition } from '../../projections/access/keys.ts'
+import { expensesPersonal } from '../../projections/expenses/items.ts'
+import { groupPartition } from '../../projections/expenses/keys.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
 import { ACCESS_EVENTS, patIssued, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
+import { forgetting } from '../access/forgotten.ts'
 import { chatLinked, chatUnlinked } from './chats.ts'
 import { expenseDeleted, expenseRestored } from './deletions.ts'
 import { expenseRecorded, expenseRevised } from './expenses.ts'
-import { personalItems, personForgotten } from './forgotten.ts'
 import { groupChatMigrated, groupCreated, groupCurrencyChanged, groupRenamed, groupSettingsChanged } from './groups.ts'
 import { invitationCreated, invitationRevoked } from './invitations.ts'
 import { groupMemberRemoved, memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
 import { groupArchived, groupOwnerChanged, groupUnarchived } from './owners.ts'
 import { profileTold } from './profiles.ts'
+import { withdraw } from './roster.ts'
 import { settlementConfirmed, settlementFailed, settlementProposed } from './settlements.ts'
 import { transactionClaimed } from './transactions.ts'
+
+/** Nobody can act for a forgotten person, so a group that they own gets another owner. */
+const { personalItems, personForgotten } = forgetting({
+  partitions: (key, subject) => [groupPartition(key), ...(key === subject ? [userPartition(key)] : [])],
+  personal: expensesPersonal,
+  also: withdraw,
+})
 
 export const expenses: Domain = {
   name: 'expenses',

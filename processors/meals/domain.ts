@@ -1,16 +1,19 @@
 import type { Domain } from '../../projections/projection.ts'
 import { NOTHING, projection } from '../../projections/projection.ts'
+import { mealsPersonal } from '../../projections/meals/items.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
 import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
+import { forgetting } from '../access/forgotten.ts'
 import { mealCorrected, mealDayReassigned } from './corrected.ts'
 import { mealDeleted, mealRestored } from './deleted.ts'
-import { personalItems, personForgotten } from './forgotten.ts'
 import { legacyMealAdopted, mealLogged } from './logged.ts'
 import { nutrientRegistryChanged, targetsChanged } from './targets.ts'
 import { mealsImported } from './imported.ts'
+
+const { personalItems, personForgotten } = forgetting({ personal: mealsPersonal })
 
 export const meals: Domain = {
   name: 'meals',

@@ -2,7 +2,7 @@ import { projection, type Domain } from '../../projections/projection.ts'
 import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
-import { tokenItems, tokensForgotten } from '../access/forgotten.ts'
+import { forgetting } from '../access/forgotten.ts'
 import { ACCESS_EVENTS, patRevoked, patUsed } from '../access/tokens.ts'
 import { apiUsageSampled } from '../access/usage.ts'
 import { alertAcknowledged, graceElapsed } from './alerts.ts'
@@ -24,13 +24,15 @@ import { readingTold, registrationTold, releaseTold, statusTold, tareTold, telem
 /** What the telemetry hears too: nothing of it is ever refused. */
 type Told = ReadingReported | TelemetryReported | DeviceStatusReported | TareRecorded | DeviceRegistered | DeviceReleased
 
+const { personalItems, personForgotten } = forgetting()
+
 export const scales: Domain = {
   name: 'scales',
   topic: 'scales.events',
   table: scalesTable,
   foldVersion: 3,
   keyedByPeople: ACCESS_EVENTS,
-  personal: tokenItems,
+  personal: personalItems,
   projections: [
     projection<ScalesEvent | CommonEvent>('scales', {
       LocationOpened: locationOpened,
@@ -66,7 +68,7 @@ export const scales: Domain = {
       PatRevoked: patRevoked,
       PatUsed: patUsed,
       ApiUsageSampled: apiUsageSampled,
-      PersonForgotten: tokensForgotten,
+      PersonForgotten: personForgotten,
     }),
     projection<Told>('telemetry', {
       ReadingReported: readingTold,

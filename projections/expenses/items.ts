@@ -1,5 +1,7 @@
 import type { SplitType } from '../../schemas/generated/expenses.ts'
 import type { Key } from '../item.ts'
+import type { PersonalByKind, PersonalOf } from '../personal.ts'
+import { deletedExpenses, entries, expenseNames, expenses, members, participants, profiles, received, settlements } from './keys.ts'
 
 /**
  * Whole numbers of the currency's smallest unit, exact: a number up to 2^53, a bigint beyond (`wholeOf`). `amount` beside it is the same
@@ -248,3 +250,20 @@ export type ProfileItem = Key & {
 export type TransactionItem = Key & { readonly txHash: string; readonly groupId: string; readonly settlementId: string; readonly claimedAt: string; readonly event: string }
 /** `groupId` is null when its group has moved to another chat. */
 export type ChatItem = Key & { readonly chatId: string; readonly groupId: string | null; readonly _heard: readonly string[] }
+
+const profilePersonal = { name: 'id', username: 'id', avatarUrl: 'id' } as const satisfies PersonalOf<ProfileItem>
+const expensePersonal = { payerName: 'payerId', description: 'describedBy', splits: { userName: 'userId' } } as const satisfies PersonalOf<ExpenseItem>
+const settlementPersonal = { fromUserName: 'fromUserId', toUserName: 'toUserId' } as const satisfies PersonalOf<SettlementBody>
+
+/** The names and words of people in the items of groups and users. */
+export const expensesPersonal: PersonalByKind = {
+  [members.prefix]: { ...profilePersonal, wallet: 'id' } satisfies PersonalOf<MemberItem>,
+  [expenses.prefix]: expensePersonal,
+  [deletedExpenses.prefix]: { expense: expensePersonal } satisfies PersonalOf<DeletedExpenseItem>,
+  [expenseNames.prefix]: { expense: expensePersonal } satisfies PersonalOf<OlderDeletedName>,
+  [participants.prefix]: { userName: 'userId', payerName: 'payerId', description: 'describedBy' } satisfies PersonalOf<ParticipantItem>,
+  [settlements.prefix]: settlementPersonal,
+  [received.prefix]: settlementPersonal,
+  [entries.prefix]: { byName: 'by', description: 'describedBy', reason: 'describedBy' } satisfies PersonalOf<EntryItem>,
+  [profiles.prefix]: profilePersonal,
+}

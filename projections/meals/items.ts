@@ -1,4 +1,6 @@
 import type { Key } from '../item.ts'
+import { KEY, type PersonalByKind, type PersonalOf } from '../personal.ts'
+import { goneMeals, meals } from './keys.ts'
 
 /** By name, in decimal units. A name may be any text, so read it by `Object.hasOwn`. */
 export type Amounts = { readonly [nutrient: string]: number }
@@ -44,6 +46,11 @@ export type GoneMealItem = Key & (
   /** `meal` is null when the delete came before the create. */
   | { readonly state: 'deleted'; readonly deletedAt: string; readonly meal: MealItem | null; readonly _heard?: readonly string[] }
 )
+
+const mealPersonal = { mealSummary: KEY, emoji: `${KEY}?`, notes: `${KEY}?` } as const satisfies PersonalOf<MealItem>
+
+/** The words in the items of a user. */
+export const mealsPersonal: PersonalByKind = { [meals.prefix]: mealPersonal, [goneMeals.prefix]: { meal: mealPersonal } satisfies PersonalOf<Extract<GoneMealItem, { state: 'deleted' }>> }
 
 /** Leads from a day to a meal that the instant alone would not place there. `to` is its sort key. */
 export type DayPointerItem = Key & { readonly to: string }

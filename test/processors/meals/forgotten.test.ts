@@ -1,11 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { personalItems } from '../../../processors/meals/forgotten.ts'
-import { canonical } from '../../../projections/item.ts'
-import { FORGOTTEN, type Event } from '../../../schemas/event.ts'
+import { meals } from '../../../processors/meals/domain.ts'
 import type { PersonForgotten } from '../../../schemas/generated/common.ts'
-import { aHistory } from './arbitrary.ts'
-import { contents, foldInto, given, tableOf, type Table } from './given.ts'
+import { contents, given, tableOf, type Table } from './given.ts'
 import { at, chili, deleted, idOf, logged, patIssued } from './said.ts'
 
 const PERSON = 'ada'
@@ -18,35 +14,9 @@ const forgotten = (items: PersonForgotten['data']['items'], key = PERSON): Perso
 })
 
 const held = (table: Table): PersonForgotten['data']['items'] =>
-  [...table.values()].filter((item) => personalItems.partitions(PERSON).includes(item.PK) && personalItems.holds(item, PERSON)).map(({ PK, SK }) => ({ pk: PK, sk: SK }))
-
-const blind = (events: readonly Event[]): readonly Event[] =>
-  events.map((event) => (event.meta.key === PERSON && event.personal !== null ? { ...event, personal: FORGOTTEN } : event))
-
-const bytes = (table: Table): string => [...table.values()].map(canonical).sort().join('\n')
+  [...table.values()].filter((item) => meals.personal?.partitions(PERSON, PERSON).includes(item.PK) && meals.personal.holds(item, PERSON)).map(({ PK, SK }) => ({ pk: PK, sk: SK }))
 
 describe('a person who is forgotten', () => {
-  test('leaves, in any history, byte for byte what the same events leave when their words cannot be read', () =>
-    fc.assert(fc.property(aHistory, aHistory, (before, after) => {
-      const live = tableOf(before)
-      const said = forgotten(held(live))
-      foldInto(live, said, before.length)
-      const later = [...before, said, ...after]
-      after.forEach((event, index) => foldInto(live, event, before.length + 1 + index))
-      const replayed = tableOf([...blind(before), said, ...after])
-      expect(bytes(live)).toBe(bytes(replayed))
-      expect(later).toHaveLength(before.length + 1 + after.length)
-    })))
-
-  test('holds nothing any more, and other people hold what they held', () =>
-    fc.assert(fc.property(aHistory, (events) => {
-      const table = tableOf(events)
-      const others = bytes(new Map([...table].filter(([, { PK }]) => PK !== `USER#${PERSON}`)))
-      foldInto(table, forgotten(held(table)), events.length)
-      expect(held(table)).toEqual([])
-      expect(bytes(new Map([...table].filter(([, { PK }]) => PK !== `USER#${PERSON}`)))).toBe(others)
-    })))
-
   test('loses words and tokens, and keeps numbers', () => {
     const meal = logged({ meta: { key: PERSON }, eatenAt: at('2026-11-16T08:00:00.000Z'), uid: 'u1', calories: 300_000, personal: chili })
     const other = logged({ meta: { key: PERSON }, eatenAt: at('2026-11-16T09:00:00.000Z'), uid: 'u2', calories: 100_000, personal: chili })

@@ -1,0 +1,45 @@
+import type { Item, Value } from './item.ts'
+
+/** The owner of words in items whose log key is one person. */
+export const KEY = 'KEY'
+
+type Owner<I> = (keyof I & string) | typeof KEY
+type Inside<V> = V extends readonly (infer E)[] ? E : V
+
+/**
+ * Declares the attributes of an item that contain a person's words. An attribute is declared with the attribute that contains the id of
+ * that person, or with KEY: `{ payerName: 'payerId' }`. An object or a list is declared with the words inside it. When the person is
+ * forgotten, the attribute becomes null; with a `?` after the owner it is removed.
+ */
+export type PersonalOf<I> = {
+  readonly [A in keyof I]?: [Extract<I[A], string>] extends [never] ? PersonalOf<Inside<NonNullable<I[A]>>> : Owner<I> | `${Owner<I>}?`
+}
+
+export interface Personal {
+  readonly [attribute: string]: string | Personal
+}
+
+/** The declarations of a domain's items, by the beginning of their sort keys. */
+export type PersonalByKind = { readonly [prefix: string]: Personal }
+
+type Members = { readonly [name: string]: Value | undefined }
+
+/** The item without the words of this person. */
+export const withoutWords = (item: Item, personal: Personal, subject: string): Item => cleared(item, personal, subject) as Item
+
+const cleared = (item: Members, personal: Personal, subject: string): Members => {
+  const left: { [name: string]: Value | undefined } = { ...item }
+  for (const [name, owner] of Object.entries(personal)) {
+    const value = item[name]
+    if (typeof owner === 'object') {
+      if (Array.isArray(value)) left[name] = value.map((part) => cleared(part as Members, owner, subject))
+      else if (typeof value === 'object' && value !== null) left[name] = cleared(value as Members, owner, subject)
+    } else if (typeof value === 'string' && isOwned(item, owner.replace('?', ''), subject)) {
+      if (owner.endsWith('?')) delete left[name]
+      else left[name] = null
+    }
+  }
+  return left
+}
+
+const isOwned = (item: Members, owner: string, subject: string): boolean => owner === KEY || item[owner] === subject
