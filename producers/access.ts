@@ -1,25 +1,31 @@
+import type { CommonEvent } from '../schemas/generated/common.ts'
 import type { PatItem } from '../projections/access/items.ts'
 import { tokenHash, usages, userPartition } from '../projections/access/keys.ts'
 import { tokenByHash } from '../projections/access/queries.ts'
 import type { Item, Key } from '../projections/item.ts'
 import type { Access, Pat } from './http/auth.ts'
 import { text, textOrNull } from './http/schemas.ts'
+import { drafts } from './http/drafts.ts'
 import { SCOPES, type Scope } from './pat.ts'
+import { tokenRoutes } from './token-routes.ts'
 
 const PARTITION = userPartition('')
 const HASH = tokenHash('')
 
-/** The user whose token lies at this key. */
+const event = drafts<CommonEvent>()
+
+/** The user whose token has this key. */
 export const userOfToken = ({ PK }: Key): string => PK.slice(PARTITION.length)
 
-/** Tokens and usage, as every domain's table holds them. */
+/** Tokens and usage, the same in every domain's table. */
 export const access: Access = {
   find: tokenByHash,
   pat: (item) => (isPat(item) ? patOf(item) : undefined),
   userOf: userOfToken,
   usageKey: usages.key,
-  used: (patId, date) => ({ type: 'PatUsed', data: { patId, date }, personal: null }),
-  sampled: ({ day: date, reads, writes, weight }) => ({ type: 'ApiUsageSampled', data: { date, reads, writes, weight }, personal: null }),
+  routes: tokenRoutes,
+  used: (patId, date) => event('PatUsed', { patId, date }),
+  sampled: ({ day: date, reads, writes, weight }) => event('ApiUsageSampled', { date, reads, writes, weight }),
 }
 
 const isPat = (item: Item): item is PatItem => typeof item['patId'] === 'string' && typeof item['GSI1PK'] === 'string' && Array.isArray(item['scopes'])

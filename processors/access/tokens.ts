@@ -1,16 +1,14 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
 import type { CommonEvent, PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/common.ts'
-import { DUPLICATE, NOTHING, removed, type Change, type Get, type Result } from '../../projections/projection.ts'
+import { DUPLICATE, NOTHING, removed, type Change, type Folds, type Get, type Result } from '../../projections/projection.ts'
 import { bare, type Item } from '../../projections/item.ts'
 import { dayNumberOf, isoOf } from '../../projections/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
 import { goneTokens, isHash, isName, TOKEN_METADATA, tokenHash, tokens } from '../../projections/access/keys.ts'
 import { refuse } from '../../projections/access/refusals.ts'
+import { apiUsageSampled } from './usage.ts'
 
-/** The events that every domain shares. Their keys are people. */
-export const ACCESS_EVENTS: readonly CommonEvent['type'][] = ['PatIssued', 'PatRevoked', 'PatUsed', 'ApiUsageSampled', 'PersonForgotten']
-
-/** Only the hash is known here; a token that was revoked never comes back. */
+/** Stores a token by the hash of its secret. A token that exists or was revoked is a duplicate. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
   if (!isName(data.patId) || !isHash(data.hash)) return refuse('token-invalid', 'A token has an id and the SHA-256 of its secret, in hex.')
   const key = tokens.key(meta.key, data.patId)
@@ -29,7 +27,7 @@ export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result
   return { items: [item] }
 }
 
-export const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
+const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
   const gone = goneTokens.key(meta.key, data.patId)
   const present = get(tokens.key(meta.key, data.patId))
   if (get<GonePatItem>(gone) !== undefined) return DUPLICATE
@@ -38,12 +36,23 @@ export const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
 }
 
 /** Stores the last day of use, which never goes back. Changes nothing if the token was revoked. */
-export const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
+const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
   const present = get(tokens.key(meta.key, data.patId))
   if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date) return NOTHING
   return { items: [{ ...bare(present), lastUsedAt: data.date }] }
 }
 
-/** The token of a person who is forgotten is revoked: its name was theirs. */
+/** The folds of tokens and usage, for the first projection of every domain. */
+export const accessFolds: Omit<Folds<CommonEvent>, 'PersonForgotten'> = {
+  PatIssued: patIssued,
+  PatRevoked: patRevoked,
+  PatUsed: patUsed,
+  ApiUsageSampled: apiUsageSampled,
+}
+
+/** The events that every domain shares. Their keys are people. */
+export const ACCESS_EVENTS: readonly string[] = [...Object.keys(accessFolds), 'PersonForgotten']
+
+/** Revokes the token of a forgotten person: its name is personal. */
 export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] =>
   [removed(item), { ...goneTokens.key(user, item.SK.slice(tokens.prefix.length)), revokedAt: at } satisfies GonePatItem]

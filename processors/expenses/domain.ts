@@ -5,9 +5,8 @@ import { groupPartition } from '../../projections/expenses/keys.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
-import { ACCESS_EVENTS, patIssued, patRevoked, patUsed } from '../access/tokens.ts'
-import { apiUsageSampled } from '../access/usage.ts'
 import { forgetting } from '../access/forgotten.ts'
+import { ACCESS_EVENTS, accessFolds } from '../access/tokens.ts'
 import { chatLinked, chatUnlinked } from './chats.ts'
 import { expenseDeleted, expenseRestored } from './deletions.ts'
 import { expenseRecorded, expenseRevised } from './expenses.ts'
@@ -64,10 +63,7 @@ export const expenses: Domain = {
       ChatLinked: chatLinked,
       ChatUnlinked: chatUnlinked,
       ProfileTold: profileTold,
-      PatIssued: patIssued,
-      PatRevoked: patRevoked,
-      PatUsed: patUsed,
-      ApiUsageSampled: apiUsageSampled,
+      ...accessFolds,
       PersonForgotten: personForgotten,
     }),
   ],

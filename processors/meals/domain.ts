@@ -4,9 +4,8 @@ import { mealsPersonal } from '../../projections/meals/items.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { MealsEvent } from '../../schemas/generated/meals.ts'
-import { patIssued, patRevoked, patUsed } from '../access/tokens.ts'
-import { apiUsageSampled } from '../access/usage.ts'
 import { forgetting } from '../access/forgotten.ts'
+import { accessFolds } from '../access/tokens.ts'
 import { mealCorrected, mealDayReassigned } from './corrected.ts'
 import { mealDeleted, mealRestored } from './deleted.ts'
 import { legacyMealAdopted, mealLogged } from './logged.ts'
@@ -32,11 +31,8 @@ export const meals: Domain = {
       MealsImported: mealsImported,
       TargetsChanged: targetsChanged,
       NutrientRegistryChanged: nutrientRegistryChanged,
-      PatIssued: patIssued,
-      PatRevoked: patRevoked,
-      PatUsed: patUsed,
-      ApiUsageSampled: apiUsageSampled,
       SummariesRebuilt: () => NOTHING,
+      ...accessFolds,
       PersonForgotten: personForgotten,
     }),
   ],

@@ -3,8 +3,7 @@ import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
 import { forgetting } from '../access/forgotten.ts'
-import { ACCESS_EVENTS, patRevoked, patUsed } from '../access/tokens.ts'
-import { apiUsageSampled } from '../access/usage.ts'
+import { ACCESS_EVENTS, accessFolds } from '../access/tokens.ts'
 import { alertAcknowledged, graceElapsed } from './alerts.ts'
 import { beerKegWeightMeasured, beerKegWeightsSet } from './beer-weights.ts'
 import { beerChanged, beerDefined, beerRemoved } from './beers.ts'
@@ -64,10 +63,8 @@ export const scales: Domain = {
       BeerRemoved: beerRemoved,
       BeerKegWeightsSet: beerKegWeightsSet,
       BeerKegWeightMeasured: beerKegWeightMeasured,
+      ...accessFolds,
       PatIssued: tokenIssued,
-      PatRevoked: patRevoked,
-      PatUsed: patUsed,
-      ApiUsageSampled: apiUsageSampled,
       PersonForgotten: personForgotten,
     }),
     projection<Told>('telemetry', {

@@ -4,7 +4,7 @@ import type { Item, Key } from '../../projections/item.ts'
 import type { Reader } from '../../projections/table.ts'
 import { domainOfToken, hashToken, type Scope } from '../pat.ts'
 import { Problem } from './problem.ts'
-import type { Caller, Draft, Hearing, SeriesHeard } from './route.ts'
+import type { Caller, Draft, Hearing, Route, SeriesHeard } from './route.ts'
 import { credentialsOf, type Scheme } from './scheme.ts'
 
 /** A token as its base item tells it. */
@@ -25,6 +25,8 @@ export interface Access {
   /** Whether the token no longer works although its item is still there. Absent: a token works as long as its item is there. */
   hasEnded?(reader: Reader, item: Item): Promise<boolean>
   userOf(key: Key): string
+  /** Routes that every domain has on the same paths. The token of a request selects the domain. */
+  readonly routes: readonly Route[]
   usageKey(user: string, day: string): Key
   used(patId: string, day: string): Draft
   sampled(sample: { readonly day: string; readonly reads: number; readonly writes: number; readonly weight: number }): Draft
@@ -105,13 +107,13 @@ export const createAuthentication = ({ domain, access, questions, quota, schemes
     if (await access.hasEnded?.(reader, item)) throw endedToken()
     if (!pat.scopes.includes(scope) && !pat.scopes.includes(or)) throw new Problem(403, 'scope-missing', `The token may not ${scope}: make one with the scope "${scope}".`)
     enforce(quota, usage, { scope, now })
-    return { user: pat.user, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, series, lastUsedAt: pat.lastUsedAt }
+    return { user: pat.user, domain, patId: pat.id, scopes: pat.scopes, reader, generation, outcomes, series, lastUsedAt: pat.lastUsedAt }
   }
   const byScheme = async (scheme: Scheme, credentials: string, { scope, now }: Need): Promise<Admitted> => {
     const recognised = scheme.recognise(credentials, now)
     const { reader, generation, outcomes, series } = await questions()
     if (metered) enforce(quota, await reader.get(access.usageKey(recognised.user, utcDay(now))), { scope, now })
-    return { ...recognised, patId: null, scopes: OWN_SCOPES, reader, generation, outcomes, series, lastUsedAt: undefined }
+    return { ...recognised, domain, patId: null, scopes: OWN_SCOPES, reader, generation, outcomes, series, lastUsedAt: undefined }
   }
   return async (authorization, need) => {
     for (const scheme of schemes) {
@@ -133,6 +135,13 @@ const presentedToken = (authorization: string | undefined): string => {
   if (token === undefined) throw malformed()
   return token
 }
+
+/** Selects one of several routes by the domain in the token's prefix. `authenticate` of that domain then checks the whole token. */
+export const byTokenDomain = {
+  name: 'tokenDomain',
+  storage: () => new Map(),
+  deriveConstraint: ({ headers: { authorization = '' } }: { readonly headers: { readonly authorization?: string | undefined } }): string => /^bearer trib_([a-z]+)_/i.exec(authorization)?.[1] ?? '',
+} as const
 
 /** Told without asking any store. */
 const demandOurs = (token: string, domain: string): void => {

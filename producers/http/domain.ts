@@ -82,6 +82,9 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
   for (const route of domain.routes) addRoute(scope, route, { domain, deps })
+  // The first domain also answers requests without a token of any other domain.
+  const constraints = domain === deps.domains[0] ? {} : { tokenDomain: domain.name }
+  for (const route of domain.access.routes) addRoute(scope, route, { domain, deps, constraints })
   if (domain.live !== undefined && deps.live !== undefined) {
     const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
     const callAgain = async (request: FastifyRequest): Promise<Call> => ({ ...callOf(request, deps), caller: await admittedBy(request, clock.now()), now: clock.now() })
@@ -127,13 +130,21 @@ const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
 /** Each token by itself; who came in without one is one caller, however often they do. */
 const callerKey = (caller: Admitted | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
 
-const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): void => {
+interface RouteParts {
+  readonly domain: DomainEdge
+  readonly deps: EdgeDeps
+  /** Set for the routes that every domain has. OpenAPI lists those of the first domain. */
+  readonly constraints?: { readonly tokenDomain?: string }
+}
+
+const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, constraints }: RouteParts): void => {
   const schema = {
     operationId: route.operationId,
     summary: route.summary,
     ...(route.byIndex && { description: BY_INDEX }),
-    tags: [domain.name],
-    security: securityOf(domain),
+    tags: constraints ? deps.domains.map(({ name }) => name) : [domain.name],
+    security: securityOf(constraints ? {} : domain),
+    ...(constraints?.tokenDomain !== undefined && { hide: true }),
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,
     ...(route.method === 'GET' ? {} : { body: route.body }),
@@ -143,6 +154,7 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps }: { doma
     method: route.method,
     url: route.url,
     schema,
+    ...(constraints && { constraints }),
     config: { ...(route.alsoFor && { alsoFor: route.alsoFor }), ...(route.ofSeries && { ofSeries: route.ofSeries }) },
     ...('bodyLimit' in route && { bodyLimit: route.bodyLimit }),
     handler: (request, reply) => {

@@ -10,6 +10,8 @@ import type { Profile } from './scheme.ts'
 /** Who asks, told by the token or by a scheme of the domain's. Every key is built from `user`, never from what was sent. */
 export interface Caller {
   readonly user: string
+  /** The domain that admitted them. */
+  readonly domain: string
   /** Null where they came in without a token. */
   readonly patId: string | null
   /** What was told of them as they came in. */

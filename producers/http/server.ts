@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { AppendedEvent } from '../commands.ts'
 import type { Ids } from '../ids.ts'
-import type { Quota } from './auth.ts'
+import { byTokenDomain, type Quota } from './auth.ts'
 import { answerBroken } from './broken.ts'
 import { lazyCompilers } from './compilers.ts'
 import { addDocs, described, openapi } from './docs.ts'
@@ -73,7 +73,7 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
     bodyLimit: BODY_LIMIT,
     ...deadlines(deps.limits.arrivalMs ?? ARRIVAL_MS),
     connectionTimeout: 30_000,
-    routerOptions: { maxParamLength: 512 },
+    routerOptions: { maxParamLength: 512, constraints: { tokenDomain: byTokenDomain } },
     // Who is connected while we close is still answered; new connections are not taken.
     return503OnClosing: false,
     clientErrorHandler: answerBroken,

@@ -1,10 +1,8 @@
 import { mealsQueries } from '../../projections/meals/queries.ts'
-import { utcDay } from '../http/auth.ts'
-import { dateIn } from '../http/instants.ts'
 import { listOf, pagingOf } from '../http/lists.ts'
 import { question, type Route } from '../http/route.ts'
 import { spanOf, spanQuerySchema } from './lists.ts'
-import { summarySchema, summaryView, usageSchema } from './views.ts'
+import { summarySchema, summaryView } from './views.ts'
 
 const summaries = question({
   method: 'GET',
@@ -29,18 +27,4 @@ const daysLogged = question({
   answer: ({ caller: { reader, user }, query }) => mealsQueries(reader).daysLogged(user, spanOf(query), pagingOf(query)),
 })
 
-const usage = question({
-  method: 'GET',
-  url: '/v1/usage',
-  operationId: 'getUsage',
-  summary: 'Requests of a UTC day, sampled. Default: today.',
-  query: { type: 'object', additionalProperties: false, properties: { day: { type: 'string', maxLength: 10 } } },
-  result: usageSchema,
-  answer: async ({ caller: { reader, user }, query, now }) => {
-    const day = query.day === undefined ? utcDay(now) : dateIn(query.day, 'querystring/day')
-    const used = await mealsQueries(reader).usageOf(user, day)
-    return { day, reads: used?.reads ?? 0, writes: used?.writes ?? 0 }
-  },
-})
-
-export const dayRoutes: readonly Route[] = [summaries, daysLogged, usage]
+export const dayRoutes: readonly Route[] = [summaries, daysLogged]

@@ -1,4 +1,3 @@
-import { accessQueries } from '../access/queries.ts'
 import { getAll, oncePerReader, type Paging } from '../entity.ts'
 import type { Page, Reader } from '../table.ts'
 import { isoOf } from '../instant.ts'
@@ -40,7 +39,6 @@ export const mealsQueries = oncePerReader((reader) => ({
   summariesBetween: (user: string, span: DaySpan, paging: Paging): Promise<Page<SummaryOfDay>> => summariesBetween(reader, { user, span, paging }),
   daysLogged: (user: string, span: DaySpan, paging: Paging): Promise<Page<string>> => daysLogged(reader, { user, span, paging }),
   targets: (user: string) => targets.get(reader, user),
-  ...accessQueries(reader),
 }))
 
 export type MealsQueries = ReturnType<typeof mealsQueries>

@@ -167,7 +167,7 @@ export const openMemoryEdge = async ({ domain = meals, edge = mealsEdge, limits,
   return { ...pipeline, app, clock, token }
 }
 
-const patIssued = (user: string, scopes: readonly Scope[], hash: string): Event => ({
+export const patIssued = (user: string, scopes: readonly Scope[], hash: string): Event => ({
   type: 'PatIssued',
   meta: {
     eventId: `issue-${++serial}`, key: user, occurredAt: NOON, recordedAt: NOON, source: 'test',
