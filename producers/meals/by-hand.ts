@@ -16,7 +16,6 @@ export const mealsByHand: ByHand = {
     ...COMMON_INTERNAL,
     LegacyMealAdopted: 'Run tributary import.',
     MealsImported: 'Run tributary import.',
-    SummariesRebuilt: 'Nothing needs it: run tributary rebuild.',
   },
   key: /^[A-Za-z0-9_.:@-]{1,64}$/,
   isKeyAPerson: true,

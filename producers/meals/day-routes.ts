@@ -1,30 +1,30 @@
-import { mealsQueries } from '../../projections/meals/queries.ts'
-import { listOf, pagingOf } from '../http/lists.ts'
-import { question, type Route } from '../http/route.ts'
-import { spanOf, spanQuerySchema } from './lists.ts'
-import { summarySchema, summaryView } from './views.ts'
+import { listing } from '../http/lists.ts'
+import type { Route } from '../http/route.ts'
+import { text } from '../http/schemas.ts'
+import { spanOf, spanQuery } from './lists.ts'
+import { queriesOf } from './params.ts'
+import { summary } from './views.ts'
 
-const summaries = question({
-  method: 'GET',
+const summaries = listing({
   url: '/v1/summaries',
   operationId: 'listSummaries',
   summary: 'The nutrition of each day, with the targets of that day.',
-  query: { ...spanQuerySchema, required: ['from', 'to'] },
-  result: listOf(summarySchema),
-  answer: async ({ caller: { reader, user }, query }) => {
-    const { items, ...rest } = await mealsQueries(reader).summariesBetween(user, spanOf(query), pagingOf(query))
-    return { items: items.map(summaryView), ...rest }
+  query: spanQuery,
+  required: ['from', 'to'],
+  of: summary,
+  page: async (call, paging) => {
+    const { items, ...rest } = await queriesOf(call).summariesBetween(call.caller.user, spanOf(call.query), paging)
+    return { items: items.map(({ summary: item, day, goals }) => ({ ...item, day, goals })), ...rest }
   },
 })
 
-const daysLogged = question({
-  method: 'GET',
+const daysLogged = listing({
   url: '/v1/days-logged',
   operationId: 'listDaysLogged',
   summary: 'The days on which anything was logged.',
-  query: spanQuerySchema,
-  result: listOf({ type: 'string' }),
-  answer: ({ caller: { reader, user }, query }) => mealsQueries(reader).daysLogged(user, spanOf(query), pagingOf(query)),
+  query: spanQuery,
+  of: { schema: text, view: (day: string) => day },
+  page: (call, paging) => queriesOf(call).daysLogged(call.caller.user, spanOf(call.query), paging),
 })
 
 export const dayRoutes: readonly Route[] = [summaries, daysLogged]

@@ -2,23 +2,20 @@ import type { Page } from '../../projections/table.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
 import type { DaySpan, MealsQueries } from '../../projections/meals/queries.ts'
 import { dateIn, instantOf } from '../http/instants.ts'
-import { badCursor, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
+import { badCursor, type Paging } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
+import type { Call } from '../http/route.ts'
+import { queriesOf } from './params.ts'
 
 const date = { type: 'string', maxLength: 10 } as const
 
-export const mealsQuerySchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    day: { ...date, description: 'The meals of one logical day.' },
-    from: { type: 'string', maxLength: 40, description: 'The first logical day, or the first instant (RFC 3339).' },
-    to: { type: 'string', maxLength: 40, description: 'The last logical day (inclusive), or the end (an instant, exclusive).' },
-    ...pagingSchema,
-  },
+export const mealsQuery = {
+  day: { ...date, description: 'The meals of one logical day.' },
+  from: { type: 'string', maxLength: 40, description: 'The first logical day, or the first instant (RFC 3339).' },
+  to: { type: 'string', maxLength: 40, description: 'The last logical day (inclusive), or the end (an instant, exclusive).' },
 } as const
 
-export const spanQuerySchema = { type: 'object', additionalProperties: false, properties: { from: date, to: date, ...pagingSchema } } as const
+export const spanQuery = { from: date, to: date } as const
 
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9998-12-31']
 
@@ -31,7 +28,7 @@ export const spanOf = ({ from, to }: { from?: string; to?: string }): DaySpan =>
 
 const backwards = () => mistake(400, { pointer: 'querystring/to', code: 'bad-range', detail: 'querystring/to lies before querystring/from: swap them.' })
 
-export interface MealsQuery extends Paged {
+export interface MealsQuery {
   readonly day?: string
   readonly from?: string
   readonly to?: string
@@ -40,9 +37,9 @@ export interface MealsQuery extends Paged {
 const HOW = 'Ask by ?day=, or by ?from=&to= with two days or two instants.'
 const isDate = (text: string) => text.length === FIRST_DAY.length
 
-export const mealsAsked = (queries: MealsQueries, user: string, query: MealsQuery): Promise<Page<MealItem>> => {
-  const { day, from, to } = query
-  const paging = pagingOf(query)
+export const pageOfMeals = (call: Pick<Call<unknown, MealsQuery>, 'caller' | 'query'>, paging: Paging): Promise<Page<MealItem>> => {
+  const { caller: { user }, query: { day, from, to } } = call
+  const queries = queriesOf(call)
   if (day !== undefined && from === undefined && to === undefined) return queries.mealsOfDay(user, dateIn(day, 'querystring/day'), paging)
   if (day !== undefined || from === undefined || to === undefined || isDate(from) !== isDate(to)) throw new Problem(400, 'bad-range', HOW)
   if (isDate(from)) return mealsOfDays(queries, user, { span: spanOf({ from, to }), ...paging })
@@ -51,10 +48,8 @@ export const mealsAsked = (queries: MealsQueries, user: string, query: MealsQuer
   return queries.mealsBetween(user, span, paging)
 }
 
-interface OfDays {
+interface OfDays extends Paging {
   readonly span: DaySpan
-  readonly limit: number
-  readonly cursor?: string
 }
 
 /** Day by day, since a day is a label: the days logged tell which have any. */

@@ -1,5 +1,4 @@
 import type { XStatic } from 'typebox/schema'
-import type { MealCorrectedData, MealLoggedData } from '../../schemas/generated/meals.ts'
 import { DAY_RULE_VERSION } from '../../projections/meals/day.ts'
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { MealItem } from '../../projections/meals/items.ts'
@@ -8,6 +7,7 @@ import { instantOf } from '../http/instants.ts'
 import { Problem } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountSchema, extendedSchema, filtered, milli, snapshotSchema } from './nutrients.ts'
+import { event } from './params.ts'
 import { place } from './time.ts'
 
 const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
@@ -33,7 +33,7 @@ export type NewMeal = XStatic<typeof newMealSchema>
 export const mealLogged = (body: NewMeal, uid: string): Decision => {
   const placed = place({ eatenAt: instantOf(body.eatenAt, '/eatenAt'), tz: body.tz, userDate: body.userDate })
   const mealId = mealIdOf(isoOf(placed.eatenAt), uid)
-  const data: MealLoggedData = {
+  const data = {
     mealId,
     ...placed,
     calories: milli(body.calories, '/calories'),
@@ -45,7 +45,7 @@ export const mealLogged = (body: NewMeal, uid: string): Decision => {
     rowHash: null,
   }
   const personal = { mealSummary: body.mealSummary, emoji: body.emoji ?? null, notes: body.notes ?? null }
-  return { id: mealId, draft: { type: 'MealLogged', data, personal } }
+  return { id: mealId, draft: event('MealLogged', data, personal) }
 }
 
 export const correctionSchema = {
@@ -71,7 +71,7 @@ export const mealCorrected = (mealId: string, body: Correction, current: MealIte
   const when = whenOf(mealId, current)
   if (changesOnlyDay(body)) return dayReassigned(mealId, body, when)
   const nutrients = body.extendedNutrients ? filtered(body.extendedNutrients, body.registrySnapshot) : UNCHANGED_NUTRIENTS
-  const data: MealCorrectedData = {
+  const data = {
     mealId,
     expectedRevision: body.revision ?? null,
     ...placedAnew(body, when),
@@ -82,7 +82,7 @@ export const mealCorrected = (mealId: string, body: Correction, current: MealIte
     ...nutrients,
   }
   const personal = { mealSummary: body.mealSummary ?? null, emoji: body.emoji ?? null, notes: body.notes ?? null, reason: body.reason ?? null }
-  return { id: mealId, draft: { type: 'MealCorrected', data, personal } }
+  return { id: mealId, draft: event('MealCorrected', data, personal) }
 }
 
 const UNCHANGED_NUTRIENTS = { extended: null, dropped: null, registryVersion: null } as const
@@ -114,7 +114,7 @@ const whenOf = (mealId: string, meal: MealItem | null): When => ({
 
 const dayReassigned = (mealId: string, body: { userDate: string; revision?: number }, { eatenAt, tz }: When): Decision => {
   const { userDate: to, dayRuleVersion } = place({ eatenAt, tz: tz ?? 'UTC', userDate: body.userDate })
-  return { id: mealId, draft: { type: 'MealDayReassigned', data: { mealId, to, dayRuleVersion, expectedRevision: body.revision ?? null }, personal: null } }
+  return { id: mealId, draft: event('MealDayReassigned', { mealId, to, dayRuleVersion, expectedRevision: body.revision ?? null }) }
 }
 
 const UNMOVED = { eatenAt: null, tz: null, utcOffsetMinutes: null, userDate: null, dayOverridden: null, dayRuleVersion: DAY_RULE_VERSION } as const

@@ -1,40 +1,28 @@
-import { isoOf, msOf } from '../../projections/instant.ts'
-import { mealNameOf } from '../../projections/meals/keys.ts'
-import { mealsQueries, type Standing } from '../../projections/meals/queries.ts'
-import { listOf } from '../http/lists.ts'
+import type { Standing } from '../../projections/meals/queries.ts'
+import { listing } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
-import { mealsAsked, mealsQuerySchema } from './lists.ts'
+import { mealsQuery, pageOfMeals } from './lists.ts'
 import { correctionSchema, mealCorrected, mealLogged, newMealSchema } from './meal-bodies.ts'
-import { goneSchema, mealSchema, mealView } from './views.ts'
+import { event, mealOf, queriesOf } from './params.ts'
+import { goneSchema, meal } from './views.ts'
 
 type Asked = Pick<Call, 'caller' | 'params'>
 
-const standing = ({ caller: { reader, user } }: Asked, id: string): Promise<Standing> => mealsQueries(reader).standing(user, id)
-
-const idOf = ({ params }: Asked): string => {
-  const id = params['id'] ?? ''
-  const eaten = mealNameOf(id)?.eaten
-  if (eaten !== undefined && isReal(eaten)) return id
-  throw noMeal(id)
-}
-
-const isReal = (iso: string): boolean => !Number.isNaN(msOf(iso)) && isoOf(msOf(iso)) === iso
-
-const noMeal = (id: string) => new Problem(404, 'meal-not-found', `You have no meal ${id.slice(0, 100)}.`)
+const standing = (call: Asked, id: string): Promise<Standing> => queriesOf(call).standing(call.caller.user, id)
 
 /** The early look: a meal nobody heard of is not worth an event. What became of one that was heard of, the fold decides. */
 const heardOf = async (call: Asked): Promise<Exclude<Standing, { state: 'unknown' }> & { id: string }> => {
-  const id = idOf(call)
+  const id = mealOf(call)
   const found = await standing(call, id)
-  if (found.state === 'unknown') throw noMeal(id)
+  if (found.state === 'unknown') throw mealOf.missing(id)
   return { id, ...found }
 }
 
 /** A command that comes again after its meal was deleted is answered as it was: with the meal. */
 const stored = async (call: Asked, { id = '' }: { id?: string }) => {
   const found = await standing(call, id)
-  return found.state === 'unknown' || found.meal === null ? undefined : mealView(found.meal)
+  return found.state === 'unknown' || found.meal === null ? undefined : meal.view(found.meal)
 }
 
 const logMeal = command({
@@ -44,22 +32,18 @@ const logMeal = command({
   summary: 'Log a meal.',
   body: newMealSchema,
   status: 201,
-  result: mealSchema,
+  result: meal.schema,
   decide: ({ body, newId }) => mealLogged(body, newId()),
   answer: stored,
 })
 
-const listMeals = question({
-  method: 'GET',
+const listMeals = listing({
   url: '/v1/meals',
   operationId: 'listMeals',
   summary: 'The meals of a day, of a span of days, or between two instants.',
-  query: mealsQuerySchema,
-  result: listOf(mealSchema),
-  answer: async ({ caller: { reader, user }, query }) => {
-    const { items, ...rest } = await mealsAsked(mealsQueries(reader), user, query)
-    return { items: items.map(mealView), ...rest }
-  },
+  query: mealsQuery,
+  of: meal,
+  page: pageOfMeals,
 })
 
 const oneMeal = question({
@@ -67,11 +51,11 @@ const oneMeal = question({
   url: '/v1/meals/:id',
   operationId: 'getMeal',
   summary: 'One meal, wherever it was moved to.',
-  result: mealSchema,
+  result: meal.schema,
   answer: async (call) => {
     const found = await heardOf(call)
     if (found.state === 'deleted') throw new Problem(404, 'meal-deleted', `Meal ${found.id} was deleted; POST /v1/meals/${found.id}/restore brings it back.`)
-    return mealView(found.meal)
+    return meal.view(found.meal)
   },
 })
 
@@ -82,10 +66,10 @@ const correctMeal = command({
   summary: 'Correct a meal: its time, day, words or numbers. Fields that the body does not name stay.',
   body: correctionSchema,
   status: 200,
-  result: mealSchema,
+  result: meal.schema,
   decide: async (call) => {
-    const { id, meal } = await heardOf(call)
-    return mealCorrected(id, call.body, meal)
+    const { id, meal: current } = await heardOf(call)
+    return mealCorrected(id, call.body, current)
   },
   answer: stored,
 })
@@ -99,7 +83,7 @@ const deleteMeal = command({
   result: goneSchema,
   decide: async (call) => {
     const { id } = await heardOf(call)
-    return { id, draft: { type: 'MealDeleted', data: { mealId: id }, personal: null } }
+    return { id, draft: event('MealDeleted', { mealId: id }) }
   },
   answer: async (_call, { id }) => ({ id, deleted: true }),
 })
@@ -110,10 +94,10 @@ const restoreMeal = command({
   operationId: 'restoreMeal',
   summary: 'Restore a deleted meal as it was.',
   status: 200,
-  result: mealSchema,
+  result: meal.schema,
   decide: async (call) => {
     const { id } = await heardOf(call)
-    return { id, draft: { type: 'MealRestored', data: { mealId: id }, personal: null } }
+    return { id, draft: event('MealRestored', { mealId: id }) }
   },
   answer: stored,
 })

@@ -2,9 +2,6 @@ import { MAX_EXTENDED, toMilli } from '../../projections/meals/nutrients.ts'
 import type { NutrientAmount } from '../../schemas/generated/meals.ts'
 import { mistake } from '../http/problem.ts'
 
-export const MACROS = ['calories', 'protein', 'carbs', 'fat'] as const
-export type Macro = (typeof MACROS)[number]
-
 /** What a body may say of an amount. That it has at most three decimals is checked by `milli`. */
 export const amountSchema = { type: 'number', minimum: 0, maximum: 1_000_000 } as const
 

@@ -1,11 +1,11 @@
-import type { NutrientRegistryChangedData, TargetsChangedData } from '../../schemas/generated/meals.ts'
-import { mealsQueries } from '../../projections/meals/queries.ts'
+import type { NutrientRegistryChangedData } from '../../schemas/generated/meals.ts'
+import { targets as storedItems } from '../../projections/meals/keys.ts'
 import { utcDay } from '../http/auth.ts'
 import { dateIn } from '../http/instants.ts'
-import { mistake } from '../http/problem.ts'
-import { command, question, type Call, type Route } from '../http/route.ts'
-import { amountSchema, milli, nutrientName } from './nutrients.ts'
-import { nutrientSchema, nutrientView, targetsSchema, targetsView } from './views.ts'
+import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
+import { amountSchema, milli } from './nutrients.ts'
+import { event, nutrientOf } from './params.ts'
+import { nutrient, targets } from './views.ts'
 
 const target = { ...amountSchema, type: ['number', 'null'], description: '0 disables the target, null leaves it as it is.' } as const
 const version = { type: ['integer', 'null'], minimum: 0, maximum: 1e15, description: 'Refused when the targets are at another version.' } as const
@@ -40,15 +40,17 @@ const nutrientBody = {
 /** Null is not said (M27). */
 const milliOrNull = (amount: number | null | undefined, pointer: string) => (amount === null || amount === undefined ? null : milli(amount, pointer))
 
-const current = ({ caller: { reader, user } }: Pick<Call, 'caller'>) => mealsQueries(reader).targets(user)
+const current = (call: Pick<Call, 'caller'>) => storedItems.get(call.caller.reader, call.caller.user)
+
+const storedTargets = async (call: Pick<Call, 'caller'>) => targets.view((await current(call)) ?? {})
 
 const readTargets = question({
   method: 'GET',
   url: '/v1/targets',
   operationId: 'getTargets',
   summary: 'The daily targets and the nutrient registry.',
-  result: targetsSchema,
-  answer: async (call) => targetsView(await current(call)),
+  result: targets.schema,
+  answer: storedTargets,
 })
 
 const changeTargets = command({
@@ -58,9 +60,9 @@ const changeTargets = command({
   summary: 'Change some targets: 0 disables one, null leaves it as it is.',
   body: targetsBody,
   status: 200,
-  result: targetsSchema,
+  result: targets.schema,
   decide: ({ body, now }) => {
-    const data: TargetsChangedData = {
+    const draft = event('TargetsChanged', {
       expectedVersion: body.version ?? null,
       calories: milliOrNull(body.calories, '/calories'),
       protein: milliOrNull(body.protein, '/protein'),
@@ -68,29 +70,18 @@ const changeTargets = command({
       fat: milliOrNull(body.fat, '/fat'),
       displayUnit: body.displayUnit ?? null,
       effectiveFromDate: dateIn(body.effectiveFromDate ?? utcDay(now), '/effectiveFromDate'),
-    }
-    return { draft: { type: 'TargetsChanged', data, personal: null } }
+    })
+    return { draft }
   },
-  answer: async (call) => targetsView(await current(call)),
+  answer: storedTargets,
 })
 
-const NAME = new RegExp(nutrientName)
-const FORBIDDEN: ReadonlySet<string> = new Set(['constructor', 'prototype'])
+const changed = (name: string, change: Partial<NutrientRegistryChangedData>): Decision =>
+  ({ id: name, draft: event('NutrientRegistryChanged', { name, unit: null, goal: null, removed: false, expectedVersion: null, ...change }) })
 
-const nameOf = ({ params }: Pick<Call, 'params'>): string => {
-  const name = params['name'] ?? ''
-  if (NAME.test(name) && !FORBIDDEN.has(name)) return name
-  throw mistake(400, { pointer: 'params/name', code: 'bad-name', detail: 'A nutrient is named by a letter and up to 39 letters, digits, _ or -, and not like a part of every object.' })
-}
-
-const changed = (name: string, change: Partial<NutrientRegistryChangedData>) => {
-  const data: NutrientRegistryChangedData = { name, unit: null, goal: null, removed: false, expectedVersion: null, ...change }
-  return { id: name, draft: { type: 'NutrientRegistryChanged', data, personal: null } }
-}
-
-const nutrient = async (call: Pick<Call, 'caller' | 'params'>) => {
-  const targets = await current(call)
-  return targets && nutrientView(nameOf(call), targets.nutrientRegistry, targets.version)
+const storedNutrient = async (call: Pick<Call, 'caller' | 'params'>) => {
+  const [name, found] = [nutrientOf(call), await current(call)]
+  return found && nutrient.view({ name, known: Object.hasOwn(found.nutrientRegistry, name) ? found.nutrientRegistry[name] : undefined, version: found.version })
 }
 
 const defineNutrient = command({
@@ -100,10 +91,10 @@ const defineNutrient = command({
   summary: 'Define a nutrient beside the main four, or change its unit or goal.',
   body: nutrientBody,
   status: 200,
-  result: nutrientSchema,
+  result: nutrient.schema,
   decide: (call) =>
-    changed(nameOf(call), { unit: call.body.unit ?? null, goal: milliOrNull(call.body.goal, '/goal'), expectedVersion: call.body.version ?? null }),
-  answer: nutrient,
+    changed(nutrientOf(call), { unit: call.body.unit ?? null, goal: milliOrNull(call.body.goal, '/goal'), expectedVersion: call.body.version ?? null }),
+  answer: storedNutrient,
 })
 
 const removeNutrient = command({
@@ -112,9 +103,9 @@ const removeNutrient = command({
   operationId: 'removeNutrient',
   summary: 'Remove a nutrient from the registry. Meals keep what they counted.',
   status: 200,
-  result: nutrientSchema,
-  decide: (call) => changed(nameOf(call), { removed: true }),
-  answer: nutrient,
+  result: nutrient.schema,
+  decide: (call) => changed(nutrientOf(call), { removed: true }),
+  answer: storedNutrient,
 })
 
 export const targetRoutes: readonly Route[] = [readTargets, changeTargets, defineNutrient, removeNutrient]

@@ -2,7 +2,7 @@ import { getAll, oncePerReader, type Paging } from '../entity.ts'
 import type { Page, Reader } from '../table.ts'
 import { isoOf } from '../instant.ts'
 import type { DaySummaryItem, MealItem } from './items.ts'
-import { dayIn, goneMeals, mealNameOf, meals, summaries, targets } from './keys.ts'
+import { dayIn, goneMeals, mealNameOf, meals, summaries } from './keys.ts'
 import { goalsBetween, type Goals } from './goals.ts'
 import { mealsOfDay } from './of-day.ts'
 
@@ -38,7 +38,6 @@ export const mealsQueries = oncePerReader((reader) => ({
   standing: (user: string, id: string): Promise<Standing> => standingOf(reader, user, id),
   summariesBetween: (user: string, span: DaySpan, paging: Paging): Promise<Page<SummaryOfDay>> => summariesBetween(reader, { user, span, paging }),
   daysLogged: (user: string, span: DaySpan, paging: Paging): Promise<Page<string>> => daysLogged(reader, { user, span, paging }),
-  targets: (user: string) => targets.get(reader, user),
 }))
 
 export type MealsQueries = ReturnType<typeof mealsQueries>

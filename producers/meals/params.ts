@@ -1,0 +1,33 @@
+import type { MealsEvent } from '../../schemas/generated/meals.ts'
+import { isoOf, msOf } from '../../projections/instant.ts'
+import { mealNameOf } from '../../projections/meals/keys.ts'
+import { mealsRefusals } from '../../projections/meals/refusals.ts'
+import { mealsQueries, type MealsQueries } from '../../projections/meals/queries.ts'
+import { drafts } from '../http/drafts.ts'
+import { pathId } from '../http/path-id.ts'
+import { mistake, refusedEarly } from '../http/problem.ts'
+import type { Call } from '../http/route.ts'
+import { nutrientName } from './nutrients.ts'
+
+const isReal = (iso: string): boolean => !Number.isNaN(msOf(iso)) && isoOf(msOf(iso)) === iso
+
+const isMealId = (id: string): boolean => {
+  const eaten = mealNameOf(id)?.eaten
+  return eaten !== undefined && isReal(eaten)
+}
+
+/** A request that the rules of the folds refuse, before an event is appended. */
+const refused = refusedEarly(mealsRefusals)
+
+export const mealOf = pathId('id', isMealId, (id) => refused('meal-not-found', `You have no meal ${id.slice(0, 100)}.`))
+
+const NAME = new RegExp(nutrientName)
+const FORBIDDEN: ReadonlySet<string> = new Set(['constructor', 'prototype'])
+
+export const nutrientOf = pathId('name', (name) => NAME.test(name) && !FORBIDDEN.has(name), () =>
+  mistake(400, { pointer: 'params/name', code: 'bad-name', detail: 'A nutrient is named by a letter and up to 39 letters, digits, _ or -, and not like a part of every object.' }))
+
+/** The queries of the generation that answers the request. */
+export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): MealsQueries => mealsQueries(reader)
+
+export const event = drafts<MealsEvent>()
