@@ -1,6 +1,7 @@
 import { decimalsOf } from '../../projections/expenses/currencies.ts'
 import { decimalText, minorFrom, MOST_MINOR } from '../../projections/expenses/money.ts'
-import { mistake, type Problem } from '../http/problem.ts'
+import type { Problem } from '../http/problem.ts'
+import { refused } from './params.ts'
 
 export const moneySchema = { type: ['number', 'string'], maxLength: 40, description: 'A number, or a decimal string, with at most the currency\'s decimals.' } as const
 export const currencySchema = { type: 'string', minLength: 3, maxLength: 3, description: 'ISO 4217, or TON.' } as const
@@ -14,7 +15,7 @@ export interface Currency {
 export const currencyIn = (code: string, pointer: string): Currency => {
   const decimals = decimalsOf(code)
   if (decimals === undefined) {
-    throw mistake(400, { pointer, code: 'currency-unknown', detail: `${pointer}: there is no currency ${JSON.stringify(code)}: send a code of ISO 4217 such as EUR, or TON.` })
+    throw refused('currency-unknown', `${pointer}: there is no currency ${JSON.stringify(code)}: send a code of ISO 4217 such as EUR, or TON.`, pointer)
   }
   return { code, decimals }
 }
@@ -44,4 +45,4 @@ const EXACT_DIGITS = 15
 
 const digitsOf = (value: number): number => String(Math.abs(value)).replace(/e.*$/, '').replace('.', '').replace(/^0+/, '').length
 
-const wrongAmount = (pointer: string, why: string): Problem => mistake(400, { pointer, code: 'amount-invalid', detail: `${pointer}: ${why}.` })
+const wrongAmount = (pointer: string, why: string): Problem => refused('amount-invalid', `${pointer}: ${why}.`, pointer)

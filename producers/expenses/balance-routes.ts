@@ -1,14 +1,14 @@
 import type { BalanceThen } from '../../projections/expenses/as-of.ts'
 import { MOST_EXACT, needsPairs, netOf, pairwise, simplified, type Debt } from '../../projections/expenses/debts.ts'
 import type { BalanceItem } from '../../projections/expenses/items.ts'
-import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { dateIn, instantOf } from '../http/instants.ts'
 import { listOf } from '../http/lists.ts'
 import { question, type Call, type Route } from '../http/route.ts'
 import { bool } from '../http/schemas.ts'
-import { balanceSchema, balanceView, debtsSchema, debtView, namesOf } from './balance-views.ts'
-import { groupOf, noGroup } from './params.ts'
+import { balance, debtsOfCurrency, namesOf } from './balance-views.ts'
+import { groupOf, queriesOf } from './params.ts'
 import { inGroup } from './rights.ts'
+import { credits, groups } from '../../projections/expenses/keys.ts'
 
 const DAY_LENGTH = '2026-11-16'.length
 
@@ -22,16 +22,16 @@ const balances = question({
     additionalProperties: false,
     properties: { 'as-of': { type: 'string', maxLength: 40, description: 'An instant (RFC 3339 with its offset), or a day: its end, by UTC.' } },
   },
-  result: listOf(balanceSchema),
+  result: listOf(balance.schema),
   answer: async (call) => {
-    const [found, members] = await Promise.all([asked(call, call.query['as-of']), expensesQueries(call.caller.reader).everyMember(groupOf(call))])
+    const [found, members] = await Promise.all([asked(call, call.query['as-of']), queriesOf(call).everyMember(groupOf(call))])
     const names = namesOf(members)
-    return { items: found.map((balance) => balanceView(balance, names)) }
+    return { items: found.map((each) => balance.view(each, names)) }
   },
 })
 
 const asked = (call: Pick<Call, 'caller' | 'params'>, asOf: string | undefined): Promise<readonly BalanceThen[]> => {
-  const [queries, group] = [expensesQueries(call.caller.reader), groupOf(call)]
+  const [queries, group] = [queriesOf(call), groupOf(call)]
   if (asOf === undefined) return queries.balances(group)
   if (asOf.length === DAY_LENGTH) return queries.balancesOfDay(group, dateIn(asOf, 'querystring/as-of'))
   return queries.balancesAt(group, instantOf(asOf, 'querystring/as-of'))
@@ -43,18 +43,18 @@ const debts = question({
   operationId: 'listDebts',
   summary: `Who owes whom, by currency. Simplified: never more payments than pair by pair, and the fewest possible for up to ${MOST_EXACT} people with a balance other than zero (by an exact division into zero-sum groups). Or pair by pair.`,
   query: { type: 'object', additionalProperties: false, properties: { simplify: { type: 'string', enum: ['true', 'false'], description: 'Default: the setting of the group.' } } },
-  result: { ...listOf(debtsSchema), required: ['items', 'simplify'], properties: { ...listOf(debtsSchema).properties, simplify: bool } },
+  result: { ...listOf(debtsOfCurrency.schema), required: ['items', 'simplify'], properties: { ...listOf(debtsOfCurrency.schema).properties, simplify: bool } },
   answer: async (call) => {
-    const [queries, id] = [expensesQueries(call.caller.reader), groupOf(call)]
-    const [group, members, found] = await Promise.all([queries.group(id), queries.everyMember(id), queries.balances(id)])
-    if (group === undefined) throw noGroup(id)
+    const [queries, id] = [queriesOf(call), groupOf(call)]
+    const [group, members, found] = await Promise.all([groups.get(call.caller.reader, id), queries.everyMember(id), queries.balances(id)])
+    if (group === undefined) throw groupOf.missing(id)
     const simplify = call.query.simplify === undefined ? group.simplify : call.query.simplify === 'true'
     const names = namesOf(members)
-    const owed = await Promise.all(found.map(async (balance) => {
-      const pairs = async (): Promise<readonly Debt[]> => pairwise(await queries.credits(id, balance.currency))
-      return { balance, debts: await (simplify ? fewest(balance, pairs) : pairs()) }
+    const items = await Promise.all(found.map(async (each) => {
+      const pairs = async (): Promise<readonly Debt[]> => pairwise(await credits.every(call.caller.reader, id, { under: each.currency, limit: 500 }))
+      return debtsOfCurrency.view(each, await (simplify ? fewest(each, pairs) : pairs()), names)
     }))
-    return { simplify, items: owed.map(({ balance: { currency, exponent }, debts: each }) => ({ currency, debts: each.map((debt) => debtView(debt, exponent, names)) })) }
+    return { simplify, items }
   },
 })
 

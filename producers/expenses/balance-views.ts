@@ -3,57 +3,44 @@ import { netOf, type Debt } from '../../projections/expenses/debts.ts'
 import type { MemberItem, Standing } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { text, textOrNull } from '../http/schemas.ts'
+import { arrayOf, shape } from '../http/shape.ts'
 import { moneyText } from './expense-views.ts'
 
-export const standingProperties = {
-  paid: moneyText,
-  share: { ...moneyText, description: 'What they bear of all expenses, their own too.' },
-  sent: { ...moneyText, description: 'By settlements that are completed.' },
-  received: moneyText,
-  net: { ...moneyText, description: 'paid − share + sent − received; over all members it is zero.' },
-} as const
+type Decimals = [decimals: number]
+type Names = ReadonlyMap<string, string | null>
 
-export const balanceSchema = {
-  type: 'object',
-  required: ['currency', 'members'],
-  properties: {
-    currency: text,
-    members: { type: 'array', items: { type: 'object', required: ['userId', 'userName', ...Object.keys(standingProperties)], properties: { userId: text, userName: textOrNull, ...standingProperties } } },
+const sumOf = (name: keyof Standing) => (standing: Standing, decimals: number): string => decimalText(standing[name], decimals)
+
+export const standing = shape<Standing, Decimals>()({
+  paid: { ...moneyText, from: sumOf('paid') },
+  share: { ...moneyText, from: sumOf('share'), description: 'What they bear of all expenses, their own too.' },
+  sent: { ...moneyText, from: sumOf('sent'), description: 'By settlements that are completed.' },
+  received: { ...moneyText, from: sumOf('received') },
+  net: { ...moneyText, from: (each, decimals) => decimalText(netOf(each), decimals), description: 'paid − share + sent − received; over all members it is zero.' },
+})
+
+const standingOfMember = shape<Standing & { readonly userId: string; readonly userName: string | null }, Decimals>()({ userId: text, userName: textOrNull, ...standing.fields })
+
+export const balance = shape<BalanceThen, [names: Names]>()({
+  currency: text,
+  members: {
+    ...arrayOf(standingOfMember.schema),
+    from: ({ members, exponent }, names) => Object.entries(members).map(([userId, each]) => standingOfMember.view({ ...each, userId, userName: names.get(userId) ?? null }, exponent)),
   },
-} as const
+})
 
 /** How members are called now. */
-export const namesOf = (members: readonly MemberItem[]): ReadonlyMap<string, string | null> => new Map(members.map(({ id, name }) => [id, name]))
+export const namesOf = (members: readonly MemberItem[]): Names => new Map(members.map(({ id, name }) => [id, name]))
 
-export const standingView = (standing: Standing, decimals: number) => ({
-  paid: decimalText(standing.paid, decimals),
-  share: decimalText(standing.share, decimals),
-  sent: decimalText(standing.sent, decimals),
-  received: decimalText(standing.received, decimals),
-  net: decimalText(netOf(standing), decimals),
+const debt = shape<Debt, [decimals: number, names: Names]>()({
+  fromUserId: { ...text, from: ({ from }) => from },
+  fromUserName: { ...textOrNull, optional: true, from: ({ from }, _decimals, names) => names.get(from) ?? null },
+  toUserId: { ...text, from: ({ to }) => to },
+  toUserName: { ...textOrNull, optional: true, from: ({ to }, _decimals, names) => names.get(to) ?? null },
+  amount: { ...moneyText, from: ({ minor }, decimals) => decimalText(minor, decimals) },
 })
 
-export const balanceView = ({ currency, exponent, members }: BalanceThen, names: ReadonlyMap<string, string | null>) => ({
-  currency,
-  members: Object.entries(members).map(([userId, standing]) => ({ userId, userName: names.get(userId) ?? null, ...standingView(standing, exponent) })),
-})
-
-export const debtsSchema = {
-  type: 'object',
-  required: ['currency', 'debts'],
-  properties: {
-    currency: text,
-    debts: {
-      type: 'array',
-      items: { type: 'object', required: ['fromUserId', 'toUserId', 'amount'], properties: { fromUserId: text, fromUserName: textOrNull, toUserId: text, toUserName: textOrNull, amount: moneyText } },
-    },
-  },
-} as const
-
-export const debtView = ({ from, to, minor }: Debt, decimals: number, names: ReadonlyMap<string, string | null>) => ({
-  fromUserId: from,
-  fromUserName: names.get(from) ?? null,
-  toUserId: to,
-  toUserName: names.get(to) ?? null,
-  amount: decimalText(minor, decimals),
+export const debtsOfCurrency = shape<Pick<BalanceThen, 'currency' | 'exponent'>, [debts: readonly Debt[], names: Names]>()({
+  currency: text,
+  debts: { ...arrayOf(debt.schema), from: ({ exponent }, debts, names) => debts.map((each) => debt.view(each, exponent, names)) },
 })

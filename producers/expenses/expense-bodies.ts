@@ -1,5 +1,5 @@
 import type { XStatic } from 'typebox/schema'
-import type { ExpenseRecordedData, ExpenseRevisedData, SplitType } from '../../schemas/generated/expenses.ts'
+import type { ExpenseRevisedData, SplitType } from '../../schemas/generated/expenses.ts'
 import { paidAt, type ExpenseItem, type GroupItem, type MemberItem, type SplitValue } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { isoOf } from '../../projections/instant.ts'
@@ -8,7 +8,8 @@ import { dateIn, instantOf } from '../http/instants.ts'
 import { mistake } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountIn, currencyIn, currencySchema, moneySchema } from './amounts.ts'
-import { idSchema } from './params.ts'
+import { event, idSchema, refused } from './params.ts'
+import { demandMembers } from './person.ts'
 import { splitOf, splitsSchema, type SaidSplit } from './splits.ts'
 
 const words = { type: 'string', minLength: 1, maxLength: 1_000, pattern: '\\S' } as const
@@ -57,18 +58,18 @@ export interface Around {
 export const expenseRecorded = (body: NewExpense, expenseId: string, around: Around): Decision => {
   const spentAt = body.date === undefined ? around.now : dateSaid(body.date)
   // The same request come again is answered as it was, whoever left meanwhile.
-  const known = around.current === undefined ? undefined : [...peopleOf(around.current)]
-  const data: ExpenseRecordedData = { expenseId, spentAt, ...bodyOf(body, { ...around, expenseId, defaults: { currency: around.group.currency, payerId: around.user }, known }), rowHash: null }
-  return { key: around.group.id, id: expenseId, draft: { type: 'ExpenseRecorded', data, personal: { description: body.description } } }
+  const known = around.current === undefined ? [] : peopleOf(around.current)
+  const said = bodyOf(body, { ...around, expenseId, defaults: { currency: around.group.currency, payerId: around.user }, known })
+  return { key: around.group.id, id: expenseId, draft: event('ExpenseRecorded', { expenseId, spentAt, ...said, rowHash: null }, { description: body.description }) }
 }
 
 /** A field that the body does not name stays as it was. People who shared the expense before can stay in it after they left. */
 export const expenseRevised = (body: Revision, current: ExpenseItem, around: Around): Decision => {
   const resaid = { ...body, ...(body.splits === undefined && splitAsBefore(body.splitType ?? current.splitType, current)), category: body.category === undefined ? current.category : body.category }
   const spentAt = body.date === undefined ? null : dateSaid(body.date)
-  const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, spentAt, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: [...peopleOf(current)] }) }
+  const data: ExpenseRevisedData = { expenseId: current.id, revision: body.revision + 1, spentAt, ...bodyOf(resaid, { ...around, expenseId: current.id, defaults: current, known: peopleOf(current) }) }
   demandOneCommit(current, data)
-  return { key: around.group.id, id: current.id, draft: { type: 'ExpenseRevised', data, personal: { description: body.description, reason: body.reason ?? null } } }
+  return { key: around.group.id, id: current.id, draft: event('ExpenseRevised', data, { description: body.description, reason: body.reason ?? null }) }
 }
 
 /** Refuses a new date together with more other participants than one commit holds. The fold would refuse the event. */
@@ -82,14 +83,14 @@ const demandOneCommit = (current: ExpenseItem, { spentAt, ...data }: ExpenseRevi
   const credits = new Set([`${current.currency} ${current.payerId}`, `${data.currency} ${data.payerId}`]).size
   // The expense at its old and at its new date, its name and its entry; for each currency the balance and that of an earlier day.
   if (sharing + 4 + 2 * currencies + credits <= MAX_CHANGES) return
-  throw mistake(409, { pointer: '/date', code: 'too-many-changes', detail: '/date: a new date and so many other participants do not fit one change. Change the date first, and then the participants.' })
+  throw refused('too-many-changes', '/date: a new date and so many other participants do not fit one change. Change the date first, and then the participants.', '/date')
 }
 
 const DAY_LENGTH = '2026-11-16'.length
 
 const dateSaid = (date: string): number => (date.length === DAY_LENGTH ? Date.parse(dateIn(date, '/date')) : instantOf(date, '/date'))
 
-const peopleOf = ({ payerId, splits }: ExpenseItem): ReadonlySet<string> => new Set([payerId, ...splits.map(({ userId }) => userId)])
+const peopleOf = ({ payerId, splits }: ExpenseItem): readonly string[] => [payerId, ...splits.map(({ userId }) => userId)]
 
 const splitAsBefore = (splitType: SplitType, current: ExpenseItem): { splitType: SplitType; splits: readonly SaidSplit[] } => ({
   splitType,
@@ -108,8 +109,8 @@ interface Resaid extends Omit<NewExpense, 'splits'> {
 interface Within extends Around {
   readonly expenseId: string
   readonly defaults: { readonly currency: string; readonly payerId: string }
-  /** People who can be named although they are not members now. */
-  readonly known: readonly string[] | undefined
+  /** People who can be named after they left. */
+  readonly known: readonly string[]
 }
 
 const bodyOf = (body: Resaid, { members, expenseId, defaults, known }: Within) => {
@@ -118,28 +119,12 @@ const bodyOf = (body: Resaid, { members, expenseId, defaults, known }: Within) =
   const amountMinor = amountIn(body.amount, currency, '/amount')
   const splits = body.splits ?? everybody(splitType, members)
   const parts = splitOf({ expenseId, payerId, amountMinor, currency, splitType, splits })
-  demandMembers(members, { payerId, splits, known })
+  const people = [[payerId, '/payerId'], ...splits.map(({ userId }, at) => [userId, `/splits/${at}/userId`] as const)] as const
+  demandMembers(members, people, (user) => known.includes(user))
   return { payerId, amountMinor, currency: currency.code, exponent: currency.decimals, splitType, splits: parts, category }
 }
 
 const everybody = (splitType: SplitType, members: readonly MemberItem[]): readonly SaidSplit[] => {
   if (splitType !== 'equal') throw mistake(400, { pointer: '/splits', code: 'missing-field', detail: `/splits: splitType ${splitType} needs it: name who bears how much.` })
   return members.filter(({ leftAt }) => leftAt === undefined).map(({ id }) => ({ userId: id }))
-}
-
-interface Named {
-  readonly payerId: string
-  readonly splits: readonly SaidSplit[]
-  readonly known: readonly string[] | undefined
-}
-
-/** The early look, which knows where in the body somebody stands; the fold decides. */
-const demandMembers = (members: readonly MemberItem[], { payerId, splits, known = [] }: Named): void => {
-  const named = [{ userId: payerId, pointer: '/payerId' }, ...splits.map(({ userId }, at) => ({ userId, pointer: `/splits/${at}/userId` }))]
-  const byId = new Map(members.map((member) => [member.id, member]))
-  for (const { userId, pointer } of named.filter((each) => !known.includes(each.userId))) {
-    const member = byId.get(userId)
-    if (member === undefined) throw mistake(409, { pointer, code: 'member-unknown', detail: `${pointer}: ${userId} was never a member of this group.` })
-    if (member.leftAt !== undefined) throw mistake(409, { pointer, code: 'member-left', detail: `${pointer}: ${userId} left this group.` })
-  }
 }

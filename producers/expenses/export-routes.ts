@@ -1,21 +1,19 @@
 import { csvHead, csvOf } from '../exporting.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
 import { question, type Call, type Route } from '../http/route.ts'
 import { text } from '../http/schemas.ts'
 import { expensesExporter } from './export.ts'
-import { groupOf, noGroup } from './params.ts'
+import { groupOf } from './params.ts'
 import { inGroup } from './rights.ts'
 
-interface Asked {
-  readonly limit?: string
-  readonly cursor?: string
+interface Asked extends Paged {
   readonly history?: 'true' | 'false'
 }
 
 const pageOf = async (call: Pick<Call, 'caller' | 'params'>, { history, ...paging }: Asked) => {
   const group = groupOf(call)
   const page = await expensesExporter.page(call.caller.reader, group, { ...pagingOf(paging), history: history !== 'false' })
-  if (page === undefined) throw noGroup(group)
+  if (page === undefined) throw groupOf.missing(group)
   return page
 }
 

@@ -2,10 +2,11 @@ import { expensesQueries } from '../../projections/expenses/queries.ts'
 import type { Reader } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import type { Exporter, ExportPaging, ExportRow } from '../exporting.ts'
-import { balanceView, namesOf } from './balance-views.ts'
-import { entryView, expenseView } from './expense-views.ts'
-import { settlementView } from './settlement-views.ts'
-import { groupView, memberView } from './views.ts'
+import { balance, namesOf } from './balance-views.ts'
+import { entry, expense } from './expense-views.ts'
+import { settlement } from './settlement-views.ts'
+import * as views from './views.ts'
+import { entries, expenses, groups, settlements } from '../../projections/expenses/keys.ts'
 
 type Asked = Pick<ExportPaging, 'limit' | 'cursor'>
 type Rows = { readonly items: readonly ExportRow[]; readonly cursor?: string }
@@ -13,16 +14,16 @@ type Rows = { readonly items: readonly ExportRow[]; readonly cursor?: string }
 /** After the group itself: one section behind the other, each in pages. */
 const SECTIONS = {
   expenses: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
-    const { items, ...rest } = await expensesQueries(reader).expenses(group, paging)
-    return { items: items.map((expense) => ({ kind: 'expense', ...expenseView(expense) })), ...rest }
+    const { items, ...rest } = await expenses.page(reader, group, { reverse: true, ...paging })
+    return { items: items.map((each) => ({ kind: 'expense', ...expense.view(each) })), ...rest }
   },
   settlements: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
-    const { items, ...rest } = await expensesQueries(reader).settlements(group, paging)
-    return { items: items.map((settlement) => ({ kind: 'settlement', ...settlementView(settlement) })), ...rest }
+    const { items, ...rest } = await settlements.page(reader, group, { reverse: true, ...paging })
+    return { items: items.map((each) => ({ kind: 'settlement', ...settlement.view(each) })), ...rest }
   },
   history: async (reader: Reader, group: string, paging: Asked): Promise<Rows> => {
-    const { items, ...rest } = await expensesQueries(reader).entries(group, paging)
-    return { items: items.map((entry) => ({ ...entryView(entry), kind: 'entry', what: entry.kind, groupId: group })), ...rest }
+    const { items, ...rest } = await entries.page(reader, group, { reverse: true, ...paging })
+    return { items: items.map((each) => ({ ...entry.view(each), kind: 'entry', what: each.kind, groupId: group })), ...rest }
   },
 } as const
 type Section = keyof typeof SECTIONS
@@ -36,14 +37,14 @@ export const expensesExporter: Exporter = {
 
 const opening = async (reader: Reader, id: string): Promise<Rows | undefined> => {
   const queries = expensesQueries(reader)
-  const [group, members, balances] = await Promise.all([queries.group(id), queries.everyMember(id), queries.balances(id)])
+  const [group, members, balances] = await Promise.all([groups.get(reader, id), queries.everyMember(id), queries.balances(id)])
   if (group === undefined) return undefined
   const names = namesOf(members)
   return {
     items: [
-      { kind: 'group', ...groupView(group), ownerSince: group.ownerSince },
-      ...members.map((member) => ({ kind: 'member', groupId: id, ...memberView(member) })),
-      ...balances.map((balance) => ({ kind: 'balance', groupId: id, changedAt: balance.changedAt, ...balanceView(balance, names) })),
+      { kind: 'group', ...views.group.view(group), ownerSince: group.ownerSince },
+      ...members.map((each) => ({ kind: 'member', groupId: id, ...views.member.view(each) })),
+      ...balances.map((each) => ({ kind: 'balance', groupId: id, changedAt: each.changedAt, ...balance.view(each, names) })),
     ],
     cursor: 'expenses.',
   }

@@ -1,11 +1,12 @@
-import type { InvitationCreatedData, InvitationRevokedData } from '../../schemas/generated/expenses.ts'
+import type { InvitationCreatedData } from '../../schemas/generated/expenses.ts'
 import { isoOf } from '../../projections/instant.ts'
-import { expensesQueries } from '../../projections/expenses/queries.ts'
+import type { Invitation } from '../../projections/expenses/items.ts'
 import { listOf } from '../http/lists.ts'
 import { command, question, type Route } from '../http/route.ts'
 import { bool, text, textOrNull } from '../http/schemas.ts'
+import { shape } from '../http/shape.ts'
 import { hashToken } from '../pat.ts'
-import { groupOf, invitationOf } from './params.ts'
+import { event, groupOf, invitationOf, queriesOf } from './params.ts'
 import { inGroup } from './rights.ts'
 
 const HOUR_MS = 3_600_000
@@ -29,24 +30,25 @@ const createInvitation = command({
     const [invitationId, secret] = [call.newId(), Buffer.from(call.randomBytes(SECRET_BYTES)).toString('base64url')]
     const expiresAt = call.now + (call.body?.expiresInHours ?? DEFAULT_HOURS) * HOUR_MS
     // Events and items contain the hash, never the secret.
-    const data: InvitationCreatedData = { invitationId, secretHash: hashToken(secret), expiresAt }
-    return { key: groupOf(call), id: invitationId, draft: { type: 'InvitationCreated', data, personal: null }, shown: { secret } }
+    return { key: groupOf(call), id: invitationId, draft: event('InvitationCreated', { invitationId, secretHash: hashToken(secret), expiresAt }), shown: { secret } }
   },
   answer: async (call, { id, draft, shown }) => {
-    const stored = (await expensesQueries(call.caller.reader).invitations(groupOf(call))).find((invitation) => invitation.id === id)
+    const stored = (await queriesOf(call).invitations(groupOf(call))).find((invitation) => invitation.id === id)
     return { id, ...shown, expiresAt: stored?.expiresAt ?? isoOf((draft.data as InvitationCreatedData).expiresAt) }
   },
 })
+
+const openInvitation = shape<Invitation>()({ id: text, createdBy: textOrNull, createdAt: text, expiresAt: text })
 
 const listInvitations = question({
   method: 'GET',
   url: '/api/groups/:groupId/invitations',
   operationId: 'listInvitations',
   summary: 'The open invitations of a group, without their secrets.',
-  result: listOf({ type: 'object', required: ['id', 'createdBy', 'createdAt', 'expiresAt'], properties: { id: text, createdBy: textOrNull, createdAt: text, expiresAt: text } }),
+  result: listOf(openInvitation.schema),
   answer: async (call) => {
-    const open = (await expensesQueries(call.caller.reader).invitations(groupOf(call))).filter(({ expiresAt }) => expiresAt > isoOf(call.now))
-    return { items: open.map(({ id, createdBy, createdAt, expiresAt }) => ({ id, createdBy, createdAt, expiresAt })) }
+    const open = (await queriesOf(call).invitations(groupOf(call))).filter(({ expiresAt }) => expiresAt > isoOf(call.now))
+    return { items: open.map(openInvitation.view) }
   },
 })
 
@@ -59,7 +61,7 @@ const revokeInvitation = command({
   result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },
   decide: (call) => {
     const invitationId = invitationOf(call)
-    return { key: groupOf(call), id: invitationId, draft: { type: 'InvitationRevoked', data: { invitationId } satisfies InvitationRevokedData, personal: null } }
+    return { key: groupOf(call), id: invitationId, draft: event('InvitationRevoked', { invitationId }) }
   },
   answer: async (_call, { id }) => ({ id, revoked: true }),
 })

@@ -1,111 +1,90 @@
 import type { Activity } from '../../projections/expenses/activity.ts'
 import { paidAt, type ReceivedItem, type SettlementItem, type Standing } from '../../projections/expenses/items.ts'
+import type { Page } from '../../projections/table.ts'
 import { NO_STANDING, standingsAfter } from '../../projections/expenses/standings.ts'
-import { expensesQueries, type ExpensesQueries } from '../../projections/expenses/queries.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import type { ExpensesQueries } from '../../projections/expenses/queries.ts'
+import { listing, listOf } from '../http/lists.ts'
 import { question, type Call, type Route } from '../http/route.ts'
 import { integer, text } from '../http/schemas.ts'
-import { standingProperties, standingView } from './balance-views.ts'
-import { expenseSchema, expenseView, owedSchema, owedView } from './expense-views.ts'
-import { settlementSchema, settlementView } from './settlement-views.ts'
-import { personSchema, profileView } from './views.ts'
+import { shape } from '../http/shape.ts'
+import { standing } from './balance-views.ts'
+import { expense, owed } from './expense-views.ts'
+import { queriesOf } from './params.ts'
+import { settlement } from './settlement-views.ts'
+import { person, profileView } from './views.ts'
+import { profiles } from '../../projections/expenses/keys.ts'
 
-const paged = { type: 'object', additionalProperties: false, properties: pagingSchema } as const
-const asking = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)
 
 /** Leaves out the groups from which the caller was removed, so a page can contain fewer items than its limit. */
-const readable = async <I extends { readonly groupId: string }>(call: Pick<Call, 'caller'>, items: readonly I[]): Promise<readonly I[]> => {
-  const removed = await asking(call).removedFrom(call.caller.user, items.map(({ groupId }) => groupId))
-  return items.filter(({ groupId }) => !removed.has(groupId))
+const readable = async <I>(call: Pick<Call, 'caller'>, { items, ...rest }: Page<I>, groupIdOf: (item: I) => string): Promise<Page<I>> => {
+  const removed = await queriesOf(call).removedFrom(call.caller.user, items.map(groupIdOf))
+  return { items: items.filter((item) => !removed.has(groupIdOf(item))), ...rest }
 }
+
+const groupIdOf = ({ groupId }: { readonly groupId: string }): string => groupId
 
 const me = question({
   method: 'GET',
   url: '/api/users/me',
   operationId: 'getMe',
   summary: 'Your profile: the newest one of your groups, or the one of your sign-in if no group has one.',
-  result: personSchema,
-  answer: async (call) => profileView(call.caller.user, (await asking(call).profile(call.caller.user)) ?? call.caller.profile),
+  result: person.schema,
+  answer: async (call) => profileView(call.caller.user, (await profiles.get(call.caller.reader, call.caller.user)) ?? call.caller.profile),
 })
 
-const paid = question({
-  method: 'GET',
+const listMyExpenses = listing({
   url: '/api/users/me/expenses',
   operationId: 'listMyExpenses',
   byIndex: true,
   summary: 'What you paid, in all groups, the newest first.',
-  query: paged,
-  result: listOf(expenseSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await asking(call).paidBy(call.caller.user, pagingOf(call.query))
-    return { items: (await readable(call, items)).map(expenseView), ...rest }
-  },
+  of: expense,
+  page: async (call, paging) => readable(call, await queriesOf(call).paidBy(call.caller.user, paging), groupIdOf),
 })
 
-const owed = question({
-  method: 'GET',
+const listMyDebts = listing({
   url: '/api/users/me/debts',
   operationId: 'listMyDebts',
   byIndex: true,
   summary: 'What others paid for you, in all groups, the newest first.',
-  query: paged,
-  result: listOf(owedSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await asking(call).owedBy(call.caller.user, pagingOf(call.query))
-    return { items: (await readable(call, items)).map(owedView), ...rest }
-  },
+  of: owed,
+  page: async (call, paging) => readable(call, await queriesOf(call).owedBy(call.caller.user, paging), groupIdOf),
 })
 
-const settled = question({
-  method: 'GET',
+const listMySettlements = listing({
   url: '/api/users/me/settlements',
   operationId: 'listMySettlements',
   byIndex: true,
   summary: 'What you sent or received by settlements, in all groups, the newest first.',
-  query: { type: 'object', additionalProperties: false, properties: { direction: { type: 'string', enum: ['sent', 'received'], description: 'Default: sent.' }, ...pagingSchema } },
-  result: listOf(settlementSchema),
-  answer: async (call) => {
-    const [queries, { user }] = [asking(call), call.caller]
-    const { items, ...rest } = await (call.query.direction === 'received' ? queries.receivedBy : queries.sentBy)(user, pagingOf(call.query))
-    return { items: (await readable<SettlementItem | ReceivedItem>(call, items)).map(settlementView), ...rest }
+  query: { direction: { type: 'string', enum: ['sent', 'received'], description: 'Default: sent.' } },
+  of: settlement,
+  page: async (call, paging) => {
+    const { receivedBy, sentBy } = queriesOf(call)
+    const page: Page<SettlementItem | ReceivedItem> = await (call.query.direction === 'received' ? receivedBy : sentBy)(call.caller.user, paging)
+    return readable(call, page, groupIdOf)
   },
 })
 
-const activitySchema = {
-  type: 'object',
-  required: ['kind', 'at'],
-  properties: {
-    kind: { type: 'string', enum: ['paid', 'owed', 'sent', 'received'] },
-    at: text,
-    expense: { ...expenseSchema, description: 'What you paid.' },
-    debt: { ...owedSchema, description: 'What was paid for you.' },
-    settlement: settlementSchema,
-  },
-} as const
+const activity = shape<Activity>()({
+  kind: { type: 'string', enum: ['paid', 'owed', 'sent', 'received'] },
+  at: { ...text, from: ({ kind, item }) => (kind === 'paid' || kind === 'owed' ? paidAt(item) : item.createdAt) },
+  expense: { ...expense.schema, optional: true, description: 'What you paid.', from: ({ kind, item }) => (kind === 'paid' ? expense.view(item) : undefined) },
+  debt: { ...owed.schema, optional: true, description: 'What was paid for you.', from: ({ kind, item }) => (kind === 'owed' ? owed.view(item) : undefined) },
+  settlement: { ...settlement.schema, optional: true, from: ({ kind, item }) => (kind === 'sent' || kind === 'received' ? settlement.view(item) : undefined) },
+})
 
-const activityView = (activity: Activity) => {
-  const { kind, item } = activity
-  if (kind === 'paid') return { kind, at: paidAt(item), expense: expenseView(item) }
-  return kind === 'owed' ? { kind, at: paidAt(item), debt: owedView(item) } : { kind, at: item.createdAt, settlement: settlementView(item) }
-}
-
-const activity = question({
-  method: 'GET',
+const listMyActivity = listing({
   url: '/api/users/me/activity',
   operationId: 'listMyActivity',
   byIndex: true,
   summary: 'What you paid, owe, sent and received, in all groups, the newest first.',
-  query: paged,
-  result: listOf(activitySchema),
-  answer: async (call) => {
-    const { limit, cursor } = pagingOf(call.query)
-    const page = await asking(call).activityOf(call.caller.user, { limit, ...(cursor !== undefined && { cursor: Buffer.from(cursor, 'base64url').toString() }) })
-    const shown = new Set(await readable(call, page.items.map(({ item }) => item)))
-    return { items: page.items.filter(({ item }) => shown.has(item)).map(activityView), ...(page.cursor !== undefined && { cursor: Buffer.from(page.cursor).toString('base64url') }) }
+  of: activity,
+  page: async (call, { limit, cursor }) => {
+    const { items, cursor: next } = await queriesOf(call).activityOf(call.caller.user, { limit, ...(cursor !== undefined && { cursor: Buffer.from(cursor, 'base64url').toString() }) })
+    return readable(call, { items, ...(next !== undefined && { cursor: Buffer.from(next).toString('base64url') }) }, ({ item }) => item.groupId)
   },
 })
 
-const summarySchema = { type: 'object', required: ['currency', 'groups', ...Object.keys(standingProperties)], properties: { currency: text, groups: { ...integer, description: 'In how many.' }, ...standingProperties } } as const
+const sumOfCurrency = shape<Standing & Pick<Sum, 'currency' | 'groups'>, [decimals: number]>()({ currency: text, groups: { ...integer, description: 'In how many.' }, ...standing.fields })
 
 interface Sum {
   readonly currency: string
@@ -120,10 +99,10 @@ const summary = question({
   operationId: 'getMySummary',
   byIndex: true,
   summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
-  result: listOf(summarySchema),
+  result: listOf(sumOfCurrency.schema),
   answer: async (call) => {
-    const sums = await summed(asking(call), call.caller.user)
-    return { items: sums.map(({ currency, exponent, standing, groups }) => ({ currency, groups, ...standingView(standing, exponent) })) }
+    const sums = await summed(queriesOf(call), call.caller.user)
+    return { items: sums.map(({ currency, exponent, standing: each, groups }) => sumOfCurrency.view({ ...each, currency, groups }, exponent)) }
   },
 })
 
@@ -153,4 +132,4 @@ const add = (sums: Map<string, Sum>, more: Sum): void => {
   sum.groups += 1
 }
 
-export const meRoutes: readonly Route[] = [me, paid, owed, settled, activity, summary]
+export const meRoutes: readonly Route[] = [me, listMyExpenses, listMyDebts, listMySettlements, listMyActivity, summary]

@@ -1,42 +1,42 @@
-import type { MemberJoinedData, MemberLeftData, MemberProfileChangedData, MemberProfileChangedPersonal, WalletSetData, WalletSetPersonal } from '../../schemas/generated/expenses.ts'
-import { expensesQueries } from '../../projections/expenses/queries.ts'
-import { mistake, type Problem } from '../http/problem.ts'
+import type { MemberJoinedData } from '../../schemas/generated/expenses.ts'
+import type { Problem } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
 import { thisGroup } from './group-routes.ts'
 import { hashToken } from '../pat.ts'
-import { groupOf } from './params.ts'
+import { event, groupOf, queriesOf, refused } from './params.ts'
 import { personOf, personProperties } from './person.ts'
 import { alsoForWhoLeft, inGroup } from './rights.ts'
-import { groupWithMembersSchema, memberSchema, memberView } from './views.ts'
+import { groupWithMembers, member } from './views.ts'
+import { chats, members } from '../../projections/expenses/keys.ts'
 
 const self = async (call: Pick<Call, 'caller' | 'params'>) => {
-  const member = await expensesQueries(call.caller.reader).member(groupOf(call), call.caller.user)
-  return member && memberView(member)
+  const found = await members.get(call.caller.reader, groupOf(call), call.caller.user)
+  return found && member.view(found)
 }
 
 const invitation = { type: 'string', minLength: 1, maxLength: 128, description: 'The secret of an invitation.' } as const
 
 /** The invitation or chat by which the caller wants to join. The fold decides whether it admits them. */
 const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string | undefined): Promise<Omit<MemberJoinedData, 'userId'>> => {
-  const { caller: { reader, user, chat } } = call
-  const [queries, id] = [expensesQueries(reader), groupOf(call)]
-  const { group, member } = await queries.rightsOf(id, user)
+  const { caller: { user, chat } } = call
+  const [queries, id] = [queriesOf(call), groupOf(call)]
+  const { group, member: self } = await queries.rightsOf(id, user)
   // The same answer as for a group that does not admit the caller: ids of groups stay unknown to strangers.
   if (group === undefined) throw notInvited()
-  const isMember = member !== undefined && member.leftAt === undefined
+  const isMember = self !== undefined && self.leftAt === undefined
   if (secret !== undefined) {
     const hash = hashToken(secret)
     // Refused here, a wrong secret leaves no event in the log of the group.
     if (!isMember && !(await queries.invitations(id)).some((each) => each.hash === hash)) throw notInvited()
     return { invitation: hash, chatId: null }
   }
-  if (chat !== undefined && (await queries.chat(chat)) === id) return { invitation: null, chatId: chat }
+  if (chat !== undefined && (await chats.get(call.caller.reader, chat))?.groupId === id) return { invitation: null, chatId: chat }
   // A member who joins again only changes their name.
   if (isMember) return { invitation: null, chatId: null }
   throw notInvited()
 }
 
-const notInvited = (): Problem => mistake(403, { pointer: '/invitation', code: 'invitation-only', detail: '/invitation: joining needs an open invitation to this group. Request one from a member.' })
+const notInvited = (): Problem => refused('invitation-only', '/invitation: joining needs an open invitation to this group. Request one from a member.', '/invitation')
 
 const join = command({
   method: 'POST',
@@ -45,11 +45,11 @@ const join = command({
   summary: 'Join a group, for the first time or again. This needs an invitation, or a Mini App that was opened from the Telegram chat of the group.',
   body: { type: ['object', 'null'], additionalProperties: false, properties: { invitation, ...personProperties } },
   status: 200,
-  result: groupWithMembersSchema,
+  result: groupWithMembers.schema,
   decide: async (call) => {
     const { invitation: secret, ...person } = call.body ?? {}
-    const data: MemberJoinedData = { userId: call.caller.user, ...(await admissionOf(call, secret)) }
-    return { key: groupOf(call), id: data.userId, draft: { type: 'MemberJoined', data, personal: await personOf(call, person) } }
+    const userId = call.caller.user
+    return { key: groupOf(call), id: userId, draft: event('MemberJoined', { userId, ...(await admissionOf(call, secret)) }, await personOf(call, person)) }
   },
   answer: thisGroup,
 })
@@ -60,10 +60,10 @@ const leave = command({
   operationId: 'leaveGroup',
   summary: 'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
   status: 200,
-  result: memberSchema,
+  result: member.schema,
   decide: (call) => {
     const userId = call.caller.user
-    return { key: groupOf(call), id: userId, draft: { type: 'MemberLeft', data: { userId } satisfies MemberLeftData, personal: null } }
+    return { key: groupOf(call), id: userId, draft: event('MemberLeft', { userId }) }
   },
   answer: self,
 })
@@ -77,10 +77,10 @@ const setWallet = command({
   summary: 'Set the wallet at which you are paid.',
   body: { type: 'object', additionalProperties: false, required: ['wallet'], properties: { wallet: walletSchema } },
   status: 200,
-  result: memberSchema,
+  result: member.schema,
   decide: (call) => {
     const userId = call.caller.user
-    return { key: groupOf(call), id: userId, draft: { type: 'WalletSet', data: { userId } satisfies WalletSetData, personal: { wallet: call.body.wallet } satisfies WalletSetPersonal } }
+    return { key: groupOf(call), id: userId, draft: event('WalletSet', { userId }, { wallet: call.body.wallet }) }
   },
   answer: self,
 })
@@ -92,12 +92,11 @@ const setProfile = command({
   summary: 'Set your name in the group. Earlier entries keep the name that you had.',
   body: { type: 'object', additionalProperties: false, required: ['name'], properties: personProperties },
   status: 200,
-  result: memberSchema,
+  result: member.schema,
   decide: (call) => {
     const userId = call.caller.user
     const { name, username = null, avatarUrl = null } = call.body
-    const personal: MemberProfileChangedPersonal = { name, username, avatarUrl }
-    return { key: groupOf(call), id: userId, draft: { type: 'MemberProfileChanged', data: { userId } satisfies MemberProfileChangedData, personal } }
+    return { key: groupOf(call), id: userId, draft: event('MemberProfileChanged', { userId }, { name, username, avatarUrl }) }
   },
   answer: self,
 })

@@ -1,10 +1,9 @@
-import type { GroupArchivedData, GroupMemberRemovedData, GroupOwnerChangedData, GroupUnarchivedData } from '../../schemas/generated/expenses.ts'
-import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { command, type Route } from '../http/route.ts'
 import { thisGroup } from './group-routes.ts'
-import { groupOf, idSchema, memberOf } from './params.ts'
+import { event, groupOf, idSchema, memberOf } from './params.ts'
 import { inGroup } from './rights.ts'
-import { groupWithMembersSchema, memberSchema, memberView } from './views.ts'
+import { groupWithMembers, member } from './views.ts'
+import { members } from '../../projections/expenses/keys.ts'
 
 const handOver = command({
   method: 'PUT',
@@ -13,8 +12,8 @@ const handOver = command({
   summary: 'Hand the group over to another member. Only the owner can do this.',
   body: { type: 'object', additionalProperties: false, required: ['userId'], properties: { userId: idSchema } },
   status: 200,
-  result: groupWithMembersSchema,
-  decide: (call) => ({ key: groupOf(call), draft: { type: 'GroupOwnerChanged', data: { userId: call.body.userId } satisfies GroupOwnerChangedData, personal: null } }),
+  result: groupWithMembers.schema,
+  decide: (call) => ({ key: groupOf(call), draft: event('GroupOwnerChanged', { userId: call.body.userId }) }),
   answer: thisGroup,
 })
 
@@ -24,14 +23,14 @@ const removeMember = command({
   operationId: 'removeGroupMember',
   summary: 'Remove a person from the group. They can neither read nor join it until a member invites them again. Their balance stays. Only the owner can do this.',
   status: 200,
-  result: memberSchema,
+  result: member.schema,
   decide: (call) => {
     const userId = memberOf(call)
-    return { key: groupOf(call), id: userId, draft: { type: 'GroupMemberRemoved', data: { userId } satisfies GroupMemberRemovedData, personal: null } }
+    return { key: groupOf(call), id: userId, draft: event('GroupMemberRemoved', { userId }) }
   },
   answer: async (call) => {
-    const member = await expensesQueries(call.caller.reader).member(groupOf(call), memberOf(call))
-    return member && memberView(member)
+    const found = await members.get(call.caller.reader, groupOf(call), memberOf(call))
+    return found && member.view(found)
   },
 })
 
@@ -43,8 +42,8 @@ const groupCommand = (action: 'archive' | 'unarchive', { type, summary }: { read
     operationId: `${action}Group`,
     summary,
     status: 200,
-    result: groupWithMembersSchema,
-    decide: (call) => ({ key: groupOf(call), draft: { type, data: {} satisfies GroupArchivedData & GroupUnarchivedData, personal: null } }),
+    result: groupWithMembers.schema,
+    decide: (call) => ({ key: groupOf(call), draft: event(type, {}) }),
     answer: thisGroup,
   })
 

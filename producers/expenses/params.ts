@@ -1,28 +1,26 @@
+import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
 import { isId } from '../../projections/expenses/keys.ts'
-import { Problem } from '../http/problem.ts'
+import { expensesRefusals } from '../../projections/expenses/refusals.ts'
+import { expensesQueries, type ExpensesQueries } from '../../projections/expenses/queries.ts'
+import { drafts } from '../http/drafts.ts'
+import { pathId, shown } from '../http/path-id.ts'
+import { refusedEarly } from '../http/problem.ts'
 import type { Call } from '../http/route.ts'
-
-type Params = Pick<Call, 'params'>
-
-const shown = (id: string): string => id.slice(0, 64)
 
 export const idSchema = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$' } as const
 
-/** Reads an id from the path. Every key is built from what went through here. */
-const idOf = (name: string, missing: (id: string) => Problem) => ({ params }: Params): string => {
-  const id = params[name] ?? ''
-  if (isId(id)) return id
-  throw missing(id)
-}
+/** A request that the rules of the folds refuse, before an event is appended. */
+export const refused = refusedEarly(expensesRefusals)
 
 /** A stranger gets the same answer for every group, whether it exists or not. */
-export const noGroup = (group: string): Problem => new Problem(404, 'group-not-found', `There is no group ${shown(group)}, or you are not a member of it. Join a group by an invitation from a member: POST /api/groups/:groupId/join.`)
-export const noExpense = (expense: string): Problem => new Problem(404, 'expense-not-found', `The group has no expense ${shown(expense)}.`)
-export const noSettlement = (settlement: string): Problem => new Problem(404, 'settlement-not-found', `The group has no settlement ${shown(settlement)}.`)
-
-export const groupOf = idOf('groupId', noGroup)
-export const expenseOf = idOf('expenseId', noExpense)
-export const settlementOf = idOf('settlementId', noSettlement)
+export const groupOf = pathId('groupId', isId, (id) => refused('group-not-found', `There is no group ${shown(id)}, or you are not a member of it. Join a group by an invitation from a member: POST /api/groups/:groupId/join.`))
+export const expenseOf = pathId('expenseId', isId, (id) => refused('expense-not-found', `The group has no expense ${shown(id)}.`))
+export const settlementOf = pathId('settlementId', isId, (id) => refused('settlement-not-found', `The group has no settlement ${shown(id)}.`))
 /** The person that a path names. */
-export const memberOf = idOf('userId', (user) => new Problem(404, 'member-not-found', `${shown(user)} was never a member of this group.`))
-export const invitationOf = idOf('invitationId', (id) => new Problem(404, 'invitation-not-found', `The group has no open invitation ${shown(id)}.`))
+export const memberOf = pathId('userId', isId, (user) => refused('member-not-found', `${shown(user)} was never a member of this group.`))
+export const invitationOf = pathId('invitationId', isId, (id) => refused('invitation-not-found', `The group has no open invitation ${shown(id)}.`))
+
+/** The queries of the generation that answers the request. */
+export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)
+
+export const event = drafts<ExpensesEvent>()

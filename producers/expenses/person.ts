@@ -1,7 +1,10 @@
 import type { MemberJoinedPersonal } from '../../schemas/generated/expenses.ts'
 import { HTTPS_URL } from '../../projections/https-url.ts'
-import { expensesQueries } from '../../projections/expenses/queries.ts'
+import type { MemberItem } from '../../projections/expenses/items.ts'
+import { profiles } from '../../projections/expenses/keys.ts'
+import { misfitOf } from '../../projections/expenses/rules.ts'
 import type { Call } from '../http/route.ts'
+import { refused } from './params.ts'
 
 /** As people call themselves in a group. */
 export const personProperties = {
@@ -15,6 +18,17 @@ export type SaidPerson = { readonly name?: string; readonly username?: string; r
 /** What the caller says of themselves, came in as, or was last heard to say; else they are called by their id. */
 export const personOf = async ({ caller: { reader, user, profile } }: Pick<Call, 'caller'>, said: SaidPerson): Promise<MemberJoinedPersonal> => {
   if (said.name !== undefined) return { name: said.name, username: said.username ?? profile?.username ?? null, avatarUrl: said.avatarUrl ?? profile?.avatarUrl ?? null }
-  const known = profile ?? (await expensesQueries(reader).profile(user))
+  const known = profile ?? (await profiles.get(reader, user))
   return { name: known?.name ?? user, username: said.username ?? known?.username ?? null, avatarUrl: said.avatarUrl ?? known?.avatarUrl ?? null }
+}
+
+const MISFITS = { 'member-unknown': 'was never a member of', 'member-left': 'left' } as const
+
+/** Refuses the first of these people, each with their place in the body, whom the group's events cannot name. */
+export const demandMembers = (members: readonly MemberItem[], people: readonly (readonly [user: string, pointer: string])[], canHaveLeft: (user: string) => boolean): void => {
+  const byId = new Map(members.map((member) => [member.id, member]))
+  for (const [user, pointer] of people) {
+    const code = misfitOf(byId.get(user), canHaveLeft(user))
+    if (code !== undefined) throw refused(code, `${pointer}: ${user} ${MISFITS[code]} this group.`, pointer)
+  }
 }

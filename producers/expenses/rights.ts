@@ -1,16 +1,15 @@
-import { expensesQueries } from '../../projections/expenses/queries.ts'
 import { Problem } from '../http/problem.ts'
 import type { Call, Route } from '../http/route.ts'
-import { groupOf, noGroup } from './params.ts'
+import { members } from '../../projections/expenses/keys.ts'
+import { groupOf, refused } from './params.ts'
 
-export const wasRemoved = (): Problem => new Problem(403, 'members-only', 'You were removed from this group. A new invitation from a member admits you again.')
+export const wasRemoved = (): Problem => refused('members-only', 'You were removed from this group. A new invitation from a member admits you again.')
 
 /** Admits members. A person who left can read on, because their balance stays. A person who was removed can not. */
 const demandMember = (writes: boolean) => async (call: Call): Promise<undefined> => {
-  const { caller: { reader, user } } = call
   const group = groupOf(call)
-  const member = await expensesQueries(reader).member(group, user)
-  if (member === undefined) throw noGroup(group)
+  const member = await members.get(call.caller.reader, group, call.caller.user)
+  if (member === undefined) throw groupOf.missing(group)
   if (member.removedAt !== undefined) throw wasRemoved()
   if (writes && member.leftAt !== undefined) throw new Problem(403, 'member-left', 'You left this group: you can read it and settle your debts. An invitation from a member admits you again: POST …/join.')
 }

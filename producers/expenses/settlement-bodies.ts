@@ -1,10 +1,12 @@
-import type { ConfirmedBy, SettlementConfirmedData, SettlementFailedData, SettlementProposedData, TransactionClaimedData } from '../../schemas/generated/expenses.ts'
+import type { ConfirmedBy } from '../../schemas/generated/expenses.ts'
 import type { MemberItem, SettlementItem } from '../../projections/expenses/items.ts'
+import { isTooLate } from '../../projections/expenses/rules.ts'
 import { oneTxHash, transactionLogKey } from '../../projections/expenses/keys.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountIn, currencyIn, currencySchema, moneySchema } from './amounts.ts'
-import { idSchema } from './params.ts'
+import { event, idSchema, refused } from './params.ts'
+import { demandMembers } from './person.ts'
 
 export const TON = 'TON'
 
@@ -51,15 +53,12 @@ export const settlementProposed = (body: NewSettlement, { group, settlementId, u
   const { toUserId, fromUserId = user } = body
   const currency = currencyIn(body.currency, '/currency')
   const amountMinor = amountIn(body.amount, currency, '/amount')
-  if (toUserId === fromUserId) throw mistake(409, { pointer: '/toUserId', code: 'settlement-to-self', detail: '/toUserId: nobody settles with themselves: name another member.' })
+  if (toUserId === fromUserId) throw refused('settlement-to-self', '/toUserId: nobody settles with themselves: name another member.', '/toUserId')
   if (user !== fromUserId && user !== toUserId) throw mistake(403, { pointer: '/fromUserId', code: 'party-only', detail: '/fromUserId: a settlement is proposed by who pays or who is paid.' })
-  for (const [userId, pointer] of [[fromUserId, '/fromUserId'], [toUserId, '/toUserId']] as const) {
-    if (!members.some(({ id }) => id === userId)) throw mistake(409, { pointer, code: 'member-unknown', detail: `${pointer}: ${userId} was never a member of this group.` })
-  }
-  const data: SettlementProposedData = {
-    settlementId, fromUserId, toUserId, amountMinor, currency: currency.code, exponent: currency.decimals, txHash: body.txHash === undefined ? null : oneTxHash(body.txHash), proposedAt: now, rowHash: null,
-  }
-  return { key: group, id: settlementId, draft: { type: 'SettlementProposed', data, personal: null } }
+  demandMembers(members, [[fromUserId, '/fromUserId'], [toUserId, '/toUserId']], () => true)
+  const named = body.txHash === undefined ? null : oneTxHash(body.txHash)
+  const draft = event('SettlementProposed', { settlementId, fromUserId, toUserId, amountMinor, currency: currency.code, exponent: currency.decimals, txHash: named, proposedAt: now, rowHash: null })
+  return { key: group, id: settlementId, draft }
 }
 
 /** A request to change the status of a settlement. */
@@ -78,28 +77,18 @@ export const statusChangeOf = (settlement: SettlementItem, user: string, { statu
   const named = hash === undefined ? undefined : oneTxHash(hash)
   const change: StatusChange = { settlement, user, status, named, txHash: named ?? settlement.txHash }
   if (user !== settlement.fromUserId && user !== settlement.toUserId) throw new Problem(403, 'party-only', 'Only the payer and the payee of this settlement can change its status.')
-  if (isTooLate(change)) throw new Problem(409, 'settlement-final', `This settlement is ${settlement.status}, which is final. Propose another one.`)
+  if (isTooLate(settlement, status, named ?? null)) throw refused('settlement-final', `This settlement is ${settlement.status}, which is final. Propose another one.`)
   return change
 }
-
-/** A repeated request is answered as before. Every other change of a final status comes too late. */
-const isTooLate = ({ settlement, status, named }: StatusChange): boolean =>
-  settlement.status !== 'pending' && (settlement.status !== status || (status === 'completed' && named !== undefined && named !== settlement.txHash))
 
 /** Only the payee can complete the settlement; `why` says why the payer can not. */
 export const receiverOnly = ({ toUserId, toUserName }: SettlementItem, why: string): Problem =>
   mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: ${why}. Only ${toUserName ?? toUserId}, who is paid, can confirm this settlement.` })
 
-export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange, confirmedBy: ConfirmedBy, verifiedAt: number): Decision => {
-  if (hash === null) {
-    const data: SettlementConfirmedData = { settlementId: id, txHash: null, verifiedAt, confirmedBy }
-    return { key: groupId, id, draft: { type: 'SettlementConfirmed', data, personal: null } }
-  }
-  const data: TransactionClaimedData = { txHash: hash, groupId, settlementId: id, verifiedAt, confirmedBy }
-  return { key: transactionLogKey(hash), id, draft: { type: 'TransactionClaimed', data, personal: null } }
-}
+export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange, confirmedBy: ConfirmedBy, verifiedAt: number): Decision =>
+  hash === null
+    ? { key: groupId, id, draft: event('SettlementConfirmed', { settlementId: id, txHash: null, verifiedAt, confirmedBy }) }
+    : { key: transactionLogKey(hash), id, draft: event('TransactionClaimed', { txHash: hash, groupId, settlementId: id, verifiedAt, confirmedBy }) }
 
-export const failed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange): Decision => {
-  const data: SettlementFailedData = { settlementId: id, txHash: hash, confirmedBy: 'manual' }
-  return { key: groupId, id, draft: { type: 'SettlementFailed', data, personal: null } }
-}
+export const failed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange): Decision =>
+  ({ key: groupId, id, draft: event('SettlementFailed', { settlementId: id, txHash: hash, confirmedBy: 'manual' }) })

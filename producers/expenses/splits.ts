@@ -1,12 +1,10 @@
 import type { Split, SplitType } from '../../schemas/generated/expenses.ts'
 import { decimalText, minorFrom } from '../../projections/expenses/money.ts'
+import { MOST_BENEFICIARIES } from '../../projections/expenses/rules.ts'
 import { divided } from '../../projections/expenses/splits.ts'
 import { mistake, type Mistake, type Problem } from '../http/problem.ts'
 import { moneySchema, partIn, type Currency } from './amounts.ts'
 import { idSchema } from './params.ts'
-
-/** An event's changes fit one commit with so many besides whoever paid (E-f). */
-export const MOST_BENEFICIARIES = 45
 
 export const splitsSchema = {
   type: 'array',

@@ -5,12 +5,12 @@ import { activityOf } from './activity.ts'
 import { balancesAt, balancesNow, balancesOfDay } from './as-of.ts'
 import type { EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, Invitation, MemberItem, OlderDeletedName, ParticipantItem, ReceivedItem, SettlementItem } from './items.ts'
 import {
-  chats, credits, deletedExpenses, entries, expenseNamed, expenseNames, expenses, groupPartition, groups, GROUPS_OF_USER, historyOf, invitations, LEFT_BY_USER, members, ofUser, OWES, profiles, received, settlementNamed, settlementNames, settlements, transactions,
+  deletedExpenses, expenseNamed, expenseNames, expenses, groupPartition, groups, GROUPS_OF_USER, historyOf, invitations, LEFT_BY_USER, members, ofUser, OWES, received, settlementNamed, settlementNames, settlements,
 } from './keys.ts'
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
 
 /** An expense by its id: as it is, or as it was when it was deleted. */
-interface FoundExpense {
+export interface FoundExpense {
   readonly state: ExpenseNameItem['state']
   readonly expense: ExpenseItem
 }
@@ -21,23 +21,6 @@ export const expensesQueries = oncePerReader((reader) => ({
   ...expenseQueries(reader),
   ...settlementQueries(reader),
   ...userQueries(reader),
-  group: (group: string) => groups.get(reader, group),
-  member: (group: string, user: string) => members.get(reader, group, user),
-  /** What happened, the newest first. */
-  entries: (group: string, paging: Paging) => entries.page(reader, group, { reverse: true, ...paging }),
-  /** The group of a chat (E-h). */
-  chat: async (chatId: string): Promise<string | undefined> => (await chats.get(reader, chatId))?.groupId ?? undefined,
-  /** E13: the newest first. */
-  expenses: (group: string, paging: Paging) => expenses.page(reader, group, { reverse: true, ...paging }),
-  /** The last deleted first. */
-  deletedExpenses: (group: string, paging: Paging) => deletedExpenses.page(reader, group, { reverse: true, ...paging }),
-  /** E14: the newest first. */
-  settlements: (group: string, paging: Paging) => settlements.page(reader, group, { reverse: true, ...paging }),
-  /** Who owes to whom in one currency, before anything is netted. */
-  credits: (group: string, currency: string) => credits.every(reader, group, { under: currency, limit: 500 }),
-  /** Which settlement a transaction settles. */
-  transaction: (txHash: string) => transactions.get(reader, txHash),
-  profile: (user: string) => profiles.get(reader, user),
 }))
 
 export type ExpensesQueries = ReturnType<typeof expensesQueries>
