@@ -4,7 +4,6 @@ import { tokenHash, usages, userPartition } from '../projections/access/keys.ts'
 import { tokenByHash } from '../projections/access/queries.ts'
 import type { Item, Key } from '../projections/item.ts'
 import type { Access, Pat } from './http/auth.ts'
-import { text, textOrNull } from './http/schemas.ts'
 import { drafts } from './http/drafts.ts'
 import { SCOPES, type Scope } from './pat.ts'
 import { tokenRoutes } from './token-routes.ts'
@@ -36,26 +35,4 @@ const patOf = ({ PK, SK, patId, GSI1PK, scopes, lastUsedAt }: PatItem): Pat => (
   hash: GSI1PK.slice(HASH.length),
   scopes: scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
   lastUsedAt,
-})
-
-export const tokenSchema = {
-  type: 'object',
-  required: ['id', 'name', 'scopes', 'createdAt'],
-  properties: {
-    id: text,
-    name: textOrNull,
-    scopes: { type: 'array', items: text },
-    createdAt: text,
-    lastUsedAt: text,
-    token: { ...text, description: 'The secret: shown once, in the answer to the request that made it.' },
-  },
-} as const
-
-/** Never the hash. */
-export const tokenView = (pat: PatItem) => ({
-  id: pat.patId,
-  name: pat.name,
-  scopes: pat.scopes,
-  createdAt: pat.createdAt,
-  lastUsedAt: pat.lastUsedAt,
 })

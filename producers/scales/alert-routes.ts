@@ -1,70 +1,40 @@
-import type { AlertAcknowledgedData } from '../../schemas/generated/scales.ts'
 import type { AlertItem } from '../../projections/scales/items.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
-import { command, question, type Route } from '../http/route.ts'
+import { listing } from '../http/lists.ts'
+import { command, type Route } from '../http/route.ts'
 import { numberOrNull, text } from '../http/schemas.ts'
-import { alertIdOf, alertOf, noAlert } from './params.ts'
+import { optional, shape } from '../http/shape.ts'
+import { alertIdOf, alertOf, event, noAlert } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
+import { activeAlerts, pastAlerts } from '../../projections/scales/keys.ts'
 
-const alertSchema = {
-  type: 'object',
-  required: ['id', 'type', 'entity', 'state', 'value', 'threshold', 'started_at'],
-  properties: {
-    id: text,
-    type: text,
-    entity: { ...text, description: 'TAP#nn or DEVICE#id.' },
-    state: { type: 'string', enum: ['pending', 'active', 'acknowledged', 'resolved'] },
-    value: numberOrNull,
-    threshold: numberOrNull,
-    started_at: text,
-    fired_at: text,
-    acknowledged_at: text,
-    acknowledged_by: text,
-    resolved_at: text,
-  },
-} as const
-
-const alertView = (alert: AlertItem) => ({
-  id: alertIdOf(alert),
-  type: alert.type,
-  entity: alert.entity,
-  state: alert.state,
-  value: alert.value,
-  threshold: alert.threshold,
-  started_at: alert.started_at,
-  fired_at: alert.fired_at,
-  acknowledged_at: alert.acknowledged_at,
-  acknowledged_by: alert.acknowledged_by,
-  resolved_at: alert.resolved_at,
+const alert = shape<AlertItem>()({
+  id: { ...text, from: alertIdOf },
+  type: text,
+  entity: { ...text, description: 'TAP#nn or DEVICE#id.' },
+  state: { type: 'string', enum: ['pending', 'active', 'acknowledged', 'resolved'] },
+  value: numberOrNull,
+  threshold: numberOrNull,
+  started_at: text,
+  fired_at: optional(text),
+  acknowledged_at: optional(text),
+  acknowledged_by: optional(text),
+  resolved_at: optional(text),
 })
 
-const paging = { type: 'object', additionalProperties: false, properties: pagingSchema } as const
-
-const listAlerts = question({
-  method: 'GET',
+const listAlerts = listing({
   url: '/v1/locations/:loc/alerts',
   operationId: 'listAlerts',
   summary: 'Alerts that are pending, active or acknowledged: one a type and an entity.',
-  query: paging,
-  result: listOf(alertSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await scalesQueries(call.caller.reader).activeAlerts(locOf(call), pagingOf(call.query))
-    return { items: items.map(alertView), ...rest }
-  },
+  of: alert,
+  page: (call, paging) => activeAlerts.page(call.caller.reader, locOf(call), paging),
 })
 
-const alertHistory = question({
-  method: 'GET',
+const alertHistory = listing({
   url: '/v1/locations/:loc/alerts/history',
   operationId: 'listAlertHistory',
   summary: 'The history of alerts, newest first: when each fired, was acknowledged and was resolved.',
-  query: paging,
-  result: listOf(alertSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await scalesQueries(call.caller.reader).alertHistory(locOf(call), pagingOf(call.query))
-    return { items: items.map(alertView), ...rest }
-  },
+  of: alert,
+  page: (call, paging) => pastAlerts.page(call.caller.reader, locOf(call), { reverse: true, ...paging }),
 })
 
 const acknowledge = command({
@@ -73,17 +43,17 @@ const acknowledge = command({
   operationId: 'acknowledgeAlert',
   summary: 'Say that somebody saw an alert.',
   status: 200,
-  result: alertSchema,
+  result: alert.schema,
   decide: async (call) => {
     const { id, type, entity } = alertOf(call)
     const loc = locOf(call)
-    if ((await scalesQueries(call.caller.reader).activeAlert(loc, type, entity)) === undefined) throw noAlert(id)
-    return { key: loc, id, draft: { type: 'AlertAcknowledged', data: { type, entity } satisfies AlertAcknowledgedData, personal: null } }
+    if ((await activeAlerts.get(call.caller.reader, loc, type, entity)) === undefined) throw noAlert(id)
+    return { key: loc, id, draft: event('AlertAcknowledged', { type, entity }) }
   },
   answer: async (call) => {
     const { type, entity } = alertOf(call)
-    const alert = await scalesQueries(call.caller.reader).activeAlert(locOf(call), type, entity)
-    return alert && alertView(alert)
+    const found = await activeAlerts.get(call.caller.reader, locOf(call), type, entity)
+    return found && alert.view(found)
   },
 })
 

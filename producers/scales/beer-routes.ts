@@ -1,18 +1,17 @@
-import type { BeerChangedData, BeerDefinedData, BeerKegWeightsSetData, BeerRemovedData } from '../../schemas/generated/scales.ts'
 import type { LibraryItem } from '../../projections/scales/items.ts'
 import { DEFAULT_GRAVITY } from '../../projections/scales/keg-types.ts'
 import { normalName, slugOf } from '../../projections/scales/names.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
 import type { Page } from '../../projections/table.ts'
-import { badCursor, listOf, pagingOf, pagingSchema, type Paged } from '../http/lists.ts'
+import { badCursor, listing, type Paging } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
-import { beerSchema, beerView, pointerSchema, pointerView } from './beer-views.ts'
+import { beerAnswer, libraryAnswer } from './beer-views.ts'
 import { demandWeights } from './keg-bodies.ts'
 import { LIMITS } from './limits.ts'
-import { beerOf, idSchema, kegTypeOf, noBeer } from './params.ts'
+import { beerOf, event, idSchema, kegTypeOf, queriesOf } from './params.ts'
 import { checkedLoc, demandMember, openOrDemandMember } from './rights.ts'
+import { beerKegs, beers, goneBeers } from '../../projections/scales/keys.ts'
 
 const { beerName: name, beerStyle: style, gravity, kegLbs: weight } = LIMITS
 const loc = { type: 'string', maxLength: 64, description: 'The location whose own beers are meant, too.' } as const
@@ -22,16 +21,19 @@ const placeIn = (said: string | undefined): string | null => (said === undefined
 
 type Asked = Pick<Call<unknown, { readonly loc?: string }>, 'caller' | 'params' | 'query'>
 
-const stored = async (call: Asked, beer: string) => {
-  const found = await scalesQueries(call.caller.reader).beer(placeIn(call.query.loc), beer)
-  return found && beerView(call.caller, found)
+const KEG_TYPES_SHOWN = 100
+
+const stored = async (call: Asked, id: string) => {
+  const [{ reader }, loc_id] = [call.caller, placeIn(call.query.loc)]
+  const found = await beers.get(reader, loc_id, id)
+  return found && beerAnswer.view(found, (await beerKegs.page(reader, loc_id, id, { limit: KEG_TYPES_SHOWN })).items)
 }
 
-/** The early look: what is not there cannot be changed, and what everybody shares only by whoever defined it. */
+/** The early check of a change: the beer must exist, and only its author can change a beer of the global library. */
 const heardOf = async (call: Asked): Promise<{ readonly key: string; readonly beer_id: string; readonly loc_id: string | null }> => {
   const [beer_id, loc_id] = [beerOf(call), placeIn(call.query.loc)]
-  const found = await scalesQueries(call.caller.reader).beer(loc_id, beer_id)
-  if (found === undefined) throw noBeer(beer_id)
+  const found = await beers.get(call.caller.reader, loc_id, beer_id)
+  if (found === undefined) throw beerOf.missing(beer_id)
   if (loc_id === null && found.defined_by !== call.caller.user) throw new Problem(403, 'not-your-beer', `Somebody else added ${beer_id} to the global library: add one of your own, or one of a location (loc_id).`)
   return { key: loc_id ?? beer_id, beer_id, loc_id }
 }
@@ -41,25 +43,20 @@ const reads = async (call: Call): Promise<undefined> => {
   if (said !== undefined) await demandMember(call, checkedLoc(said))
 }
 
-const searchBeers = question({
-  method: 'GET',
+const searchBeers = listing({
   url: '/v1/beers',
   operationId: 'searchBeers',
   summary: 'Beers with a word that begins so: of the global library, and before them those of a location.',
-  query: { type: 'object', additionalProperties: false, properties: { search: { type: 'string', maxLength: 100 }, loc, ...pagingSchema } },
-  result: listOf(pointerSchema),
+  query: { search: { type: 'string', maxLength: 100 }, loc },
+  of: libraryAnswer,
   admit: reads,
-  answer: async (call) => {
-    const { search = '', loc: place } = call.query
-    const { items, ...rest } = await searched(call, { search, place: placeIn(place), ...call.query })
-    return { items: items.map(pointerView), ...rest }
-  },
+  page: (call, paging) => searched(call, paging),
 })
 
-/** One library after the other; a cursor says in which one it lies. */
-const searched = async ({ caller: { reader } }: Pick<Call, 'caller'>, { search, place, ...paged }: Paged & { readonly search: string; readonly place: string | null }): Promise<Page<LibraryItem>> => {
-  const queries = scalesQueries(reader)
-  const { limit, cursor = place === null ? GLOBAL : OWN } = pagingOf(paged)
+/** Lists the location's library and then the global one. The first letter of a cursor names the library. */
+const searched = async (call: Call<unknown, { readonly search?: string; readonly loc?: string }>, { limit, cursor: sent }: Paging): Promise<Page<LibraryItem>> => {
+  const [queries, place, { search = '' }] = [queriesOf(call), placeIn(call.query.loc), call.query]
+  const cursor = sent ?? (place === null ? GLOBAL : OWN)
   const [own, within] = [cursor.startsWith(OWN) && place !== null, cursor.slice(1)]
   if (!own && !cursor.startsWith(GLOBAL)) return badCursor()
   const page = await queries.beersNamed(own ? place : null, search, { limit, ...(within === '' ? {} : { cursor: within }) })
@@ -89,7 +86,7 @@ const defineBeer = command({
     },
   },
   status: 201,
-  result: beerSchema,
+  result: beerAnswer.schema,
   admit: async (call) => {
     const { loc_id } = call.body as { readonly loc_id?: string }
     return loc_id === undefined ? undefined : openOrDemandMember(call, checkedLoc(loc_id))
@@ -99,13 +96,13 @@ const defineBeer = command({
     demandName(body.name)
     if (beer_id === '') throw mistake(400, { pointer: '/beer_id', code: 'missing-field', detail: '/beer_id: no id can be made of the name: say one.' })
     const loc_id = body.loc_id ?? null
-    const data: BeerDefinedData = { beer_id, loc_id, name: body.name, style: body.style ?? null, specific_gravity: body.specific_gravity ?? DEFAULT_GRAVITY }
-    return { key: loc_id ?? beer_id, id: beer_id, draft: { type: 'BeerDefined', data, personal: null } }
+    const { style: of = null, specific_gravity = DEFAULT_GRAVITY } = body
+    return { key: loc_id ?? beer_id, id: beer_id, draft: event('BeerDefined', { beer_id, loc_id, name: body.name, style: of, specific_gravity }) }
   },
   answer: ({ caller, params, body }, { id = '' }) => stored({ caller, params, query: body.loc_id === undefined ? {} : { loc: body.loc_id } }, id),
 })
 
-/** The library is ordered by what is left of it. */
+/** The library is sorted by the normal form of the name, so that form cannot be empty. */
 const demandName = (called: string): void => {
   if (normalName(called) === '') throw mistake(400, { pointer: '/name', code: 'bad-name', detail: '/name must have a letter or a digit.' })
 }
@@ -116,12 +113,12 @@ const oneBeer = question({
   operationId: 'getBeer',
   summary: 'A beer with its keg weights and where they come from.',
   query: locQuery,
-  result: beerSchema,
+  result: beerAnswer.schema,
   admit: reads,
   answer: async (call) => {
-    const beer = beerOf(call)
-    const found = await stored(call, beer)
-    if (found === undefined) throw noBeer(beer)
+    const id = beerOf(call)
+    const found = await stored(call, id)
+    if (found === undefined) throw beerOf.missing(id)
     return found
   },
 })
@@ -134,14 +131,13 @@ const changeBeer = command({
   query: locQuery,
   body: { type: 'object', additionalProperties: false, minProperties: 1, properties: { name, style, specific_gravity: gravity } },
   status: 200,
-  result: beerSchema,
+  result: beerAnswer.schema,
   admit: reads,
   decide: async (call) => {
     const { key, ...beer } = await heardOf(call)
     const { name: called = null, style: of = null, specific_gravity = null } = call.body
     if (called !== null) demandName(called)
-    const data: BeerChangedData = { ...beer, name: called, style: of, specific_gravity }
-    return { key, id: beer.beer_id, draft: { type: 'BeerChanged', data, personal: null } }
+    return { key, id: beer.beer_id, draft: event('BeerChanged', { ...beer, name: called, style: of, specific_gravity }) }
   },
   answer: (call) => stored(call, beerOf(call)),
 })
@@ -157,13 +153,12 @@ const removeBeer = command({
   admit: reads,
   decide: async (call) => {
     const [id, place] = [beerOf(call), placeIn(call.query.loc)]
-    const isGone = (await scalesQueries(call.caller.reader).goneBeer(place, id)) !== undefined
+    const isGone = (await goneBeers.get(call.caller.reader, place, id)) !== undefined
     const { key, ...beer } = isGone ? { key: place ?? id, beer_id: id, loc_id: place } : await heardOf(call)
-    return { key, id: beer.beer_id, draft: { type: 'BeerRemoved', data: beer satisfies BeerRemovedData, personal: null } }
+    return { key, id: beer.beer_id, draft: event('BeerRemoved', beer) }
   },
   answer: async (call) => ({ id: beerOf(call), removed: true }),
 })
-
 
 const setWeights = command({
   method: 'PUT',
@@ -178,14 +173,13 @@ const setWeights = command({
     properties: { gallons: LIMITS.kegGallons, full_lbs: weight, empty_lbs: weight },
   },
   status: 200,
-  result: beerSchema,
+  result: beerAnswer.schema,
   admit: reads,
   decide: async (call) => {
     const keg_type = kegTypeOf(call)
     demandWeights(call.body)
     const { key, ...beer } = await heardOf(call)
-    const data: BeerKegWeightsSetData = { ...beer, keg_type, ...call.body }
-    return { key, id: beer.beer_id, draft: { type: 'BeerKegWeightsSet', data, personal: null } }
+    return { key, id: beer.beer_id, draft: event('BeerKegWeightsSet', { ...beer, keg_type, ...call.body }) }
   },
   answer: (call) => stored(call, beerOf(call)),
 })

@@ -1,21 +1,20 @@
-import type { PatIssuedData, PatRevokedData } from '../../schemas/generated/common.ts'
-import type { DeviceCalibratedData } from '../../schemas/generated/scales.ts'
-import { isName } from '../../projections/access/keys.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { goneTokens, isName, tokens } from '../../projections/access/keys.ts'
+import { listing, listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { pathId } from '../http/path-id.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
 import { bool, text } from '../http/schemas.ts'
-import { mintToken } from '../pat.ts'
-import { calibrationSchema, calibrationView, countSchema, countView, quarantinedSchema, quarantinedView } from './device-views.ts'
+import { issue, revoke } from '../token-routes.ts'
+import { calibrationAnswer, quarantineCountAnswer, quarantinedAnswer } from './device-views.ts'
 import { deviceTokenSchema, deviceTokenView, isTokenAt } from './device-tokens.ts'
 import { heldDevice } from './devices.ts'
 import { LIMITS } from './limits.ts'
-import { deviceOf, instantSchema, pastOf } from './params.ts'
+import { deviceOf, event, instantSchema, pastOf } from './params.ts'
 import { atLocation } from './rights.ts'
+import { pastCalibrations, quarantineCounts, quarantined, quarantinedAt } from '../../projections/scales/keys.ts'
 
 const held = (call: Pick<Call, 'caller' | 'params'>) => heldDevice(call, deviceOf(call))
-const paging = { type: 'object', additionalProperties: false, properties: pagingSchema } as const
+const tokenOf = pathId('token', isName, () => new Problem(404, 'token-not-found', 'The device has no such token.'))
 
 const calibrate = command({
   method: 'POST',
@@ -29,31 +28,30 @@ const calibrate = command({
     properties: { factor: LIMITS.calibration, offset: LIMITS.calibration, at: instantSchema },
   },
   status: 200,
-  result: calibrationSchema,
+  result: calibrationAnswer.schema,
   decide: async (call) => {
     const { loc, device } = await held(call)
-    const data: DeviceCalibratedData = { device_id: device, factor: call.body.factor, offset: call.body.offset, at: pastOf(call.body.at, '/at', call.now) }
-    return { key: loc, draft: { type: 'DeviceCalibrated', data, personal: null } }
+    const { factor, offset, at } = call.body
+    return { key: loc, draft: event('DeviceCalibrated', { device_id: device, factor, offset, at: pastOf(at, '/at', call.now) }) }
   },
   answer: async (call) => {
     const { calibration } = await held(call)
-    return calibration && calibrationView(calibration)
+    return calibration && calibrationAnswer.view(calibration)
   },
 })
 
-const calibrations = question({
-  method: 'GET',
+const calibrations = listing({
   url: '/v1/locations/:loc/devices/:device/calibrations',
   operationId: 'listCalibrations',
   summary: 'The calibrations of a scale, the newest first.',
-  query: paging,
-  result: listOf(calibrationSchema),
-  answer: async (call) => {
+  of: calibrationAnswer,
+  page: async (call, paging) => {
     const { device, epoch } = await held(call)
-    const { items, ...rest } = await scalesQueries(call.caller.reader).calibrations(device, epoch, pagingOf(call.query))
-    return { items: items.map(calibrationView), ...rest }
+    return pastCalibrations.page(call.caller.reader, device, epoch, { reverse: true, ...paging })
   },
 })
+
+const quarantinedList = listOf(quarantinedAnswer.schema)
 
 const quarantine = question({
   method: 'GET',
@@ -65,12 +63,12 @@ const quarantine = question({
     additionalProperties: false,
     properties: { unclaimed: { type: 'string', enum: ['true', 'false'], description: 'true: those from when nobody held the device.' }, ...pagingSchema },
   },
-  result: { ...listOf(quarantinedSchema), properties: { ...listOf(quarantinedSchema).properties, count: countSchema } },
+  result: { ...quarantinedList, properties: { ...quarantinedList.properties, count: quarantineCountAnswer.schema } },
   answer: async (call) => {
     const { loc, device } = await held(call)
-    const [queries, key] = [scalesQueries(call.caller.reader), call.query.unclaimed === 'true' ? device : loc]
-    const [{ items, ...rest }, count] = await Promise.all([queries.quarantined(key, device, pagingOf(call.query)), queries.quarantineCount(key, device)])
-    return { items: items.map(quarantinedView), ...rest, count: countView(count) }
+    const key = call.query.unclaimed === 'true' ? device : loc
+    const [{ items, ...rest }, count] = await Promise.all([quarantined.page(call.caller.reader, key, { under: quarantinedAt(device), reverse: true, ...pagingOf(call.query) }), quarantineCounts.get(call.caller.reader, key, device)])
+    return { items: items.map((item) => quarantinedAnswer.view(item)), ...rest, count: quarantineCountAnswer.view(count) }
   },
 })
 
@@ -83,30 +81,24 @@ const issueToken = command({
   result: deviceTokenSchema,
   decide: async (call) => {
     const { device } = await held(call)
-    const { token, hash } = mintToken('scales', call.randomBytes)
-    const patId = call.newId()
-    const data: PatIssuedData = { patId, hash, scopes: ['device'] }
-    return { key: device, id: patId, draft: { type: 'PatIssued', data, personal: null }, shown: { token } }
+    return { key: device, ...issue(call, ['device'], null) }
   },
   answer: async (call, { id = '', shown }) => {
-    const { reader } = call.caller
-    const pat = await scalesQueries(reader).token(deviceOf(call), id)
-    return pat && { ...(await deviceTokenView(reader, pat)), ...shown }
+    const pat = await tokens.get(call.caller.reader, deviceOf(call), id)
+    return pat && deviceTokenView(call.caller.reader, { ...pat, ...shown })
   },
 })
 
-const listTokens = question({
-  method: 'GET',
+const listTokens = listing({
   url: '/v1/locations/:loc/devices/:device/tokens',
   operationId: 'listDeviceTokens',
   summary: 'The tokens of a device: who created each, when, the last day of its use, and when it ended. Revoked tokens and tokens of other locations are not listed.',
-  query: paging,
-  result: listOf(deviceTokenSchema),
-  answer: async (call) => {
-    const { reader } = call.caller
+  // The view of a token reads items, so `page` resolves it.
+  of: { schema: deviceTokenSchema, view: (token) => token },
+  page: async (call, paging) => {
     const at = await held(call)
-    const { items, ...rest } = await scalesQueries(reader).tokens(at.device, pagingOf(call.query))
-    return { items: await Promise.all(items.filter((item) => isTokenAt(item, at)).map((item) => deviceTokenView(reader, item))), ...rest }
+    const { items, ...rest } = await tokens.page(call.caller.reader, at.device, paging)
+    return { items: await Promise.all(items.filter((item) => isTokenAt(item, at)).map((item) => deviceTokenView(call.caller.reader, item))), ...rest }
   },
 })
 
@@ -120,12 +112,11 @@ const revokeToken = command({
   decide: async (call) => {
     const at = await held(call)
     const { device } = at
-    const patId = call.params['token'] ?? ''
-    const [queries, isToken] = [scalesQueries(call.caller.reader), isName(patId)]
-    const pat = isToken ? await queries.token(device, patId) : undefined
-    const isGone = isToken && pat === undefined && (await queries.goneToken(device, patId)) !== undefined
-    if (!isGone && (pat === undefined || !isTokenAt(pat, at))) throw new Problem(404, 'token-not-found', 'The device has no such token.')
-    return { key: device, id: patId, draft: { type: 'PatRevoked', data: { patId } satisfies PatRevokedData, personal: null } }
+    const patId = tokenOf(call)
+    const pat = await tokens.get(call.caller.reader, device, patId)
+    const isGone = pat === undefined && (await goneTokens.get(call.caller.reader, device, patId)) !== undefined
+    if (!isGone && (pat === undefined || !isTokenAt(pat, at))) throw tokenOf.missing(patId)
+    return { key: device, ...revoke(patId) }
   },
   answer: async (_call, { id }) => ({ id, revoked: true }),
 })

@@ -1,37 +1,27 @@
 import { setTimeout } from 'node:timers/promises'
-import type { DeviceClaimedData, DeviceReleasedData } from '../../schemas/generated/scales.ts'
-import { scalesQueries, type Device, type Paging, type ScalesQueries } from '../../projections/scales/queries.ts'
-import { badCursor, listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import type { Paging } from '../../projections/entity.ts'
+import type { Device, ScalesQueries } from '../../projections/scales/queries.ts'
+import { badCursor, listing } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Route } from '../http/route.ts'
-import { deviceSchema, deviceView } from './device-views.ts'
+import { bool, text } from '../http/schemas.ts'
+import { deviceAnswer } from './device-views.ts'
 import { heldDevice } from './devices.ts'
-import { deviceOf, idSchema } from './params.ts'
+import { deviceOf, event, idSchema, queriesOf } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
+import { claims, devicePointers } from '../../projections/scales/keys.ts'
 
-const devicesQuery = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    low_battery: { type: 'string', pattern: '^(true|[0-9]{1,3})$', description: 'Only devices whose battery is below so many percent; true: below the location\'s own threshold.' },
-    ...pagingSchema,
-  },
-} as const
-
-const listDevices = question({
-  method: 'GET',
+const listDevices = listing({
   url: '/v1/locations/:loc/devices',
   operationId: 'listDevices',
   byIndex: true,
   summary: 'The devices of a location.',
-  query: devicesQuery,
-  result: listOf(deviceSchema),
-  answer: async (call) => {
-    const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
-    const { low_battery } = call.query
-    const paging = pagingOf(call.query)
+  query: { low_battery: { type: 'string', pattern: '^(true|[0-9]{1,3})$', description: 'Only devices whose battery is below so many percent; true: below the location\'s own threshold.' } },
+  of: deviceAnswer,
+  page: async (call, paging) => {
+    const [queries, loc, { low_battery }] = [queriesOf(call), locOf(call), call.query]
     const { items, ...rest } = await (low_battery === undefined ? queries.devices(loc, paging) : lowBatteries(queries, { loc, low_battery, paging }))
-    return { items: await Promise.all(items.map(async ({ device_id, epoch }) => deviceView(device_id, loc, await queries.device(device_id, epoch)))), ...rest }
+    return { items: await Promise.all(items.map(async ({ device_id: device, epoch }) => ({ device, loc, ...(await queries.device(device, epoch)) }))), ...rest }
   },
 })
 
@@ -60,11 +50,8 @@ const oneDevice = question({
   url: '/v1/locations/:loc/devices/:device',
   operationId: 'getDevice',
   summary: 'One device: its status, telemetry and calibration.',
-  result: deviceSchema,
-  answer: async (call) => {
-    const { device, loc, ...found } = await heldDevice(call, deviceOf(call))
-    return deviceView(device, loc, found)
-  },
+  result: deviceAnswer.schema,
+  answer: async (call) => deviceAnswer.view(await heldDevice(call, deviceOf(call))),
 })
 
 const claimDevice = command({
@@ -74,25 +61,24 @@ const claimDevice = command({
   summary: 'Claim a device for the location. The first to claim it has it until they release it.',
   body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema } },
   status: 201,
-  result: deviceSchema,
+  result: deviceAnswer.schema,
   decide: (call) => {
     const { device_id } = call.body
-    const data: DeviceClaimedData = { device_id, loc_id: locOf(call) }
-    return { key: device_id, id: device_id, draft: { type: 'DeviceClaimed', data, personal: null } }
+    return { key: device_id, id: device_id, draft: event('DeviceClaimed', { device_id, loc_id: locOf(call) }) }
   },
   answer: async (call) => {
-    const [queries, loc, { device_id }] = [scalesQueries(call.caller.reader), locOf(call), call.body]
-    const claim = await queries.claim(device_id)
-    return claim?.loc_id === loc ? deviceView(device_id, loc, await registered(queries, device_id, claim.epoch)) : undefined
+    const [queries, loc, { device_id: device }] = [queriesOf(call), locOf(call), call.body]
+    const claim = await claims.get(call.caller.reader, device)
+    return claim?.loc_id === loc ? deviceAnswer.view({ device, loc, ...(await registered(queries, device, claim.epoch)) }) : undefined
   },
 })
 
-/** Its registration is an event of the location's, which follows the claim at once: worth a moment, so that the device can be used. */
+/** Waits for the registration, an event of the location that follows the claim at once, so that the caller can use the device. */
 const registered = (queries: ScalesQueries, device: string, epoch: number): Promise<Device> => soon(() => queries.device(device, epoch), ({ meta }) => meta !== undefined)
 
 const [LOOKS, PAUSE_MS] = [40, 25]
 
-/** What is derived of an event, once it is there; or for all that is known after a second. */
+/** Looks until the result of a derived event is visible. Returns the last result after a second. */
 const soon = async <T>(look: () => Promise<T>, isThere: (found: T) => boolean): Promise<T> => {
   let found = await look()
   for (let looks = 1; looks < LOOKS && !isThere(found); looks += 1) {
@@ -108,17 +94,17 @@ const releaseDevice = command({
   operationId: 'releaseDevice',
   summary: 'Give a device up, so that another location can claim it.',
   status: 200,
-  result: { type: 'object', required: ['id', 'released'], properties: { id: { type: 'string' }, released: { type: 'boolean' } } },
+  result: { type: 'object', required: ['id', 'released'], properties: { id: text, released: bool } },
   decide: async (call) => {
     const [loc, device] = [locOf(call), deviceOf(call)]
-    // One that was given up before, too; one that was claimed a moment ago is registered soon.
-    if ((await scalesQueries(call.caller.reader).devicePointer(loc, device)) === undefined) await heldDevice(call, device)
-    return { key: loc, id: device, draft: { type: 'DeviceReleased', data: { device_id: device } satisfies DeviceReleasedData, personal: null } }
+    // A device that the location released before has a pointer too. A device that was claimed a moment ago has a claim only.
+    if ((await devicePointers.get(call.caller.reader, loc, device)) === undefined) await heldDevice(call, device)
+    return { key: loc, id: device, draft: event('DeviceReleased', { device_id: device }) }
   },
   answer: async (call) => {
-    const [queries, loc, device] = [scalesQueries(call.caller.reader), locOf(call), deviceOf(call)]
-    // Its claim is another key's, and ends a moment later: whoever hears that it is free may claim it.
-    await soon(() => queries.claim(device), (claim) => claim?.loc_id !== loc)
+    const [loc, device] = [locOf(call), deviceOf(call)]
+    // The claim has another key and ends a moment later. After this answer another location can claim the device.
+    await soon(() => claims.get(call.caller.reader, device), (claim) => claim?.loc_id !== loc)
     return { id: device, released: true }
   },
 })

@@ -3,9 +3,11 @@ import type { PatItem } from '../../projections/access/items.ts'
 import type { DeviceTokenItem } from '../../projections/scales/items.ts'
 import { scalesQueries, type TokenLinks } from '../../projections/scales/queries.ts'
 import type { Reader } from '../../projections/table.ts'
-import { access, tokenSchema, tokenView, userOfToken } from '../access.ts'
+import { access, userOfToken } from '../access.ts'
 import type { Access } from '../http/auth.ts'
 import { text, textOrNull } from '../http/schemas.ts'
+import { shape } from '../http/shape.ts'
+import { isOfDevice, tokenAnswer } from '../token-routes.ts'
 
 /** Why and when a device's token stopped working. */
 export interface TokenEnd {
@@ -41,26 +43,21 @@ const endIn = async (reader: Reader, item: Item | PatItem): Promise<TokenEnd | u
 /** Tokens as in every domain. A token with the scope `device` also ends with its claim and with its creator's membership. */
 export const deviceAccess: Access = { ...access, hasEnded: async (reader, item) => (await endIn(reader, item)) !== undefined }
 
-export const deviceTokenSchema = {
-  ...tokenSchema,
-  required: [...tokenSchema.required, 'createdBy'],
-  properties: {
-    ...tokenSchema.properties,
-    createdBy: { ...textOrNull, description: 'The member who created the token; null if the operator did.' },
-    lastUsedAt: { ...text, description: 'The last UTC day on which the token was used. Absent: never.' },
-    endedAt: { ...text, description: 'When the token ended. Absent while it works.' },
-    endReason: { type: 'string', enum: ['device-released', 'creator-left'], description: 'The device left the location, or the member who created the token did.' },
-  },
-} as const
+const deviceToken = shape<PatItem & { readonly token?: string; readonly createdBy: string | null } & Partial<TokenEnd>>()({
+  ...tokenAnswer.fields,
+  createdBy: { ...textOrNull, description: 'The member who created the token; null if the operator did.' },
+  lastUsedAt: { ...text, optional: true, description: 'The last UTC day on which the token was used. Absent: never.' },
+  endedAt: { ...text, optional: true, description: 'When the token ended. Absent while it works.' },
+  endReason: { type: 'string', enum: ['device-released', 'creator-left'], optional: true, description: 'The device left the location, or the member who created the token did.' },
+})
 
 /** Whether the location may see and revoke the token. Not those of other locations, nor those of a person with the device's id. */
 export const isTokenAt = (item: PatItem, { loc, epoch }: { loc: string; epoch: number }): boolean => {
-  if (item.scopes.length !== 1 || item.scopes[0] !== 'device') return false
+  if (!isOfDevice(item)) return false
   return !hasLinks(item) || item.loc_id === loc || (item.loc_id === null && item.claim_epoch === epoch)
 }
 
-export const deviceTokenView = async (reader: Reader, item: PatItem) => ({
-  ...tokenView(item),
-  createdBy: hasLinks(item) ? item.createdBy : null,
-  ...(await endIn(reader, item)),
-})
+export const deviceTokenSchema = deviceToken.schema
+
+export const deviceTokenView = async (reader: Reader, item: PatItem & { readonly token?: string }) =>
+  deviceToken.view({ ...item, createdBy: hasLinks(item) ? item.createdBy : null, ...(await endIn(reader, item)) })

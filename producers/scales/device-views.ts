@@ -1,64 +1,38 @@
 import type { CalibrationItem, QuarantineCountItem, QuarantinedItem, TelemetryItem } from '../../projections/scales/items.ts'
 import type { Device } from '../../projections/scales/queries.ts'
 import { integer, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
+import { optional, orNull, shape } from '../http/shape.ts'
 
-const telemetrySchema = {
-  type: ['object', 'null'],
-  properties: { battery_v: numberOrNull, battery_pct: numberOrNull, updated_at: text, tare_empty_offset: number, tare_full_lbs: number },
-} as const
-
-const telemetryView = ({ battery_v, battery_pct, updated_at, tare_empty_offset, tare_full_lbs }: TelemetryItem) =>
-  ({ battery_v, battery_pct: battery_pct ?? null, updated_at, tare_empty_offset, tare_full_lbs })
-
-export const calibrationSchema = {
-  type: 'object',
-  required: ['factor', 'offset', 'calibrated_at'],
-  properties: { factor: number, offset: number, calibrated_at: text, calibrated_by: textOrNull },
-} as const
-
-export const calibrationView = ({ factor, offset, calibrated_at, calibrated_by }: CalibrationItem) => ({ factor, offset, calibrated_at, calibrated_by })
-
-export const deviceSchema = {
-  type: 'object',
-  required: ['id', 'loc_id', 'status', 'tap', 'telemetry', 'calibration'],
-  properties: {
-    id: text,
-    loc_id: text,
-    status: { type: 'string', enum: ['claimed', 'registered', 'online', 'offline', 'released'] },
-    tap: textOrNull,
-    registered_at: text,
-    status_at: text,
-    boot: text,
-    fw: text,
-    dropped: { ...integer, description: 'Events that the device lost for lack of room since it booted.' },
-    telemetry: telemetrySchema,
-    calibration: { ...calibrationSchema, type: ['object', 'null'] },
-  },
-} as const
-
-/** Between the claim and its registration, which follows at once, a device is only claimed. */
-export const deviceView = (id: string, loc_id: string, { meta, telemetry, calibration }: Device) => ({
-  id,
-  loc_id,
-  status: meta?.status ?? 'claimed',
-  tap: meta?.tap ?? null,
-  registered_at: meta?.registered_at,
-  status_at: meta?.status_at,
-  boot: meta?.boot,
-  fw: meta?.fw ?? telemetry?.fw,
-  dropped: telemetry?.dropped ?? meta?.dropped,
-  telemetry: telemetry === undefined ? null : telemetryView(telemetry),
-  calibration: calibration === undefined ? null : calibrationView(calibration),
+const telemetryAnswer = shape<TelemetryItem>()({
+  battery_v: optional(numberOrNull),
+  battery_pct: { ...numberOrNull, optional: true, from: ({ battery_pct = null }) => battery_pct },
+  updated_at: optional(text),
+  tare_empty_offset: optional(number),
+  tare_full_lbs: optional(number),
 })
 
-export const quarantinedSchema = {
-  type: 'object',
-  required: ['boot', 'seq', 'at', 'reason', 'detail', 'reading'],
-  properties: { boot: textOrNull, seq: { type: ['integer', 'null'] }, at: text, reason: text, detail: text, reading: { ...text, description: 'What was said.' } },
-} as const
+export const calibrationAnswer = shape<CalibrationItem>()({ factor: number, offset: number, calibrated_at: text, calibrated_by: optional(textOrNull) })
 
-export const quarantinedView = ({ boot, seq, at, reason, detail, reading }: QuarantinedItem) => ({ boot, seq, at, reason, detail, reading })
+/** A device has no `meta` between its claim and its registration, which follows at once. */
+export const deviceAnswer = shape<Device & { readonly device: string; readonly loc: string }>()({
+  id: { ...text, from: ({ device }) => device },
+  loc_id: { ...text, from: ({ loc }) => loc },
+  status: { type: 'string', enum: ['claimed', 'registered', 'online', 'offline', 'released'], from: ({ meta }) => meta?.status ?? 'claimed' },
+  tap: { ...textOrNull, from: ({ meta }) => meta?.tap ?? null },
+  registered_at: { ...text, optional: true, from: ({ meta }) => meta?.registered_at },
+  status_at: { ...text, optional: true, from: ({ meta }) => meta?.status_at },
+  boot: { ...text, optional: true, from: ({ meta }) => meta?.boot },
+  fw: { ...text, optional: true, from: ({ meta, telemetry }) => meta?.fw ?? telemetry?.fw },
+  dropped: { ...integer, optional: true, from: ({ meta, telemetry }) => telemetry?.dropped ?? meta?.dropped, description: 'Events that the device lost for lack of room since it booted.' },
+  telemetry: { ...orNull(telemetryAnswer.schema), from: ({ telemetry }) => (telemetry === undefined ? null : telemetryAnswer.view(telemetry)) },
+  calibration: { ...orNull(calibrationAnswer.schema), from: ({ calibration }) => (calibration === undefined ? null : calibrationAnswer.view(calibration)) },
+})
 
-export const countSchema = { type: 'object', required: ['total', 'reasons'], properties: { total: integer, reasons: { type: 'object', additionalProperties: integer } } } as const
+export const quarantinedAnswer = shape<QuarantinedItem>()({
+  boot: textOrNull, seq: { type: ['integer', 'null'] }, at: text, reason: text, detail: text, reading: { ...text, description: 'What was said.' },
+})
 
-export const countView = (count: QuarantineCountItem | undefined) => ({ total: count?.total ?? 0, reasons: count?.reasons ?? {} })
+export const quarantineCountAnswer = shape<QuarantineCountItem | undefined>()({
+  total: { ...integer, from: (count) => count?.total ?? 0 },
+  reasons: { type: 'object', additionalProperties: integer, from: (count) => count?.reasons ?? {} },
+})

@@ -1,8 +1,8 @@
-import { isId } from '../../projections/scales/keys.ts'
-import { scalesQueries, type Device } from '../../projections/scales/queries.ts'
+import type { Device } from '../../projections/scales/queries.ts'
 import type { Call } from '../http/route.ts'
-import { noDevice } from './params.ts'
+import { deviceOf, queriesOf } from './params.ts'
 import { locOf } from './rights.ts'
+import { claims } from '../../projections/scales/keys.ts'
 
 export interface Held extends Device {
   readonly loc: string
@@ -10,14 +10,13 @@ export interface Held extends Device {
   readonly epoch: number
 }
 
-/** A device that the location holds, told by its claim. Its own items follow the claim a moment later. */
+/** A device that the location holds according to its claim. The items of the device follow the claim a moment later. */
 export const heldDevice = async (call: Pick<Call, 'caller' | 'params'>, device: string): Promise<Held> => {
-  if (!isId(device)) throw noDevice(device)
   const loc = locOf(call)
-  const queries = scalesQueries(call.caller.reader)
-  const claim = await queries.claim(device)
-  if (claim?.loc_id !== loc) throw noDevice(device)
+  const queries = queriesOf(call)
+  const claim = await claims.get(call.caller.reader, device)
+  if (claim?.loc_id !== loc) throw deviceOf.missing(device)
   const found = await queries.device(device, claim.epoch)
-  if (found.meta?.status === 'released') throw noDevice(device)
+  if (found.meta?.status === 'released') throw deviceOf.missing(device)
   return { loc, device, epoch: claim.epoch, ...found }
 }

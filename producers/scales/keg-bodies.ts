@@ -1,11 +1,11 @@
 import { dateOf, dayNumberOf, utcDateOf } from '../../projections/instant.ts'
 import { referenceWeights } from '../../projections/scales/keg-types.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
 import { mistake } from '../http/problem.ts'
 import type { Call } from '../http/route.ts'
 import { derivedId } from '../ids.ts'
 import { LIMITS } from './limits.ts'
-import { idSchema, instantSchema, kegTypePattern, noBeer } from './params.ts'
+import { beerOf, idSchema, instantSchema, kegTypePattern, queriesOf } from './params.ts'
+import { beerKegs } from '../../projections/scales/keys.ts'
 
 const contents = {
   beer_id: idSchema,
@@ -42,13 +42,13 @@ export interface Contents {
 
 type Said = Pick<Contents, 'beer_id' | 'keg_type'> & { readonly full_lbs?: number; readonly empty_lbs?: number }
 
-/** What the beer's gravity and weights are now: they go into the event, so that a beer changed later changes no keg (S56). */
-export const contentsOf = async ({ caller: { reader } }: Pick<Call, 'caller'>, loc: string, said: Said): Promise<Contents> => {
-  const queries = scalesQueries(reader)
+/** The beer's gravity and weights as they are now. The event contains them, so that a later change of the beer changes no keg (S56). */
+export const contentsOf = async (call: Pick<Call, 'caller'>, loc: string, said: Said): Promise<Contents> => {
+  const queries = queriesOf(call)
   const { beer_id, keg_type } = said
   const beer = await queries.beerFor(loc, beer_id)
-  if (beer === undefined) throw noBeer(beer_id)
-  const known = (await queries.beerKeg(beer.loc_id, beer_id, keg_type)) ?? referenceWeights(keg_type)
+  if (beer === undefined) throw beerOf.missing(beer_id)
+  const known = (await beerKegs.get(call.caller.reader, beer.loc_id, beer_id, keg_type)) ?? referenceWeights(keg_type)
   const [full_lbs, empty_lbs] = [said.full_lbs ?? known?.full_lbs, said.empty_lbs ?? known?.empty_lbs]
   if (full_lbs === undefined || empty_lbs === undefined) {
     throw mistake(400, { pointer: '/keg_type', code: 'keg-type-unknown', detail: `Nothing is known of ${beer_id} in a ${keg_type}: say full_lbs and empty_lbs, or PUT them to /v1/beers/${beer_id}/kegs/${keg_type}.` })

@@ -1,29 +1,27 @@
-import type { KegAssignmentCorrectedData, KegFinishedData, KegTappedData } from '../../schemas/generated/scales.ts'
 import { msOf } from '../../projections/instant.ts'
 import type { KegItem } from '../../projections/scales/items.ts'
-import { isId, kegIn } from '../../projections/scales/keys.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
+import { kegIn, kegs, tares, timelines } from '../../projections/scales/keys.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
 import { contentsOf, correctionSchema, mintedDayBefore, mintKeg, newKegSchema, type Contents } from './keg-bodies.ts'
-import { instantSchema, noKeg, pastOf, tapOf } from './params.ts'
+import { event, instantSchema, kegOf, pastOf, tapOf } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
 import { tapThere, withoutKeg } from './tap-routes.ts'
-import { kegSchema, kegView } from './tap-views.ts'
+import { kegAnswer } from './tap-views.ts'
 
 type Asked = Pick<Call, 'caller' | 'params'>
 
-/** A keg of this location; those of others are not there. */
+/** A keg of this location. Throws `keg-not-found` for a keg of another location. */
 export const kegHere = async (call: Asked, keg: string): Promise<KegItem> => {
-  const found = isId(keg) ? await scalesQueries(call.caller.reader).keg(keg) : undefined
-  if (found?.loc_id !== locOf(call)) throw noKeg(keg)
+  const found = await kegs.get(call.caller.reader, keg)
+  if (found?.loc_id !== locOf(call)) throw kegOf.missing(keg)
   return found
 }
 
-const storedKeg = async ({ caller: { reader } }: Asked, { id = '' }: Pick<Decision, 'id'>) => {
-  const queries = scalesQueries(reader)
-  const keg = (await queries.keg(id)) ?? (await queries.keg(mintedDayBefore(id)))
-  return keg && kegView(keg, await queries.tare(kegIn(keg)))
+const storedKeg = async (call: Asked, { id = '' }: Pick<Decision, 'id'>) => {
+  const { reader } = call.caller
+  const keg = (await kegs.get(reader, id)) ?? (await kegs.get(reader, mintedDayBefore(id)))
+  return keg && kegAnswer.view(keg, await tares.get(reader, kegIn(keg)))
 }
 
 const tapKeg = command({
@@ -33,13 +31,12 @@ const tapKeg = command({
   summary: 'Put a keg of a beer on the tap. The keg before it ends.',
   body: newKegSchema,
   status: 201,
-  result: kegSchema,
+  result: kegAnswer.schema,
   decide: async (call) => {
     const [loc, tap] = [locOf(call), tapOf(call)]
     const keg_id = mintKeg(call)
     const tapped_at = pastOf(call.body.tapped_at, '/tapped_at', call.now)
-    const data: KegTappedData = { tap, keg_id, ...(await contentsOf(call, loc, call.body)), tapped_at }
-    return { key: loc, id: keg_id, draft: { type: 'KegTapped', data, personal: null } }
+    return { key: loc, id: keg_id, draft: event('KegTapped', { tap, keg_id, ...(await contentsOf(call, loc, call.body)), tapped_at }) }
   },
   answer: storedKeg,
 })
@@ -51,14 +48,13 @@ const finishKeg = command({
   summary: 'Take the keg off the tap.',
   body: { type: ['object', 'null'], additionalProperties: false, properties: { at: instantSchema } },
   status: 200,
-  result: kegSchema,
+  result: kegAnswer.schema,
   decide: async (call) => {
     const { loc, tap } = await tapThere(call)
-    // What was taken off before is off: said again, it changes nothing.
-    const keg_id = (await scalesQueries(call.caller.reader).timeline(loc, tap))?.kegs.at(-1)?.keg_id
+    // The last keg can be finished already: then the repeated event changes nothing.
+    const keg_id = (await timelines.get(call.caller.reader, loc, tap))?.kegs.at(-1)?.keg_id
     if (keg_id === undefined) throw withoutKeg(tap)
-    const data: KegFinishedData = { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }
-    return { key: loc, id: keg_id, draft: { type: 'KegFinished', data, personal: null } }
+    return { key: loc, id: keg_id, draft: event('KegFinished', { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }) }
   },
   answer: storedKeg,
 })
@@ -70,17 +66,16 @@ const correctKeg = command({
   summary: 'Correct the keg of a tap. From the given time on, all readings and pours of the wrong keg belong to the right one.',
   body: correctionSchema,
   status: 200,
-  result: kegSchema,
+  result: kegAnswer.schema,
   decide: async (call) => {
     const { loc, tap, config } = await tapThere(call)
     const keg_id = call.body.keg_id ?? config.keg_id
     if (keg_id === null) throw withoutKeg(tap)
     const said = await kegHere(call, keg_id)
-    if (said.tap !== tap) throw noKeg(keg_id)
+    if (said.tap !== tap) throw kegOf.missing(keg_id)
     const from = call.body.from === undefined ? msOf(said.tapped_at) : pastOf(call.body.from, '/from', call.now)
     const right = await rightKeg(call, loc)
-    const data: KegAssignmentCorrectedData = { tap, keg_id, from, ...right }
-    return { key: loc, id: right.new_keg_id, draft: { type: 'KegAssignmentCorrected', data, personal: null } }
+    return { key: loc, id: right.new_keg_id, draft: event('KegAssignmentCorrected', { tap, keg_id, from, ...right }) }
   },
   answer: storedKeg,
 })
@@ -111,10 +106,10 @@ const oneKeg = question({
   url: '/v1/locations/:loc/kegs/:keg',
   operationId: 'getKeg',
   summary: 'A keg of the location, from its tapping to its end, with its tare.',
-  result: kegSchema,
+  result: kegAnswer.schema,
   answer: async (call) => {
-    const id = call.params['keg'] ?? ''
-    return kegView(await kegHere(call, id), await scalesQueries(call.caller.reader).tare(id))
+    const id = kegOf(call)
+    return kegAnswer.view(await kegHere(call, id), await tares.get(call.caller.reader, id))
   },
 })
 

@@ -1,46 +1,28 @@
+import type { ScalesEvent } from '../../schemas/generated/scales.ts'
 import { isTap, isId, ALERT_TYPES, type AlertType } from '../../projections/scales/keys.ts'
+import { scalesRefusals } from '../../projections/scales/refusals.ts'
+import { scalesQueries, type ScalesQueries } from '../../projections/scales/queries.ts'
+import { drafts } from '../http/drafts.ts'
 import { instantOf } from '../http/instants.ts'
-import { mistake, Problem } from '../http/problem.ts'
+import { pathId, shown } from '../http/path-id.ts'
+import { mistake, Problem, refusedEarly } from '../http/problem.ts'
 import type { Call } from '../http/route.ts'
 
 type Params = Pick<Call, 'params'>
 
-export const shown = (id: string): string => id.slice(0, 64)
+/** A request that the rules of the folds refuse, before an event is appended. */
+export const refused = refusedEarly(scalesRefusals)
 
-export const noTap = (tap: string): Problem => new Problem(404, 'tap-not-found', `There is no tap ${shown(tap)} here; taps have two digits, such as 07.`)
-
-export const tapOf = ({ params }: Params): string => {
-  const tap = params['tap'] ?? ''
-  if (isTap(tap)) return tap
-  throw noTap(tap)
-}
-
-export const noDevice = (device: string): Problem => new Problem(404, 'device-not-found', `The location has no device ${shown(device)}: POST it to …/devices first.`)
-
-export const deviceOf = ({ params }: Params): string => {
-  const device = params['device'] ?? ''
-  if (isId(device)) return device
-  throw noDevice(device)
-}
-
-export const noKeg = (keg: string): Problem => new Problem(404, 'keg-not-found', `The location has no keg ${shown(keg)}.`)
-
-export const noBeer = (beer: string): Problem => new Problem(404, 'beer-not-found', `There is no beer ${shown(beer)}: POST it to /v1/beers first.`)
-
-export const beerOf = ({ params }: Params): string => {
-  const beer = params['beer'] ?? ''
-  if (isId(beer)) return beer
-  throw noBeer(beer)
-}
+export const tapOf = pathId('tap', isTap, (tap) => new Problem(404, 'tap-not-found', `There is no tap ${shown(tap)} here; taps have two digits, such as 07.`))
+export const deviceOf = pathId('device', isId, (device) => refused('device-not-found', `The location has no device ${shown(device)}: POST it to …/devices first.`))
+export const kegOf = pathId('keg', isId, (keg) => new Problem(404, 'keg-not-found', `The location has no keg ${shown(keg)}.`))
+export const beerOf = pathId('beer', isId, (beer) => refused('beer-not-found', `There is no beer ${shown(beer)}: POST it to /v1/beers first.`))
 
 const KEG_TYPE = /^[a-z0-9][a-z0-9_]{0,39}$/
 export const kegTypePattern = KEG_TYPE.source
 
-export const kegTypeOf = ({ params }: Params): string => {
-  const type = params['type'] ?? ''
-  if (KEG_TYPE.test(type)) return type
-  throw mistake(400, { pointer: 'params/type', code: 'bad-name', detail: 'A type of keg has 1 to 40 small letters, digits or _, such as half_barrel.' })
-}
+export const kegTypeOf = pathId('type', (type) => KEG_TYPE.test(type), () =>
+  mistake(400, { pointer: 'params/type', code: 'bad-name', detail: 'A type of keg has 1 to 40 small letters, digits or _, such as half_barrel.' }))
 
 export const idSchema = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]*$' } as const
 
@@ -60,7 +42,7 @@ export const pastOf = (text: string | undefined, pointer: string, now: number): 
 /** `low_keg:TAP:07`: an alert's name in a path. */
 export const alertIdOf = ({ type, entity }: { readonly type: string; readonly entity: string }): string => `${type}:${entity.replace('#', ':')}`
 
-export const noAlert = (id: string): Problem => new Problem(404, 'alert-not-found', `There is no active alert ${shown(id)} here.`)
+export const noAlert = (id: string): Problem => refused('alert-not-found', `There is no active alert ${shown(id)} here.`)
 
 export const alertOf = ({ params }: Params): { readonly id: string; readonly type: AlertType; readonly entity: string } => {
   const id = params['alert'] ?? ''
@@ -69,3 +51,8 @@ export const alertOf = ({ params }: Params): { readonly id: string; readonly typ
   if (type === undefined || !(kind === 'TAP' ? isTap(name) : isId(name))) throw noAlert(id)
   return { id, type, entity: `${kind}#${name}` }
 }
+
+/** The queries of the generation that answers the request. */
+export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ScalesQueries => scalesQueries(reader)
+
+export const event = drafts<ScalesEvent>()

@@ -1,13 +1,17 @@
-import type { LocationSettingsChangedData, MemberAddedData, MemberRemovedData } from '../../schemas/generated/scales.ts'
+import type { LocationSettingsChangedData } from '../../schemas/generated/scales.ts'
 import { isUser } from '../../projections/access/keys.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
+import type { MemberItem, OwnerItem } from '../../projections/scales/items.ts'
 import { isZone, zoneName } from '../../projections/zone.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { listing } from '../http/lists.ts'
+import { pathId } from '../http/path-id.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
-import { integer, number, text } from '../http/schemas.ts'
+import { bool, integer, number, text } from '../http/schemas.ts'
+import { shape } from '../http/shape.ts'
 import { LIMITS } from './limits.ts'
+import { event, queriesOf } from './params.ts'
 import { atLocation, demandOwner, locOf } from './rights.ts'
+import { members, owners } from '../../projections/scales/keys.ts'
 
 const settingsSchema = {
   type: 'object',
@@ -23,7 +27,7 @@ const settingsSchema = {
   },
 } as const
 
-const settings = ({ caller: { reader }, params }: Pick<Call, 'caller' | 'params'>) => scalesQueries(reader).settings(locOf({ params }))
+const settings = (call: Pick<Call, 'caller' | 'params'>) => queriesOf(call).settings(locOf(call))
 
 const readSettings = question({
   method: 'GET',
@@ -33,7 +37,6 @@ const readSettings = question({
   result: settingsSchema,
   answer: settings,
 })
-
 
 const changeSettings = command({
   method: 'PATCH',
@@ -62,8 +65,7 @@ const changeSettings = command({
     if (timezone !== undefined && !isZone(timezone)) {
       throw mistake(400, { pointer: '/timezone', code: 'bad-zone', detail: '/timezone must be a time zone of the IANA database, such as Europe/Berlin.' })
     }
-    const data: LocationSettingsChangedData = { ...UNCHANGED, ...rest, timezone: timezone === undefined ? null : zoneName(timezone) }
-    return { key: locOf(call), draft: { type: 'LocationSettingsChanged', data, personal: null } }
+    return { key: locOf(call), draft: event('LocationSettingsChanged', { ...UNCHANGED, ...rest, timezone: timezone === undefined ? null : zoneName(timezone) }) }
   },
   answer: settings,
 })
@@ -72,27 +74,25 @@ const UNCHANGED: LocationSettingsChangedData = {
   grace_period_secs: null, pour_window_hours: null, low_keg_pct: null, low_battery_pct: null, silent_after_secs: null, timezone: null, pour_min_gallons: null, pour_settle_secs: null,
 }
 
-const memberSchema = { type: 'object', required: ['user_id', 'role'], properties: { user_id: text, role: { type: 'string', enum: ['owner', 'member'] }, since: text } } as const
+const memberAnswer = shape<Pick<MemberItem, 'user_id' | 'added_at'> & { readonly owner: OwnerItem | undefined }>()({
+  user_id: text,
+  role: { type: 'string', enum: ['owner', 'member'], from: ({ user_id, owner }) => (user_id === owner?.user_id ? 'owner' : 'member') },
+  since: { ...text, optional: true, from: ({ added_at }) => added_at },
+})
 
-const listMembers = question({
-  method: 'GET',
+const listMembers = listing({
   url: '/v1/locations/:loc/members',
   operationId: 'listLocationMembers',
   summary: 'The users who can read and run a location: its owner and its members.',
-  query: { type: 'object', additionalProperties: false, properties: pagingSchema },
-  result: listOf(memberSchema),
-  answer: async (call) => {
-    const [queries, loc] = [scalesQueries(call.caller.reader), locOf(call)]
-    const [{ items, ...rest }, owner] = await Promise.all([queries.members(loc, pagingOf(call.query)), queries.owner(loc)])
-    return { items: items.map(({ user_id, added_at }) => ({ user_id, role: user_id === owner?.user_id ? 'owner' : 'member', since: added_at })), ...rest }
+  of: memberAnswer,
+  page: async (call, paging) => {
+    const [{ reader }, loc] = [call.caller, locOf(call)]
+    const [{ items, ...rest }, owner] = await Promise.all([members.page(reader, loc, paging), owners.get(reader, loc)])
+    return { items: items.map((member) => ({ ...member, owner })), ...rest }
   },
 })
 
-const userOf = ({ params }: Pick<Call, 'params'>): string => {
-  const user = params['user'] ?? ''
-  if (isUser(user)) return user
-  throw mistake(400, { pointer: 'params/user', code: 'bad-name', detail: 'A user id has 1 to 64 letters, digits, and _ . : @ -' })
-}
+const userOf = pathId('user', isUser, () => mistake(400, { pointer: 'params/user', code: 'bad-name', detail: 'A user id has 1 to 64 letters, digits, and _ . : @ -' }))
 
 const addMember = command({
   method: 'PUT',
@@ -100,17 +100,17 @@ const addMember = command({
   operationId: 'addLocationMember',
   summary: 'Let somebody read and run the location. The owner only.',
   status: 200,
-  result: memberSchema,
+  result: memberAnswer.schema,
   decide: async (call) => {
     const [loc, user_id] = [locOf(call), userOf(call)]
     await demandOwner(call, loc)
-    return { key: loc, id: user_id, draft: { type: 'MemberAdded', data: { user_id } satisfies MemberAddedData, personal: null } }
+    return { key: loc, id: user_id, draft: event('MemberAdded', { user_id }) }
   },
   answer: async (call) => {
-    const user = userOf(call)
-    const { owner, member } = await scalesQueries(call.caller.reader).rightsOf(locOf(call), user)
-    if (owner?.user_id === user) return { user_id: user, role: 'owner', since: owner.opened_at }
-    return member && { user_id: user, role: 'member', since: member.added_at }
+    const user_id = userOf(call)
+    const { owner, member } = await queriesOf(call).rightsOf(locOf(call), user_id)
+    const added_at = owner?.user_id === user_id ? owner.opened_at : member?.added_at
+    return added_at === undefined ? undefined : memberAnswer.view({ user_id, added_at, owner })
   },
 })
 
@@ -120,11 +120,11 @@ const removeMember = command({
   operationId: 'removeLocationMember',
   summary: 'Take somebody\'s access to the location. The owner, or the member themselves.',
   status: 200,
-  result: { type: 'object', required: ['user_id', 'removed'], properties: { user_id: text, removed: { type: 'boolean' } } },
+  result: { type: 'object', required: ['user_id', 'removed'], properties: { user_id: text, removed: bool } },
   decide: async (call) => {
     const [loc, user_id] = [locOf(call), userOf(call)]
     if (user_id !== call.caller.user) await demandOwner(call, loc)
-    return { key: loc, id: user_id, draft: { type: 'MemberRemoved', data: { user_id } satisfies MemberRemovedData, personal: null } }
+    return { key: loc, id: user_id, draft: event('MemberRemoved', { user_id }) }
   },
   answer: async (call) => ({ user_id: userOf(call), removed: true }),
 })

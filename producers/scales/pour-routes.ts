@@ -1,16 +1,15 @@
-import type { PourVoidedData } from '../../schemas/generated/scales.ts'
-import { scalesQueries, type Span } from '../../projections/scales/queries.ts'
+import type { Span } from '../../projections/scales/queries.ts'
 import { LATEST } from '../../schemas/rfc3339.ts'
 import { instantOf } from '../http/instants.ts'
-import { listOf, pagingOf, pagingSchema } from '../http/lists.ts'
+import { listing } from '../http/lists.ts'
 import { mistake } from '../http/problem.ts'
-import { command, question, type Route } from '../http/route.ts'
-import { text, textOrNull } from '../http/schemas.ts'
+import { command, type Route } from '../http/route.ts'
+import { bool, text, textOrNull } from '../http/schemas.ts'
 import { kegHere } from './keg-routes.ts'
 import { LIMITS } from './limits.ts'
-import { idSchema } from './params.ts'
+import { event, idSchema, queriesOf } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
-import { pourSchema, pourView } from './tap-views.ts'
+import { pourAnswer } from './tap-views.ts'
 
 const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
 
@@ -23,17 +22,13 @@ export const instantsOf = ({ from, to }: { readonly from?: string; readonly to?:
   return span
 }
 
-const listPours = question({
-  method: 'GET',
+const listPours = listing({
   url: '/v1/locations/:loc/pours',
   operationId: 'listPours',
   summary: 'The pours of a location, newest first.',
-  query: { type: 'object', additionalProperties: false, properties: { ...instantsQuery, ...pagingSchema } },
-  result: listOf(pourSchema),
-  answer: async (call) => {
-    const { items, ...rest } = await scalesQueries(call.caller.reader).pours(locOf(call), instantsOf(call.query, LATEST), pagingOf(call.query))
-    return { items: items.map(pourView), ...rest }
-  },
+  query: instantsQuery,
+  of: pourAnswer,
+  page: async (call, paging) => queriesOf(call).pours(locOf(call), instantsOf(call.query, LATEST), paging),
 })
 
 const voidPours = command({
@@ -48,14 +43,13 @@ const voidPours = command({
     properties: { keg_id: idSchema, from: instant, to: instant, reason: LIMITS.voidReason },
   },
   status: 200,
-  result: { type: 'object', required: ['keg_id', 'from', 'to', 'voided'], properties: { keg_id: text, from: text, to: text, reason: textOrNull, voided: { type: 'boolean' } } },
+  result: { type: 'object', required: ['keg_id', 'from', 'to', 'voided'], properties: { keg_id: text, from: text, to: text, reason: textOrNull, voided: bool } },
   decide: async (call) => {
-    const { keg_id, reason } = call.body
+    const { keg_id, reason = null } = call.body
     await kegHere(call, keg_id)
     const [from, to] = [instantOf(call.body.from, '/from'), instantOf(call.body.to, '/to')]
     if (from > to) throw mistake(400, { pointer: '/to', code: 'bad-range', detail: '/to lies before /from: swap them.' })
-    const data: PourVoidedData = { keg_id, from, to, reason: reason ?? null }
-    return { key: locOf(call), draft: { type: 'PourVoided', data, personal: null } }
+    return { key: locOf(call), draft: event('PourVoided', { keg_id, from, to, reason }) }
   },
   answer: async ({ body: { keg_id, from, to, reason = null } }) => ({ keg_id, from, to, reason, voided: true }),
 })

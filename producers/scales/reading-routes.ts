@@ -4,7 +4,7 @@ import type { Batch, Call, Route } from '../http/route.ts'
 import { EVENT_TYPES, MOST_BY_HTTP } from './envelope.ts'
 import { readHolder, type Holder } from './holder.ts'
 import { takeEnvelopeInParts } from './intake.ts'
-import { deviceOf, noDevice } from './params.ts'
+import { deviceOf } from './params.ts'
 import { demandMember } from './rights.ts'
 import { spaced } from './spacing.ts'
 
@@ -48,10 +48,10 @@ const holderOf = async (call: Pick<Call, 'caller' | 'params'>, device: string): 
     if (user !== device) throw new Problem(403, 'wrong-device', `The token speaks for the device ${user} and for no other.`)
     return holder
   }
-  if (holder === undefined) throw noDevice(device)
-  // To a stranger a device of others is none.
+  if (holder === undefined) throw deviceOf.missing(device)
+  // A stranger gets the same answer for every device, whether it exists or not.
   await demandMember(call, holder.loc).catch((error: unknown) => {
-    throw error instanceof Problem ? noDevice(device) : error
+    throw error instanceof Problem ? deviceOf.missing(device) : error
   })
   return holder
 }

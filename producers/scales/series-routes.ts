@@ -1,13 +1,11 @@
 import { sumOf } from '../../projections/bins.ts'
 import { isoOf } from '../../projections/instant.ts'
-import { isId } from '../../projections/scales/keys.ts'
-import { scalesQueries } from '../../projections/scales/queries.ts'
 import { seriesQuestions, type SeriesQuestions } from '../../projections/scales/series-questions.ts'
 import type { Range } from '../../projections/scales/series-stretches.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import { question, type Call, type Route } from '../http/route.ts'
 import { integer, number, numberOrNull, text, textOrNull } from '../http/schemas.ts'
-import { noKeg, noTap, tapOf } from './params.ts'
+import { kegOf, queriesOf, tapOf } from './params.ts'
 import { instantsOf, instantsQuery } from './pour-routes.ts'
 import { atLocation, locOf } from './rights.ts'
 
@@ -59,7 +57,7 @@ const history = question({
   answer: async (call) => {
     const range = rangeOf(call.query, call.now, DAY_MS)
     const found = await asking(call).history(locOf(call), tapOf(call), range)
-    if (found === undefined) throw noTap(tapOf(call))
+    if (found === undefined) throw tapOf.missing(tapOf(call))
     return {
       ...found, from: isoOf(range.from), to: isoOf(range.to - 1),
       data: found.data.map(({ t, level_pct }) => ({ t: isoOf(t), level_pct })),
@@ -76,7 +74,7 @@ const rate = question({
   result: answered({ tap_id: text, keg_id: textOrNull, window_hours: number, observed_hours: number, poured_gallons: number, unseen_gallons: unseen, gallons_per_hour: numberOrNull, gallons_left: numberOrNull, hours_remaining: numberOrNull }),
   answer: async (call) => {
     const found = await asking(call).rate(locOf(call), tapOf(call), call.now)
-    if (found === undefined) throw noTap(tapOf(call))
+    if (found === undefined) throw tapOf.missing(tapOf(call))
     return found
   },
 })
@@ -88,9 +86,9 @@ const lifespan = question({
   summary: 'How long a keg lasted, and how much beer left it.',
   result: answered({ keg_id: text, tap_id: text, beer_id: text, tapped_at: text, finished_at: textOrNull, last_reading: textOrNull, total_poured_gallons: { ...number, description: 'Everything that left the keg: its pours and unseen_gallons.' }, unseen_gallons: unseen, lifespan_hours: numberOrNull }),
   answer: async (call) => {
-    const keg = call.params['keg'] ?? ''
-    const found = isId(keg) ? await asking(call).lifespan(locOf(call), keg, call.now) : undefined
-    if (found === undefined) throw noKeg(keg)
+    const keg = kegOf(call)
+    const found = await asking(call).lifespan(locOf(call), keg, call.now)
+    if (found === undefined) throw kegOf.missing(keg)
     return { ...found, tapped_at: isoOf(found.tapped_at), finished_at: isoOrNull(found.finished_at), last_reading: isoOrNull(found.last_reading) }
   },
 })
@@ -132,7 +130,7 @@ const styles = question({
   answer: async (call) => {
     const loc = locOf(call)
     const pours = await asking(call).poursByBeer(loc, rangeOf(call.query, call.now, 30 * DAY_MS))
-    const { beerFor } = scalesQueries(call.caller.reader)
+    const { beerFor } = queriesOf(call)
     const styled = await Promise.all(pours.map(async ({ beer_id, gallons }) => ({ gallons, style: (await beerFor(loc, beer_id))?.style ?? null })))
     const byStyle = new Map<string | null, number[]>()
     for (const { style, gallons } of styled) byStyle.set(style, [...(byStyle.get(style) ?? []), gallons])

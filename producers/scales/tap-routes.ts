@@ -1,32 +1,33 @@
-import type { DeviceAssignedData, DeviceUnassignedData, TapRemovedData, TareRecordedData } from '../../schemas/generated/scales.ts'
 import type { TapItem } from '../../projections/scales/items.ts'
-import { scalesQueries, type Tap } from '../../projections/scales/queries.ts'
+import type { Tap } from '../../projections/scales/queries.ts'
 import { listOf } from '../http/lists.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
+import { bool, text } from '../http/schemas.ts'
 import { heldDevice } from './devices.ts'
-import { idSchema, instantSchema, noTap, pastOf, tapOf } from './params.ts'
+import { event, idSchema, instantSchema, pastOf, queriesOf, tapOf } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
-import { discrepancyView, kegView, oneTapSchema, tapSchema, tapView } from './tap-views.ts'
+import { tapAnswer, wholeTapAnswer } from './tap-views.ts'
+import { discrepancies, kegs, tares, timelines } from '../../projections/scales/keys.ts'
 
 type Asked = Pick<Call, 'caller' | 'params'>
 
 export const tapThere = async (call: Asked): Promise<Tap & { readonly loc: string; readonly tap: string }> => {
   const [loc, tap] = [locOf(call), tapOf(call)]
-  const found = await scalesQueries(call.caller.reader).tap(loc, tap)
-  if (found === undefined) throw noTap(tap)
+  const found = await queriesOf(call).tap(loc, tap)
+  if (found === undefined) throw tapOf.missing(tap)
   return { loc, tap, ...found }
 }
 
-/** The tap with its keg, that keg's tare, and where scale and weight disagree. */
+/** The tap with its keg, the tare of that keg, and the discrepancy between scale and weight. */
 const wholeTap = async (call: Asked) => {
-  const queries = scalesQueries(call.caller.reader)
+  const { reader } = call.caller
   const [loc, tap] = [locOf(call), tapOf(call)]
-  const [found, discrepancy] = await Promise.all([queries.tap(loc, tap), queries.discrepancy(loc, tap)])
+  const [found, discrepancy] = await Promise.all([queriesOf(call).tap(loc, tap), discrepancies.get(reader, loc, tap)])
   if (found === undefined) return undefined
   const id = found.config.keg_id
-  const [keg, tare] = id === null ? [] : await Promise.all([queries.keg(id), queries.tare(id)])
-  return { ...tapView(found), keg: keg === undefined ? null : kegView(keg, tare), ...(discrepancy === undefined ? {} : { discrepancy: discrepancyView(discrepancy) }) }
+  const [keg, tare] = id === null ? [] : await Promise.all([kegs.get(reader, id), tares.get(reader, id)])
+  return wholeTapAnswer.view(found.config, found.state, { keg, tare, discrepancy })
 }
 
 const listTaps = question({
@@ -34,8 +35,8 @@ const listTaps = question({
   url: '/v1/locations/:loc/taps',
   operationId: 'listTaps',
   summary: 'All taps of a location with their state.',
-  result: listOf(tapSchema),
-  answer: async (call) => ({ items: (await scalesQueries(call.caller.reader).taps(locOf(call))).map(tapView) }),
+  result: listOf(tapAnswer.schema),
+  answer: async (call) => ({ items: (await queriesOf(call).taps(locOf(call))).map(({ config, state }) => tapAnswer.view(config, state)) }),
 })
 
 const oneTap = question({
@@ -43,10 +44,10 @@ const oneTap = question({
   url: '/v1/locations/:loc/taps/:tap',
   operationId: 'getTap',
   summary: 'One tap: its configuration, state, keg and tare.',
-  result: oneTapSchema,
+  result: wholeTapAnswer.schema,
   answer: async (call) => {
     const tap = await wholeTap(call)
-    if (tap === undefined) throw noTap(tapOf(call))
+    if (tap === undefined) throw tapOf.missing(tapOf(call))
     return tap
   },
 })
@@ -57,12 +58,12 @@ const removeTap = command({
   operationId: 'removeTap',
   summary: 'Remove a tap: its keg ends, its device is free.',
   status: 200,
-  result: { type: 'object', required: ['tap', 'removed'], properties: { tap: { type: 'string' }, removed: { type: 'boolean' } } },
+  result: { type: 'object', required: ['tap', 'removed'], properties: { tap: text, removed: bool } },
   decide: async (call) => {
     const [loc, tap] = [locOf(call), tapOf(call)]
-    // What was removed before is removed: said again, it changes nothing.
-    if ((await scalesQueries(call.caller.reader).timeline(loc, tap)) === undefined) throw noTap(tap)
-    return { key: loc, draft: { type: 'TapRemoved', data: { tap } satisfies TapRemovedData, personal: null } }
+    // A removed tap has a timeline too: the repeated event changes nothing.
+    if ((await timelines.get(call.caller.reader, loc, tap)) === undefined) throw tapOf.missing(tap)
+    return { key: loc, draft: event('TapRemoved', { tap }) }
   },
   answer: async (call) => ({ tap: tapOf(call), removed: true }),
 })
@@ -74,12 +75,11 @@ const assignDevice = command({
   summary: 'Put a device of the location under the tap. A device has one tap and a tap one device.',
   body: { type: 'object', additionalProperties: false, required: ['device_id'], properties: { device_id: idSchema, since: { ...instantSchema, description: 'Since when the device is under the tap. Default: now. Older readings have no tap.' } } },
   status: 200,
-  result: oneTapSchema,
+  result: wholeTapAnswer.schema,
   decide: async (call) => {
     const { loc, device, meta } = await heldDevice(call, call.body.device_id)
     if (meta === undefined) throw new Problem(503, 'not-yet-visible', `${device} was claimed a moment ago and is being registered: send it again.`, { retryAfter: 1 })
-    const data: DeviceAssignedData = { tap: tapOf(call), device_id: device }
-    return { key: loc, occurredAt: pastOf(call.body.since, '/since', call.now), draft: { type: 'DeviceAssigned', data, personal: null } }
+    return { key: loc, draft: event('DeviceAssigned', { tap: tapOf(call), device_id: device }), occurredAt: pastOf(call.body.since, '/since', call.now) }
   },
   answer: wholeTap,
 })
@@ -90,13 +90,12 @@ const unassignDevice = command({
   operationId: 'unassignDevice',
   summary: 'Take the device away from the tap.',
   status: 200,
-  result: oneTapSchema,
+  result: wholeTapAnswer.schema,
   decide: async (call) => {
     const { loc, tap, config } = await tapThere(call)
     const device_id = config.device_id ?? config._left
     if (device_id === undefined) throw new Problem(409, 'tap-without-device', `No device stands under tap ${tap}.`)
-    const data: DeviceUnassignedData = { tap, device_id }
-    return { key: loc, draft: { type: 'DeviceUnassigned', data, personal: null } }
+    return { key: loc, draft: event('DeviceUnassigned', { tap, device_id }) }
   },
   answer: wholeTap,
 })
@@ -119,14 +118,13 @@ const recordTare = command({
   summary: 'Record a tare of the keg on the tap. A full one is kept with its beer, too.',
   body: tareBody,
   status: 200,
-  result: oneTapSchema,
+  result: wholeTapAnswer.schema,
   decide: async (call) => {
     const { loc, tap, config } = await tapThere(call)
     if (config.keg_id === null) throw withoutKeg(tap)
     const { kind, value_lbs, at } = call.body
     demandTare(config, kind, value_lbs)
-    const data: TareRecordedData = { kind, tap, device_id: config.device_id ?? null, value_lbs, at: pastOf(at, '/at', call.now) }
-    return { key: loc, draft: { type: 'TareRecorded', data, personal: null } }
+    return { key: loc, draft: event('TareRecorded', { kind, tap, device_id: config.device_id ?? null, value_lbs, at: pastOf(at, '/at', call.now) }) }
   },
   answer: wholeTap,
 })

@@ -1,19 +1,15 @@
-import { accessQueries } from '../access/queries.ts'
 import { getAll, oncePerReader, pageOf, type Paging } from '../entity.ts'
 import { isoOf } from '../instant.ts'
 import type { Item } from '../item.ts'
 import type { Page, Reader } from '../table.ts'
 import type { BeerItem, CalibrationItem, ClaimItem, DeviceItem, DeviceTokenItem, GoneMemberItem, LibraryItem, MemberItem, OwnerItem, TapItem, TapStateItem, TelemetryItem } from './items.ts'
 import {
-  activeAlerts, beerKegs, beers, calibrations, claims, deviceIn, deviceOf, devicePointers, devices, discrepancies, goneBeers, goneMembers, kegs, libraryNames, libraryPartition, libraryWords, locationPartition, locationSettings, members, owners, pastAlerts, pastCalibrations, quarantineCounts, quarantined, quarantinedAt,
-  taps, tapStates, tares, telemetry, timelines, type AlertType,
+  beers, calibrations, claims, deviceIn, deviceOf, devicePointers, devices, goneMembers, libraryNames, libraryPartition, libraryWords, locationPartition, locationSettings, members, owners, taps, tapStates, telemetry,
 } from './keys.ts'
 import { endingsOf, normalName } from './names.ts'
 import { poursOf, type Pour } from './pours.ts'
 import { settingsOf } from './settings.ts'
 import { BATTERY_INDEX, DEVICE_INDEX } from './table.ts'
-
-export type { Paging } from '../entity.ts'
 
 /** Epoch milliseconds, both inclusive. */
 export interface Span {
@@ -48,37 +44,9 @@ export const scalesQueries = oncePerReader((reader) => ({
   ...tapQueries(reader),
   ...deviceQueries(reader),
   ...beerQueries(reader),
-  ...accessQueries(reader),
-  ...entityQueries(reader),
 }))
 
 export type ScalesQueries = ReturnType<typeof scalesQueries>
-
-const entityQueries = (reader: Reader) => ({
-  owner: (loc: string) => owners.get(reader, loc),
-  members: (loc: string, paging: Paging) => members.page(reader, loc, paging),
-  /** The kegs it had, also when it is removed; undefined where there never was such a tap. */
-  timeline: (loc: string, tap: string) => timelines.get(reader, loc, tap),
-  discrepancy: (loc: string, tap: string) => discrepancies.get(reader, loc, tap),
-  keg: (keg: string) => kegs.get(reader, keg),
-  tare: (keg: string) => tares.get(reader, keg),
-  claim: (device: string) => claims.get(reader, device),
-  devicePointer: (loc: string, device: string) => devicePointers.get(reader, loc, device),
-  /** The newest first. */
-  calibrations: (device: string, epoch: number, paging: Paging) => pastCalibrations.page(reader, device, epoch, { reverse: true, ...paging }),
-  /** What was not believed, the newest first; `key` is the location, or the device for the time when nobody held it. */
-  quarantined: (key: string, device: string, paging: Paging) => quarantined.page(reader, key, { under: quarantinedAt(device), reverse: true, ...paging }),
-  quarantineCount: (key: string, device: string) => quarantineCounts.get(reader, key, device),
-  activeAlerts: (loc: string, paging: Paging) => activeAlerts.page(reader, loc, paging),
-  activeAlert: (loc: string, type: AlertType, entity: string) => activeAlerts.get(reader, loc, type, entity),
-  /** The newest first. */
-  alertHistory: (loc: string, paging: Paging) => pastAlerts.page(reader, loc, { reverse: true, ...paging }),
-  beer: (loc: string | null, beer: string) => beers.get(reader, loc, beer),
-  /** Left by a beer that was removed. */
-  goneBeer: (loc: string | null, beer: string) => goneBeers.get(reader, loc, beer),
-  beerKegs: (loc: string | null, beer: string, paging: Paging) => beerKegs.page(reader, loc, beer, paging),
-  beerKeg: (loc: string | null, beer: string, type: string) => beerKegs.get(reader, loc, beer, type),
-})
 
 const placeQueries = (reader: Reader) => ({
   /** The owner of a location, and the user's membership in it. */
