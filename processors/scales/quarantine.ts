@@ -41,19 +41,23 @@ const nameOf = (boot: string | null, seq: number | null): string => (boot !== nu
 
 type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & Doubt & { readonly name: string }
 
+/** No store holds an attribute with such a name. */
+const UNNAMEABLE: readonly string[] = ['', '__proto__']
+
 /** The row tells what lies in the count, so that what comes again is not counted twice. */
-const put = (work: Work, key: string, { device_id, name, boot, seq, at, reason, detail, reading }: Quarantined): void => {
+const put = (work: Work, key: string, { device_id, name: id, boot, seq, at, reason, detail, reading }: Quarantined): void => {
   const row: QuarantinedItem = {
-    ...quarantined.key(key, quarantinedAt(device_id), isoOf(at), name), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
+    ...quarantined.key(key, quarantinedAt(device_id), isoOf(at), id), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
   }
   if (work.get({ PK: row.PK, SK: row.SK }) !== undefined) return
   const before = work.get(quarantineCounts.key(key, device_id))
   const known = before?.reasons ?? {}
-  const counted = Object.hasOwn(known, reason) ? (known[reason] ?? 0) : 0
+  const name = UNNAMEABLE.includes(reason) ? 'other' : reason
+  const counted = Object.hasOwn(known, name) ? (known[name] ?? 0) : 0
   work.put(row)
   work.put({
     ...quarantineCounts.key(key, device_id),
     total: (before?.total ?? 0) + 1,
-    reasons: { ...known, [reason]: counted + 1 },
+    reasons: { ...known, [name]: counted + 1 },
   } satisfies QuarantineCountItem)
 }

@@ -157,6 +157,9 @@ describe('ReadingQuarantined', () => {
     const once = quarantined({ boot: null, seq: null, reason: 'malformed' })
     given(once).when(once).thenUnchanged()
   })
+  test.each(['', '__proto__'])('the reason %j, which no attribute can be named by, is counted as other', (reason) =>
+    given().when(quarantined({ reason })).then({ [COUNT]: { total: 1, reasons: { other: 1 } } }))
+
   test('of a device that nobody holds it lies with the device', () => given().when(quarantined({ meta: { key: SCALE } })).then({ [`QUARANTINE#${SCALE} / COUNT#DEVICE#${SCALE}`]: { total: 1 } }))
   test('names that no object has of its own are counted, too', () => given(quarantined()).when(quarantined({ reason: 'constructor', seq: 3 })).then({ [COUNT]: { total: 2 } }))
 })
