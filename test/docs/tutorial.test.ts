@@ -3,7 +3,10 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { plants } from '../../docs/tutorial/plants.ts'
 import { water } from '../../docs/tutorial/water.ts'
+import { readSchemas } from '../../schemas/sources.ts'
+import { domainContract } from '../contracts/domain.ts'
 import { cleanEnv } from '../e2e/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -25,6 +28,13 @@ test('every file the tutorial shows is the file in the tree', () => {
 test('the code of the tutorial runs, and answers what the tutorial says', async () => {
   const shown = /with this:\n\n```json\n([\s\S]*?)\n```/.exec(tutorial)?.[1] ?? ''
   expect(await water(freshFolder())).toEqual(JSON.parse(shown))
+})
+
+domainContract({
+  domain: plants,
+  partition: { of: (plant) => [`PLANT#${plant}`], keyIn: (pk) => (pk.startsWith('PLANT#') ? pk.slice('PLANT#'.length) : undefined) },
+  pools: { keys: ['fern', 'ivy'], fields: () => ({ millilitres: [100, 2_000] }) },
+  schemas: readSchemas(new URL('../../docs/tutorial/plants.avdl', import.meta.url)),
 })
 
 /** A tree like this one, to change at will. */

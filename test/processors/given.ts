@@ -11,14 +11,16 @@ const writers = new WeakMap<Table, Map<string, string>>()
 
 const LAST = Date.UTC(9999, 11, 31)
 
-/** Items without positions, by `PK / SK`. */
-export const contents = (table: Table): Record<string, Item> =>
-  Object.fromEntries([...table.values()].map(({ _pos, ...item }) => [`${item.PK} / ${item.SK}`, item as Item]).sort())
+const fullName = ({ PK, SK }: Key): string => `${PK} / ${SK}`
 
-/** How a domain's tests fold: `keyIn` tells of which log key an item is. */
-export const foldsOf = (own: Domain, keyIn: (pk: string, item: Item) => string | undefined) => {
+/** Items without positions, by their names. Default: `PK / SK`. */
+export const contents = (table: Table, nameOf: (key: Key) => string = fullName): Record<string, Item> =>
+  Object.fromEntries([...table.values()].map(({ _pos, ...item }) => [nameOf(item), item as Item]).sort())
+
+/** How a domain's tests fold: `keyIn` returns the log key of an item, `nameOf` the name by which a test expects it. */
+export const foldsOf = (own: Domain, keyIn: (pk: string, item: Item) => string | undefined, nameOf: (key: Key) => string = fullName) => {
   /** Folds one event at a position by every projection that hears it. Everything a fold sees is frozen, so one that mutates fails. */
-  const foldInto = (table: Table, event: Event, position: number, domain: Domain = own): readonly Result[] =>
+  const foldInto = (table: Table, event: Event, position: number, domain: Domain = own, onRead: (key: Key) => void = () => {}): readonly Result[] =>
     domain.projections.filter(({ folds }) => folds[event.type] !== undefined).map((projection) => {
       const written = writers.get(table) ?? new Map<string, string>()
       writers.set(table, written)
@@ -26,6 +28,7 @@ export const foldsOf = (own: Domain, keyIn: (pk: string, item: Item) => string |
       const get: Get = <I extends Item>(key: Key) => {
         if (Object.keys(key).length !== 2) throw new Error(`a key is a key and nothing else: ${JSON.stringify(key)}`)
         if (!owns(key)) throw new Error(`${projection.name} reads what is another's: ${JSON.stringify(key)}`)
+        onRead(key)
         const item = table.get(keyOf(key))
         return item === undefined || isExpired(item, domain.table.ttl, event.meta.occurredAt) ? undefined : (item as Item as I)
       }
@@ -59,17 +62,20 @@ export const foldsOf = (own: Domain, keyIn: (pk: string, item: Item) => string |
   const given = (...events: readonly Event[]) => ({
     when: (...then: readonly Event[]) => {
       const table = tableOf(events)
-      const before = contents(table)
-      const results = then.map((event, index) => foldInto(table, event, events.length + index))
-      const after = contents(table)
+      const before = contents(table, nameOf)
+      const reads: string[] = []
+      const results = then.map((event, index) => foldInto(table, event, events.length + index, own, (key) => reads.push(nameOf(key))))
+      const after = contents(table, nameOf)
       const [result = {}] = results.at(-1) ?? []
       return {
         result,
         table,
+        /** The names of all that was read. */
+        reads,
         before,
         items: after,
         timers: results.flat().flatMap(({ timers = [] }) => timers),
-        /** By `PK / SK`, attributes that must be as said; null for an item that must not be there. */
+        /** By name, attributes that the item must have; null for an item that must not be there. */
         then: (expected: Record<string, object | null>) => {
           expect(result.refusal).toBeUndefined()
           for (const [name, attributes] of Object.entries(expected)) {
@@ -77,7 +83,7 @@ export const foldsOf = (own: Domain, keyIn: (pk: string, item: Item) => string |
             else expect(after[name], name).toMatchObject(attributes)
           }
         },
-        thenWrites: (...names: readonly string[]) => expect((result.items ?? []).map(({ PK, SK }) => `${PK} / ${SK}`).sort()).toEqual([...names].sort()),
+        thenWrites: (...names: readonly string[]) => expect((result.items ?? []).map(nameOf).sort()).toEqual([...names].sort()),
         thenUnchanged: () => expect(after).toEqual(before),
         thenDuplicate: () => {
           expect(result).toEqual({ duplicate: true })

@@ -10,7 +10,6 @@ import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { readerOf } from '../../projections/reader.ts'
 import { contents, type Table } from '../given.ts'
-import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
 import { aHistory, GROUPS } from './arbitrary.ts'
 import { foldInto, tableOf } from './given.ts'
 import { reckoned, type Reckoning } from './reckoning.ts'
@@ -23,11 +22,6 @@ const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) 
 const isAccepted = (table: Table, event: Event, position: number): boolean => {
   const [{ items = [], derived = [] } = {}] = foldInto(table, event, position)
   return items.length + derived.length > 0
-}
-
-const applied = (events: readonly Event[]): readonly Event[] => {
-  const table: Table = new Map()
-  return events.filter((event, position) => isAccepted(table, event, position))
 }
 
 /** Checks after every event, with what was accepted until then. */
@@ -172,13 +166,7 @@ const asOf = (states: readonly { balances: Record<string, unknown> }[], iso: str
   return Object.fromEntries(Object.entries(last).filter(([, members]) => Object.keys(members).length > 0))
 }
 
-const histories = { aHistory, applied, foldInto, tableOf }
-
 describe('any history', () => {
-  test('E42: any duplication of what was applied, at any later offset, gives byte-equal items', () => anyDuplication(histories))
-
-  test('any order of different keys gives byte-equal items', () => anyOrder(histories, 'g1'))
-
   test('E43 E-g: a restore undoes a delete exactly, but for the statement and what was heard', () =>
     fc.assert(fc.property(aHistory, (events) => {
       const table = tableOf(events)
@@ -193,8 +181,6 @@ describe('any history', () => {
         expect(withoutTraces(copy)).toEqual(withoutTraces(table))
       }
     })))
-
-  test('a history that is folded again says the same of every event', () => foldedAgain(histories))
 })
 
 const withoutTraces = (table: Table) =>

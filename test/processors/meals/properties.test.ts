@@ -5,21 +5,12 @@ import { dayOf, windowOf } from '../../../projections/meals/day.ts'
 import type { DaySummaryItem, GoneMealItem, MealItem } from '../../../projections/meals/items.ts'
 import { eatenOf, mealNameOf, meals as mealItems } from '../../../projections/meals/keys.ts'
 import { milliOf } from '../../../projections/meals/nutrients.ts'
-import type { Event } from '../../../schemas/event.ts'
-import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
 import { aHistory } from './arbitrary.ts'
 import { contents, foldInto, tableOf, type Table } from './given.ts'
 import { deleted, restored } from './said.ts'
 
 const of = <I extends Item>(table: Table, prefix: string): I[] =>
   Object.entries([...table.values()]).map(([, item]) => item as Item as I).filter(({ SK }) => SK.startsWith(prefix))
-
-const applied = (events: readonly Event[]): readonly Event[] => {
-  const table: Table = new Map()
-  return events.filter((event, position) => (foldInto(table, event, position).items ?? []).length > 0)
-}
-
-const histories = { aHistory, applied, foldInto, tableOf }
 
 describe('any history', () => {
   test('M17 M29 M-e: a summary is exactly the sum over the meals that lie on its day', () =>
@@ -75,10 +66,6 @@ describe('any history', () => {
       }
     })))
 
-  test('any order of different users gives byte-equal items', () => anyOrder(histories, 'ada'))
-
-  test('M-l: any duplication of what was applied, at any later offset, gives byte-equal items', () => anyDuplication(histories))
-
   test('M-l: delete and restore is identity on every item, but for the names of the two and the time of the summary', () =>
     fc.assert(fc.property(aHistory, (events) => {
       const table = tableOf(events)
@@ -91,8 +78,6 @@ describe('any history', () => {
         expect(withoutNames(copy)).toEqual(withoutNames(table))
       }
     })))
-
-  test('a history that is folded again says the same of every event', () => foldedAgain(histories))
 })
 
 const withoutNames = (table: Table) =>

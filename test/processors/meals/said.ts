@@ -10,17 +10,17 @@ let count = 0
 export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
 
 export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta => {
-  const occurredAt = meta.occurredAt ?? NOW
+  const { occurredAt = NOW, key = 'ada' } = meta
   return {
     eventId: `00000000-0000-7000-8000-${String(++count).padStart(12, '0')}`,
-    key: 'ada',
+    key,
     occurredAt,
     recordedAt: occurredAt,
     source: 'test',
     correlationId: null,
     causationId: null,
-    actorId: 'ada',
-    subjectId: 'ada',
+    actorId: key,
+    subjectId: key,
     request: null,
     ...meta,
   }

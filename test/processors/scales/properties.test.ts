@@ -5,12 +5,10 @@ import { gallonsOf, levelOf } from '../../../projections/scales/gallons.ts'
 import { kegAt, kegNow } from '../../../processors/scales/timeline.ts'
 import { canonical, type Item } from '../../../projections/item.ts'
 import { isoOf, msOf } from '../../../projections/instant.ts'
-import type { Result } from '../../../projections/projection.ts'
 import type { AlertItem, DeviceItem, KegItem, TapItem, TapStateItem, TimelineItem } from '../../../projections/scales/items.ts'
 import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import type { ReadingReported } from '../../../schemas/generated/scales.ts'
-import { anyDuplication, anyOrder, foldedAgain } from '../any-history.ts'
 import { aHistory } from './arbitrary.ts'
 import { contents, foldInto, tableOf, type Table } from './given.ts'
 
@@ -23,18 +21,6 @@ const taps = (table: Table) => of<TapItem>(table, 'LOCATION#', /^TAP#\d\d$/)
 const devices = (table: Table) => of<DeviceItem>(table, 'DEVICE#', 'META')
 const alerts = (table: Table) => of<AlertItem>(table, 'ALERT#', 'ACTIVE#')
 const placeOf = ({ PK, SK }: Item) => ({ loc: PK.slice('LOCATION#'.length), tap: SK.slice(4, 6) })
-
-/** A tare of a device that its telemetry has not heard of is said of nobody there yet. */
-const hasApplied = (table: Table, event: Event, position: number): boolean => {
-  const did = ({ items = [], derived = [] }: Result): boolean => items.length + derived.length > 0
-  const results = foldInto(table, event, position)
-  return event.type === 'TareRecorded' ? results.every(did) : results.some(did)
-}
-
-const applied = (events: readonly Event[]): readonly Event[] => {
-  const table: Table = new Map()
-  return events.filter((event, position) => hasApplied(table, event, position))
-}
 
 /** Checks after every event. */
 const always = (check: (table: Table, event: Event) => void) =>
@@ -152,16 +138,6 @@ describe('after any history', () => {
         }
       })
     })))
-})
-
-const histories = { aHistory, applied, foldInto, tableOf }
-
-describe('any history', () => {
-  test('any duplication of what was applied, at any later offset, gives byte-equal items', () => anyDuplication(histories))
-
-  test('any order of different keys gives byte-equal items', () => anyOrder(histories, 'loc-001'))
-
-  test('a history that is folded again says the same of every event', () => foldedAgain(histories))
 })
 
 test('the histories of the properties meet pours, alerts, swaps and what is not believed', () => {

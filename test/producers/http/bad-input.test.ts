@@ -23,16 +23,10 @@ const refused = async (sent: Sent, expected: { status: number; code: string; fie
 }
 
 const meal = (change: object) => ({ ...BREAKFAST, ...change })
-const without = (name: keyof typeof BREAKFAST) => Object.fromEntries(Object.entries(BREAKFAST).filter(([each]) => each !== name))
 const rawMeal = (field: string) => JSON.stringify(BREAKFAST).replace('"calories":412.5', field)
 
 describe('a meal is refused', () => {
   const wrong: readonly (readonly [what: string, body: unknown, code: string, field: string])[] = [
-    ['without calories', without('calories'), 'missing-field', '/calories'],
-    ['without its instant', without('eatenAt'), 'missing-field', '/eatenAt'],
-    ['without its zone', without('tz'), 'missing-field', '/tz'],
-    ['without a summary', without('mealSummary'), 'missing-field', '/mealSummary'],
-    ['with an unknown field', meal({ calorie: 1 }), 'unknown-field', '/calorie'],
     ['with another\'s user id', meal({ userId: 'bob' }), 'unknown-field', '/userId'],
     ['with a field named toString', meal({ toString: 1 }), 'unknown-field', '/toString'],
     ['with null for a number', meal({ calories: null }), 'wrong-type', '/calories'],
@@ -72,8 +66,6 @@ describe('a meal is refused', () => {
     ['with too many nutrients', meal({ extendedNutrients: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`n${n}`, 1])) }), 'too-many', '/extendedNutrients'],
     ['with a list of nutrients', meal({ extendedNutrients: [] }), 'wrong-type', '/extendedNutrients'],
     ['with half a snapshot', meal({ registrySnapshot: { version: 1 } }), 'missing-field', '/registrySnapshot/nutrients'],
-    ['that is a list', [BREAKFAST], 'wrong-type', ''],
-    ['that is a text', 'breakfast', 'wrong-type', ''],
     ['that is null', null, 'wrong-type', ''],
   ]
   test.each(wrong)('%s', (_what, body, code, field) =>
@@ -138,22 +130,15 @@ describe('a request is refused', () => {
     ['for an impossible day', { url: '/v1/meals?day=2026-02-30' }, 400, 'bad-date'],
     ['for a summary without an end', { url: '/v1/summaries?from=2026-11-01' }, 400, 'missing-field'],
     ['for a usage of no day', { url: '/v1/usage?day=yesterday' }, 400, 'bad-date'],
-    ['with a limit of nothing', { url: '/v1/days-logged?limit=0' }, 400, 'out-of-range'],
-    ['with a limit of too much', { url: '/v1/days-logged?limit=201' }, 400, 'out-of-range'],
-    ['with a limit below nothing', { url: '/v1/days-logged?limit=-1' }, 400, 'out-of-range'],
-    ['with a limit that is no number', { url: '/v1/days-logged?limit=1e2' }, 400, 'bad-format'],
     ['to a day of the year 9999', { url: '/v1/days-logged?from=2026-01-01&to=9999-12-31' }, 400, 'out-of-range'],
     ['from a day of the year 0', { url: '/v1/days-logged?from=0000-01-01' }, 400, 'out-of-range'],
     ['to 30 February of the year 9999', { url: '/v1/days-logged?to=9999-02-30' }, 400, 'bad-date'],
     ['with a limit twice', { url: '/v1/days-logged?limit=1&limit=2' }, 400, 'wrong-type'],
-    ['with an unknown query', { url: '/v1/days-logged?page=2' }, 400, 'unknown-field'],
-    ['with a query where there is none', { url: '/v1/targets?as-of=2026' }, 400, 'unknown-field'],
     ['for a meal by a bad id', { url: '/v1/meals/breakfast' }, 404, 'meal-not-found'],
     ['for a meal of an impossible instant', { url: '/v1/meals/20269916T073000000Z-x' }, 404, 'meal-not-found'],
     ['for a meal never heard of', { url: '/v1/meals/20261116T073000000Z-x' }, 404, 'meal-not-found'],
     ['to delete a meal never heard of', { method: 'DELETE', url: '/v1/meals/20261116T073000000Z-x' }, 404, 'meal-not-found'],
     ['to restore a meal never heard of', { method: 'POST', url: '/v1/meals/20261116T073000000Z-x/restore' }, 404, 'meal-not-found'],
-    ['with a body where none belongs', { method: 'POST', url: '/v1/meals/20261116T073000000Z-x/restore', body: { force: true } }, 400, 'unknown-field'],
     ['to define a nutrient by a bad name', { method: 'PUT', url: '/v1/nutrients/a%20b', body: {} }, 400, 'bad-name'],
     ['to define __proto__', { method: 'PUT', url: '/v1/nutrients/__proto__', body: {} }, 400, 'bad-name'],
     ['to define constructor', { method: 'PUT', url: '/v1/nutrients/constructor', body: {} }, 400, 'bad-name'],

@@ -1,15 +1,5 @@
 import { expect, test } from 'vitest'
-import { mealsEdge } from '../../../producers/meals.ts'
 import { openMemoryEdge, send } from '../memory-edge.ts'
-
-test('GET /openapi.json describes every route, for everyone', async () => {
-  const { app } = await openMemoryEdge()
-  const { status, body } = await send(app, { url: '/openapi.json' })
-  expect(status).toBe(200)
-  expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Tributary' } })
-  const described = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-  expect(described.sort()).toEqual(mealsEdge.routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).sort())
-})
 
 test('the document has what interfaces promise of meals', async () => {
   const { app } = await openMemoryEdge()

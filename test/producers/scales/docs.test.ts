@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
-import { scalesEdge } from '../../../producers/scales.ts'
 import { send } from '../memory-edge.ts'
 import { openBar } from './bar.ts'
-
-test('GET /openapi.json describes every route of scales', async () => {
-  const { edge } = await openBar()
-  const { body } = await send(edge.app, { url: '/openapi.json' })
-  const described = Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-  expect(described).toEqual(expect.arrayContaining(scalesEdge.routes.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`)))
-})
 
 test('S-a GET /asyncapi.json describes the topics of the log and of devices, none of which has a wildcard', async () => {
   const { edge } = await openBar()
