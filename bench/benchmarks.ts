@@ -1,4 +1,4 @@
-/** By name, for `tributary bench NAME`. Each prints a table of ratios measured in one run; `rest` are words behind the name. */
+/** By name, for `npm run bench NAME`. Each prints a table of ratios measured in one run; `rest` are the arguments after the name. */
 export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly string[]) => Promise<void>>>> = {
   rebuild: async () => (await import('./rebuild.ts')).rebuildBench,
   ingest: async () => (await import('./ingest.ts')).ingestBench,

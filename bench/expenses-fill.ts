@@ -1,6 +1,6 @@
 import { readConfig } from '../cli/config.ts'
 import { openRuntime } from '../cli/runtime.ts'
-import type { Event } from '../schemas/event.ts'
+import { appendAll } from './append.ts'
 import { gathered, journeyOf, spent } from './spending.ts'
 import { perSecond } from './table.ts'
 
@@ -13,23 +13,10 @@ const journey = journeyOf(Number(expenses))
 const runtime = await openRuntime({ config: readConfig({ TRIBUTARY_DATA: data }) })
 const { log, codec, serving, start } = runtime.pipeline('expenses')
 const began = performance.now()
-let count = 0
-
-const append = async (events: readonly Event[]): Promise<void> => {
-  await codec.keysFor?.(events)
-  await log.append(events.map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
-  count += events.length
-}
-
-await append(gathered(journey))
-let batch: Event[] = []
-for (const event of spent(journey)) {
-  batch.push(event)
-  if (batch.length < APPENDED) continue
-  await append(batch)
-  batch = []
-}
-if (batch.length > 0) await append(batch)
+const opening = gathered(journey)
+await appendAll(log, codec, opening, APPENDED)
+await appendAll(log, codec, spent(journey), APPENDED)
+const count = opening.length + journey.expenses
 await start('processor')
 for (const { partition, high } of await log.watermarks()) if (high > 0) await serving().outcomes.reached({ partition, offset: high - 1 }, FOLDED_MS)
 await runtime.close()

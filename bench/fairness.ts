@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asking, openBars, type Device } from './bar.ts'
+import { inFolder } from './folder.ts'
 import { readingAt } from './readings.ts'
 import { makeToken, startTributary } from './servers.ts'
 import { printTable, quantile, ratio } from './table.ts'
@@ -42,43 +41,42 @@ const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Pr
 }
 
 /** One tenant's writes, alone and next to another tenant that sends batches of 1,000 readings on four connections; embedded. */
-export const fairnessBench = async (): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const env = { TRIBUTARY_DATA: join(folder, 'data') }
-  const server = await startTributary(env)
-  try {
-    const { devices } = await openBars(server, env, CONNECTIONS)
-    const quiet = asking(server.url, await makeToken(env, 'quiet', 'scales'))
-    await quiet('POST', `/v1/locations/${QUIET_LOC}/devices`, { device_id: 'quiet-scale' })
-    const eater = asking(server.url, await makeToken(env, 'eater', 'meals'))
-    const writes = {
-      'settings of a location, same domain': (nth: number) => quiet('PATCH', `/v1/locations/${QUIET_LOC}/settings`, { low_keg_pct: nth % 50 }),
-      'a meal, another domain': (nth: number) => eater('POST', '/v1/meals', { mealSummary: `Bowl ${nth}`, calories: 500, eatenAt: '2026-11-01T12:30:00+01:00', tz: 'Europe/Berlin' }),
+export const fairnessBench = (): Promise<void> =>
+  inFolder(async (folder) => {
+    const env = { TRIBUTARY_DATA: join(folder, 'data') }
+    const server = await startTributary(env)
+    try {
+      const { devices } = await openBars(server, env, CONNECTIONS)
+      const quiet = asking(server.url, await makeToken(env, 'quiet', 'scales'))
+      await quiet('POST', `/v1/locations/${QUIET_LOC}/devices`, { device_id: 'quiet-scale' })
+      const eater = asking(server.url, await makeToken(env, 'eater', 'meals'))
+      const writes = {
+        'settings of a location, same domain': (nth: number) => quiet('PATCH', `/v1/locations/${QUIET_LOC}/settings`, { low_keg_pct: nth % 50 }),
+        'a meal, another domain': (nth: number) => eater('POST', '/v1/meals', { mealSummary: `Bowl ${nth}`, calories: 500, eatenAt: '2026-11-01T12:30:00+01:00', tz: 'Europe/Berlin' }),
+      }
+      const alone = new Map<string, readonly number[]>()
+      for (const [name, write] of Object.entries(writes)) {
+        await measure(write, WARM_UP_MS)
+        alone.set(name, await measure(write, SECONDS * 1000))
+      }
+      let isOver = false
+      const began = performance.now()
+      const flooding = Promise.all(devices.map((device) => flood(server.url, device, () => isOver)))
+      await sleep(WARM_UP_MS)
+      const rows: (readonly (string | number)[])[] = []
+      for (const [name, write] of Object.entries(writes)) {
+        const [idle, beside] = [alone.get(name) ?? [], await measure(write, SECONDS * 1000)]
+        const [before, after] = [quantile(idle, 0.5), quantile(beside, 0.5)]
+        rows.push([name, before.toFixed(1), after.toFixed(1), ratio(after / before), quantile(idle, 0.99).toFixed(1), quantile(beside, 0.99).toFixed(1)])
+      }
+      isOver = true
+      const sent = (await flooding).reduce((sum, count) => sum + count, 0)
+      const perSecond = Math.round(sent / ((performance.now() - began) / 1000))
+      printTable(`fairness: writes of one tenant next to batches of ${BATCH.toLocaleString('en')} readings of another on ${CONNECTIONS} connections (${perSecond.toLocaleString('en')} readings per second), embedded`, [
+        ['', 'p50 ms idle', 'p50 ms beside the flood', 'ratio', 'p99 ms idle', 'p99 ms beside the flood'],
+        ...rows,
+      ])
+    } finally {
+      await server.stop()
     }
-    const alone = new Map<string, readonly number[]>()
-    for (const [name, write] of Object.entries(writes)) {
-      await measure(write, WARM_UP_MS)
-      alone.set(name, await measure(write, SECONDS * 1000))
-    }
-    let isOver = false
-    const began = performance.now()
-    const flooding = Promise.all(devices.map((device) => flood(server.url, device, () => isOver)))
-    await sleep(WARM_UP_MS)
-    const rows: (readonly (string | number)[])[] = []
-    for (const [name, write] of Object.entries(writes)) {
-      const [idle, beside] = [alone.get(name) ?? [], await measure(write, SECONDS * 1000)]
-      const [before, after] = [quantile(idle, 0.5), quantile(beside, 0.5)]
-      rows.push([name, before.toFixed(1), after.toFixed(1), ratio(after / before), quantile(idle, 0.99).toFixed(1), quantile(beside, 0.99).toFixed(1)])
-    }
-    isOver = true
-    const sent = (await flooding).reduce((sum, count) => sum + count, 0)
-    const perSecond = Math.round(sent / ((performance.now() - began) / 1000))
-    printTable(`fairness: writes of one tenant next to batches of ${BATCH.toLocaleString('en')} readings of another on ${CONNECTIONS} connections (${perSecond.toLocaleString('en')} readings per second), embedded`, [
-      ['', 'p50 ms idle', 'p50 ms beside the flood', 'ratio', 'p99 ms idle', 'p99 ms beside the flood'],
-      ...rows,
-    ])
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })

@@ -1,36 +1,22 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
-import type { NewRecord } from '../processors/engine/log.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { openCodec } from '../schemas/codec.ts'
-import { makeToken, startTributary, type Server } from './servers.ts'
+import { appendAll } from './append.ts'
+import { inFolder } from './folder.ts'
+import { makeToken, runTributary, startTributary, type Server } from './servers.ts'
 import { median, printTable, quantile, ratio } from './table.ts'
 import { mealEvents } from './workload.ts'
 
-const program = fileURLToPath(new URL('../../bin/tributary.js', import.meta.url))
 const EVENTS = 200_000
 const RATE = 100
 const SECONDS = 6
 const ROUNDS = 5
 
-/** The events lie in the log before the server first starts, which then has something to rebuild. */
-const fill = async (folder: string) => {
+/** The log contains the events before the server starts, so that a rebuild has something to fold. */
+const fill = async (folder: string): Promise<void> => {
   const logs = lmdbLogs({ folder: join(folder, 'log') })
-  const log = await logs.open(meals.topic)
-  const codec = openCodec()
-  let batch: NewRecord[] = []
-  for (const event of mealEvents({ events: EVENTS, users: 500 })) {
-    batch.push({ key: event.meta.key, value: codec.encode(event) })
-    if (batch.length < 4_096) continue
-    await log.append(batch)
-    batch = []
-  }
-  await log.append(batch)
+  await appendAll(await logs.open(meals.topic), openCodec(), mealEvents({ events: EVENTS, users: 500 }), 4_096)
   await logs.close()
 }
 
@@ -68,14 +54,6 @@ const loadUntil = async ({ url }: Server, token: string, ended: Promise<unknown>
   return { latencies, failed }
 }
 
-const command = async (env: Readonly<Record<string, string>>, args: readonly string[]): Promise<void> => {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (part: Buffer) => (said += part.toString()))
-  const [code] = (await once(child, 'exit')) as [number]
-  if (code !== 0) throw new Error(`tributary ${args.join(' ')} ended with ${code}: ${said}`)
-}
-
 interface Round {
   readonly quiet: Load
   readonly rebuild: Load
@@ -83,29 +61,28 @@ interface Round {
 }
 
 /** The p99 of requests across a flip and during a rebuild, beside the p99 without; interleaved. */
-export const flipBench = async (): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const env = { TRIBUTARY_DATA: join(folder, 'data') }
-  process.stderr.write(`  ${EVENTS.toLocaleString('en')} events into the log …\n`)
-  await fill(env.TRIBUTARY_DATA)
-  const server = await startTributary(env)
-  try {
-    const token = await makeToken(env, 'bench')
-    const rounds: Round[] = []
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const quiet = await loadUntil(server, token, new Promise((resolve) => setTimeout(resolve, SECONDS * 1000)))
-      const rebuild = await loadUntil(server, token, command(env, ['rebuild', 'meals', '--no-flip', '--yes']))
-      const flip = await loadUntil(server, token, command(env, ['flip', 'meals', '--to', String(round + 2)]))
-      await command(env, ['generations', 'meals', '--drop', String(round + 1), '--yes'])
-      process.stderr.write(`  round ${round}: p99 quiet ${p99(quiet)} ms, rebuild ${p99(rebuild)} ms, flip ${p99(flip)} ms\n`)
-      if (round > 0) rounds.push({ quiet, rebuild, flip })
+export const flipBench = (): Promise<void> =>
+  inFolder(async (folder) => {
+    const env = { TRIBUTARY_DATA: join(folder, 'data') }
+    process.stderr.write(`  ${EVENTS.toLocaleString('en')} events into the log …\n`)
+    await fill(env.TRIBUTARY_DATA)
+    const server = await startTributary(env)
+    try {
+      const token = await makeToken(env, 'bench')
+      const rounds: Round[] = []
+      for (let round = 0; round <= ROUNDS; round += 1) {
+        const quiet = await loadUntil(server, token, new Promise((resolve) => setTimeout(resolve, SECONDS * 1000)))
+        const rebuild = await loadUntil(server, token, runTributary(env, ['rebuild', 'meals', '--no-flip', '--yes']))
+        const flip = await loadUntil(server, token, runTributary(env, ['flip', 'meals', '--to', String(round + 2)]))
+        await runTributary(env, ['generations', 'meals', '--drop', String(round + 1), '--yes'])
+        process.stderr.write(`  round ${round}: p99 quiet ${p99(quiet)} ms, rebuild ${p99(rebuild)} ms, flip ${p99(flip)} ms\n`)
+        if (round > 0) rounds.push({ quiet, rebuild, flip })
+      }
+      report(rounds)
+    } finally {
+      await server.stop()
     }
-    report(rounds)
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 const p99 = ({ latencies }: Load): string => quantile(latencies, 0.99).toFixed(1)
 

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { inFolder } from './folder.ts'
 import { makeToken, startTributary } from './servers.ts'
 import { startServices } from './services.ts'
 import { printTable, quantile } from './table.ts'
@@ -31,17 +29,16 @@ const measure = async (url: string, token: string): Promise<readonly Sample[]> =
   return samples
 }
 
-const run = async (env: Readonly<Record<string, string>>): Promise<readonly Sample[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const settings = { ...env, TRIBUTARY_DATA: folder }
-  const server = await startTributary(settings)
-  try {
-    return await measure(server.url, await makeToken(settings, 'bench'))
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+const run = (env: Readonly<Record<string, string>>): Promise<readonly Sample[]> =>
+  inFolder(async (folder) => {
+    const settings = { ...env, TRIBUTARY_DATA: folder }
+    const server = await startTributary(settings)
+    try {
+      return await measure(server.url, await makeToken(settings, 'bench'))
+    } finally {
+      await server.stop()
+    }
+  })
 
 /** How long after it is accepted an event can be read, one request at a time. */
 export const freshBench = async (): Promise<void> => {

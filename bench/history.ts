@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { duckdbSeries } from '../processors/adapters/duckdb/series.ts'
 import type { Versioned } from '../processors/engine/series.ts'
 import type { Key } from '../projections/item.ts'
@@ -9,6 +6,7 @@ import type { TimelineItem } from '../projections/scales/items.ts'
 import { tapIdOf, timelines } from '../projections/scales/keys.ts'
 import { kegReadings } from '../projections/scales/series.ts'
 import { seriesQuestions } from '../projections/scales/series-questions.ts'
+import { inFolder } from './folder.ts'
 import { readingAt } from './readings.ts'
 import { perSecond, printTable, quantile } from './table.ts'
 
@@ -28,24 +26,23 @@ const timeline: TimelineItem = { ...timelines.key(LOC, TAP), since: 0, kegs: [{ 
 const reader = { get: async () => timeline, getMany: async (keys: readonly Key[]) => keys.map(({ SK }) => (SK === timeline.SK ? timeline : undefined)), query: async () => ({ items: [] }) } as Reader
 
 /** A year of minute readings of one keg, embedded: how long its history takes. */
-export const historyBench = async (): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const stores = duckdbSeries({ folder })
-  try {
-    const series = stores.open(kegReadings, 1)
-    const began = performance.now()
-    for (let nth = 0; nth < YEAR; nth += CHUNK) await series.write(Array.from({ length: Math.min(CHUNK, YEAR - nth) }, (_, index) => pointAt(nth + index)))
-    process.stderr.write(`  ${YEAR.toLocaleString('en')} points written, ${perSecond(YEAR, (performance.now() - began) / 1000)}/s\n`)
-    const { history } = seriesQuestions({ reader, points: series.reader })
-    const ranges = [['a year', YEAR], ['a month', 43_200], ['a day', 1_440]] as const
-    const rows: (string | number)[][] = []
-    for (const [name, minutes] of ranges) rows.push(await asked(name, minutes, history))
-    printTable(`history: over ${YEAR.toLocaleString('en')} points of one keg, embedded, asked ${ASKED} times`, [['', 'first ms', 'p50 ms', 'p99 ms', 'bins'], ...rows])
-  } finally {
-    await stores.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+export const historyBench = (): Promise<void> =>
+  inFolder(async (folder) => {
+    const stores = duckdbSeries({ folder })
+    try {
+      const series = stores.open(kegReadings, 1)
+      const began = performance.now()
+      for (let nth = 0; nth < YEAR; nth += CHUNK) await series.write(Array.from({ length: Math.min(CHUNK, YEAR - nth) }, (_, index) => pointAt(nth + index)))
+      process.stderr.write(`  ${YEAR.toLocaleString('en')} points written, ${perSecond(YEAR, (performance.now() - began) / 1000)}/s\n`)
+      const { history } = seriesQuestions({ reader, points: series.reader })
+      const ranges = [['a year', YEAR], ['a month', 43_200], ['a day', 1_440]] as const
+      const rows: (string | number)[][] = []
+      for (const [name, minutes] of ranges) rows.push(await asked(name, minutes, history))
+      printTable(`history: over ${YEAR.toLocaleString('en')} points of one keg, embedded, asked ${ASKED} times`, [['', 'first ms', 'p50 ms', 'p99 ms', 'bins'], ...rows])
+    } finally {
+      await stores.close()
+    }
+  })
 
 const asked = async (name: string, minutes: number, history: ReturnType<typeof seriesQuestions>['history']) => {
   const to = FROM + YEAR * MINUTE
@@ -56,5 +53,6 @@ const asked = async (name: string, minutes: number, history: ReturnType<typeof s
     bins = (await history(LOC, TAP, { from: to - minutes * MINUTE, to }))?.data.length ?? 0
     times.push(performance.now() - began)
   }
+  if (bins === 0) throw new Error('The history is empty, so nothing was measured.')
   return [name, (times[0] ?? 0).toFixed(1), quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1), bins]
 }

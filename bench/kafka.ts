@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, type EachBatchPayload } from 'kafkajs'
 import { kafkaLogs } from '../processors/adapters/kafka/logs.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
-import type { Logs, NewRecord } from '../processors/engine/log.ts'
+import type { Logs } from '../processors/engine/log.ts'
 import { startProcessor } from '../processors/engine/processor.ts'
 import type { Store } from '../processors/engine/store.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { openCodec } from '../schemas/codec.ts'
+import { appendAll } from './append.ts'
 import { startServices } from './services.ts'
 import { median, perSecond, printTable, ratio } from './table.ts'
 import { mealEvents } from './workload.ts'
@@ -14,18 +15,6 @@ import { mealEvents } from './workload.ts'
 const EVENTS = 300_000
 const ROUNDS = 3
 const codec = openCodec()
-
-const fill = async (logs: Logs, topic: string) => {
-  const log = await logs.open(topic)
-  let batch: NewRecord[] = []
-  for (const event of mealEvents({ events: EVENTS, users: 2_000 })) {
-    batch.push({ key: event.meta.key, value: codec.encode(event) })
-    if (batch.length < 6_000) continue
-    await log.append(batch)
-    batch = []
-  }
-  await log.append(batch)
-}
 
 /** Timed from the join of the group to the last record. */
 const consume = async (brokers: readonly string[], topic: string, each: (value: Buffer) => void): Promise<number> => {
@@ -88,7 +77,7 @@ export const kafkaBench = async (): Promise<void> => {
   const logs = kafkaLogs({ brokers: [...services.kafka] })
   try {
     process.stderr.write(`  producing ${EVENTS.toLocaleString('en')} events …\n`)
-    await fill(logs, topic)
+    await appendAll(await logs.open(topic), codec, mealEvents({ events: EVENTS, users: 2_000 }), 6_000)
     const rounds: { readonly raw: number; readonly decoded: number; readonly folded: number }[] = []
     for (let round = 0; round <= ROUNDS; round += 1) {
       const raw = await consume(services.kafka, topic, () => {})

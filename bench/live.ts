@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import WebSocket from 'ws'
 import { asking, openBars, type Device } from './bar.ts'
 import { bareStream } from './bare-stream.ts'
+import { inFolder } from './folder.ts'
 import { locOf, tapOf } from './readings.ts'
 import { startTributary, type Server } from './servers.ts'
 import { startServices } from './services.ts'
@@ -88,23 +86,22 @@ const say = async ({ server, token }: Watching, devices: readonly Device[], { pe
   await Promise.all(sending)
 }
 
-const run = async (name: string, env: Readonly<Record<string, string>>, loads: readonly Load[]): Promise<readonly (readonly (string | number)[])[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const settings = { ...env, TRIBUTARY_DATA: folder }
-  const server = await startTributary(settings)
-  try {
-    const { token, devices } = await openBars(server, settings, TAPS)
-    const rows: (string | number)[][] = []
-    for (const load of loads) {
-      const delays = await measure({ server, token }, devices, load)
-      rows.push([name, load.clients, load.perSecond, delays.length, quantile(delays, 0.5).toFixed(1), quantile(delays, 0.99).toFixed(1)])
+const run = (name: string, env: Readonly<Record<string, string>>, loads: readonly Load[]): Promise<readonly (readonly (string | number)[])[]> =>
+  inFolder(async (folder) => {
+    const settings = { ...env, TRIBUTARY_DATA: folder }
+    const server = await startTributary(settings)
+    try {
+      const { token, devices } = await openBars(server, settings, TAPS)
+      const rows: (string | number)[][] = []
+      for (const load of loads) {
+        const delays = await measure({ server, token }, devices, load)
+        rows.push([name, load.clients, load.perSecond, delays.length, quantile(delays, 0.5).toFixed(1), quantile(delays, 0.99).toFixed(1)])
+      }
+      return rows
+    } finally {
+      await server.stop()
     }
-    return rows
-  } finally {
-    await server.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 /** Beside what the same DynamoDB takes by itself, put → seen, with nobody else about. */
 const onServices = async (one: Load): Promise<readonly (readonly (string | number)[])[]> => {

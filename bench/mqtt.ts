@@ -1,22 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { openBars, type Device } from './bar.ts'
+import { compare, type Measured } from './compare.ts'
+import { inFolder } from './folder.ts'
 import { readingAt } from './readings.ts'
-import { startBareBroker, startTributary, type Server } from './servers.ts'
-import { median, printTable, quantile, ratio } from './table.ts'
+import { startBare, startTributary, type Server } from './servers.ts'
+import { quantile } from './table.ts'
 
 const DEVICES = 200
 const SECONDS = 5
 const ROUNDS = 2
 const AT_ONCE = 20
-
-interface Measured {
-  readonly perSecond: number
-  readonly p50: number
-  readonly p99: number
-}
 
 interface Talking {
   readonly device: Device
@@ -46,42 +39,28 @@ const load = async (talking: readonly Talking[]): Promise<Measured> => {
     }
   }
   await Promise.all(talking.map(talk))
-  return { perSecond: times.length / ((performance.now() - began) / 1000), p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+  return { perSecond: times.length / ((performance.now() - began) / 1000), p50: quantile(times, 0.5), p99: quantile(times, 0.99), failed: 0 }
 }
 
-/** QoS 1 publish → PUBACK, which says that the log has it, beside the same broker with a subscriber that does nothing; interleaved, warmed up once. */
-export const mqttBench = async (): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const env = { TRIBUTARY_DATA: folder }
-  const [server, bare] = [await startTributary(env), await startBareBroker()]
-  try {
-    process.stderr.write(`  opening ${DEVICES} taps …\n`)
-    const { devices } = await openBars(server, env, DEVICES)
-    const [ours, theirs] = [await connectAll(server, devices), await connectAll(bare, devices)]
-    const rounds: { readonly ours: Measured; readonly bare: Measured }[] = []
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const measured = { bare: await load(theirs), ours: await load(ours) }
-      process.stderr.write(`  round ${round}: bare ${Math.round(measured.bare.perSecond)}/s, ours ${Math.round(measured.ours.perSecond)}/s\n`)
-      if (round > 0) rounds.push(measured)
+/** QoS 1 publish → PUBACK, which is sent when the log has stored the message, next to the same broker with a subscriber that does nothing. */
+export const mqttBench = (): Promise<void> =>
+  inFolder(async (folder) => {
+    const env = { TRIBUTARY_DATA: folder }
+    const [server, bare] = [await startTributary(env), await startBare('bare-broker')]
+    try {
+      process.stderr.write(`  opening ${DEVICES} taps …\n`)
+      const { devices } = await openBars(server, env, DEVICES)
+      const [ours, theirs] = [await connectAll(server, devices), await connectAll(bare, devices)]
+      await compare({
+        title: `mqtt: QoS 1 publish → PUBACK, ${DEVICES} devices, embedded (median of ${ROUNDS} interleaved rounds of ${SECONDS} s)`,
+        rate: 'messages/s',
+        rounds: ROUNDS,
+        ours: { name: 'durable in the log, folded meanwhile', load: () => load(ours) },
+        bare: { name: 'the same broker, a subscriber that does nothing', load: () => load(theirs) },
+      })
+      await Promise.all([...ours, ...theirs].map(({ client }) => client.endAsync(true)))
+    } finally {
+      await server.stop()
+      await bare.stop()
     }
-    await Promise.all([...ours, ...theirs].map(({ client }) => client.endAsync(true)))
-    report(rounds)
-  } finally {
-    await server.stop()
-    await bare.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-const report = (rounds: readonly { readonly ours: Measured; readonly bare: Measured }[]) => {
-  const row = (name: string, pick: 'ours' | 'bare') => {
-    const of = (value: (one: Measured) => number) => median(rounds.map((round) => value(round[pick])))
-    return [name, Math.round(of((one) => one.perSecond)), of((one) => one.p50).toFixed(1), of((one) => one.p99).toFixed(1)]
-  }
-  printTable(`mqtt: QoS 1 publish → PUBACK, ${DEVICES} devices, embedded (median of ${ROUNDS} interleaved rounds of ${SECONDS} s)`, [
-    ['', 'messages/s', 'p50 ms', 'p99 ms'],
-    row('durable in the log, folded meanwhile', 'ours'),
-    row('the same broker, a subscriber that does nothing', 'bare'),
-    ['ratio', ratio(median(rounds.map(({ ours, bare }) => ours.perSecond / bare.perSecond))), '', ''],
-  ])
-}
+  })

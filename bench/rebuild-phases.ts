@@ -10,10 +10,11 @@ import { systemClock } from '../processors/adapters/system-clock.ts'
 import { build } from '../processors/engine/build.ts'
 import { verify } from '../processors/engine/verify.ts'
 import { createKeyring } from '../processors/engine/keyring.ts'
-import type { Log, NewRecord } from '../processors/engine/log.ts'
+import type { Log } from '../processors/engine/log.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { keyOf, type Stored } from '../projections/item.ts'
 import { openCodec, type Codec } from '../schemas/codec.ts'
+import { appendAll } from './append.ts'
 import { mealEvents } from './workload.ts'
 
 /** One phase of the rebuild benchmark, in a process of its own so that memory and garbage are its own. */
@@ -40,19 +41,6 @@ let anonymousMb = 0
 const sampleMemory = () => {
   const [, kilobytes = '0'] = /RssAnon:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   anonymousMb = Math.max(anonymousMb, Math.round(Number(kilobytes) / 1024))
-}
-
-const fill = async (log: Log) => {
-  let batch: NewRecord[] = []
-  for (const event of mealEvents({ events, users: 1_000 })) {
-    const keys = codec.keysFor?.([event])
-    if (keys !== undefined) await keys
-    batch.push({ key: event.meta.key, value: codec.encode(event) })
-    if (batch.length < 4_096) continue
-    await log.append(batch)
-    batch = []
-  }
-  if (batch.length > 0) await log.append(batch)
 }
 
 const decodeAll = async (log: Log) => {
@@ -126,7 +114,7 @@ const run = async (): Promise<PhaseResult> => {
   const began = performance.now()
   let items = 0
   let untimed = 0
-  if (phase === 'fill') await fill(log)
+  if (phase === 'fill') await appendAll(log, codec, mealEvents({ events, users: 1_000 }), 4_096)
   else if (phase === 'rebuild') await rebuildAll(log)
   else if (phase === 'verify') items = await verifyAll(log)
   else if (phase === 'decode') await decodeAll(log)

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { inFolder } from './folder.ts'
 import type { PhaseResult } from './rebuild-phases.ts'
 import { median, perSecond, printTable, ratio } from './table.ts'
 
@@ -35,10 +35,9 @@ interface Round {
   readonly decode: PhaseResult
 }
 
-const measure = async (events: number, kind: Filled['kind']): Promise<readonly Round[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const filled = { folder, events, kind }
-  try {
+const measure = (events: number, kind: Filled['kind']): Promise<readonly Round[]> =>
+  inFolder(async (folder) => {
+    const filled = { folder, events, kind }
     await runPhase('fill', filled)
     const rounds: Round[] = []
     for (let round = 0; round < roundsOf(events); round += 1) {
@@ -49,10 +48,7 @@ const measure = async (events: number, kind: Filled['kind']): Promise<readonly R
       rounds.push({ rebuild, verify, sameIo, decode: await runPhase('decode', filled) })
     }
     return rounds
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 /**
  * The whole meals rebuild beside the same I/O without us, interleaved; medians. Other sizes: `bench rebuild 200000`. `--sealed`: what is

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { duckdbSeries } from '../processors/adapters/duckdb/series.ts'
 import { dynamoStores } from '../processors/adapters/dynamodb/store.ts'
@@ -8,7 +6,7 @@ import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../processors/adapters/lmdb/store.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import { timestreamSeries } from '../processors/adapters/timestream/series.ts'
-import type { Log, Logs } from '../processors/engine/log.ts'
+import type { Logs } from '../processors/engine/log.ts'
 import { startProcessor } from '../processors/engine/processor.ts'
 import type { Series, SeriesStores } from '../processors/engine/series.ts'
 import type { Stores } from '../processors/engine/store.ts'
@@ -16,9 +14,9 @@ import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
 import { kegReadings } from '../projections/scales/series.ts'
 import { openCodec } from '../schemas/codec.ts'
-import type { Event } from '../schemas/event.ts'
+import { appendAll } from './append.ts'
+import { inFolder } from './folder.ts'
 import { openings, readings, type Bars } from './readings.ts'
-import { unitsTable } from './scales-units.ts'
 import { startServices } from './services.ts'
 import { perSecond, printTable } from './table.ts'
 
@@ -41,17 +39,6 @@ interface Measured {
   readonly records: number
 }
 
-const appendAll = async (log: Log, events: Iterable<Event>): Promise<void> => {
-  let batch: { key: string; value: Uint8Array }[] = []
-  for (const event of events) {
-    batch.push({ key: event.meta.key, value: codec.encode(event) })
-    if (batch.length < BATCH) continue
-    await log.append(batch)
-    batch = []
-  }
-  if (batch.length > 0) await log.append(batch)
-}
-
 /** Appended while both folds follow; it ends when the state and the series have the last of them. */
 const endToEnd = async ({ logs, stores, series }: Places, bars: Bars): Promise<Measured> => {
   const log = await logs.open(scales.topic)
@@ -61,13 +48,13 @@ const endToEnd = async ({ logs, stores, series }: Places, bars: Bars): Promise<M
     records += written.filter(({ measure }) => measure === 'reading').length
     return points.write(written)
   } }
-  await appendAll(log, openings(bars))
+  await appendAll(log, codec, openings(bars), BATCH)
   const parts = { generation: 1, log, codec, clock: systemClock }
   const state = await startProcessor({ ...parts, domain: scales, store: await stores.create(scales.table, 1) })
   const charts = await startProcessor({ ...parts, domain: scalesSeries, store: await stores.create(scalesSeries.table, 1), series: counted })
   await Promise.all([state.caughtUp(), charts.caughtUp()])
   const [began, cpu] = [performance.now(), process.cpuUsage()]
-  await appendAll(log, readings(bars))
+  await appendAll(log, codec, readings(bars), BATCH)
   const appended = performance.now() - began
   await Promise.all([state.caughtUp(), charts.caughtUp()])
   const seconds = (performance.now() - began) / 1000
@@ -78,17 +65,16 @@ const endToEnd = async ({ logs, stores, series }: Places, bars: Bars): Promise<M
   return { readings: bars.readings, appended: appended / 1000, seconds, cpu: (used.user + used.system) / 1e6, records }
 }
 
-const embedded = async (bars: Bars): Promise<Measured> => {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-bench-'))
-  const places = { logs: lmdbLogs({ folder: join(folder, 'log') }), stores: lmdbStores({ folder: join(folder, 'tables') }), series: duckdbSeries({ folder: join(folder, 'series') }) }
-  try {
-    return await endToEnd(places, bars)
-  } finally {
-    await places.stores.close()
-    await places.logs.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+const embedded = (bars: Bars): Promise<Measured> =>
+  inFolder(async (folder) => {
+    const places = { logs: lmdbLogs({ folder: join(folder, 'log') }), stores: lmdbStores({ folder: join(folder, 'tables') }), series: duckdbSeries({ folder: join(folder, 'series') }) }
+    try {
+      return await endToEnd(places, bars)
+    } finally {
+      await places.stores.close()
+      await places.logs.close()
+    }
+  })
 
 const onServices = async (bars: Bars): Promise<Measured> => {
   const services = await startServices()
@@ -109,14 +95,13 @@ const onServices = async (bars: Bars): Promise<Measured> => {
   }
 }
 
-/** Readings end to end, what they cost beside the source document's writes, and records a reading. `--embedded` leaves out the services; another number of readings: `bench scales 5000`. */
+/** Readings per second end to end, and series records per reading. `--embedded` leaves out the services. Another number of readings: `bench scales 5000`. */
 export const scalesBench = async (rest: readonly string[] = []): Promise<void> => {
   const count = Number(rest.find((word) => /^\d+$/.test(word)) ?? 50_000)
   const bars = (readingCount: number): Bars => {
     const [locations, taps, everyMs] = [20, 10, MINUTE]
     return { locations, taps, readings: readingCount, everyMs, from: Date.now() - (Math.ceil(readingCount / (locations * taps)) + 1) * everyMs }
   }
-  await unitsTable()
   const rows = [row('embedded (LMDB, DuckDB)', await embedded(bars(count)))]
   if (!rest.includes('--embedded')) rows.push(row('Kafka + DynamoDB Local + timestream-local', await onServices(bars(Math.ceil(count / 10)))))
   printTable('scales: readings of 200 taps at 20 locations, appended, attributed, folded, in the state and in the series', [

@@ -1,12 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const program = fileURLToPath(new URL('../../bin/tributary.js', import.meta.url))
-const bare = fileURLToPath(new URL('./bare-server.js', import.meta.url))
-const bareBroker = fileURLToPath(new URL('./bare-broker.js', import.meta.url))
 
 export interface Server {
   readonly url: string
@@ -30,15 +29,9 @@ const stopping = (child: ChildProcess) => async () => {
   await once(child, 'exit')
 }
 
-export const startBare = async (path: string): Promise<Server> => {
-  const child = spawn(process.execPath, [bare, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { url, stop: stopping(child) }
-}
-
-/** The same broker as the program's, with a subscriber that does nothing. */
-export const startBareBroker = async (): Promise<Server> => {
-  const child = spawn(process.execPath, [bareBroker], { stdio: ['ignore', 'pipe', 'inherit'] })
+/** Starts a script of this folder that prints its address. */
+export const startBare = async (script: 'bare-server' | 'bare-broker', ...args: readonly string[]): Promise<Server> => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${script}.js`, import.meta.url)), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
   return { url, mqtt: url, stop: stopping(child) }
 }
@@ -57,10 +50,9 @@ export const startTributary = async (env: Readonly<Record<string, string>>): Pro
   }
 }
 
-export const makeToken = async (env: Readonly<Record<string, string>>, user: string, domain = 'meals'): Promise<string> => {
-  const child = spawn(process.execPath, [program, 'token', 'create', '--user', user, '--domain', domain, '--json'], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
-  let text = ''
-  child.stdout.on('data', (part: Buffer) => (text += part.toString()))
-  await once(child, 'close')
-  return (JSON.parse(text) as { token: string }).token
-}
+/** Runs a command of the built program, and returns its standard output. */
+export const runTributary = async (env: Readonly<Record<string, string>>, args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [program, ...args], { env: { ...process.env, ...env } })).stdout
+
+export const makeToken = async (env: Readonly<Record<string, string>>, user: string, domain = 'meals'): Promise<string> =>
+  (JSON.parse(await runTributary(env, ['token', 'create', '--user', user, '--domain', domain, '--json'])) as { token: string }).token

@@ -178,7 +178,7 @@ const proving = (program: Command, run: Run): void => {
     .action(run(async () => (await import('./commands/simulate.ts')).simulate))
   program.command('completion').addArgument(new Argument('<shell>').choices(SHELLS)).description('print a script that completes commands, options and domains in your shell')
     .action((shell: Shell) => run(async () => (await import('./commands/completion.ts')).completion)({ shell, program }))
-  program.command('bench').argument('<name>').argument('[options...]').description('rebuild, ingest, fresh, flip, kafka, writes, scales, expenses, history, mqtt, live: ratios measured in one run')
+  program.command('bench').argument('<name>').argument('[options...]').description('run a benchmark, such as rebuild, from a clone of the repository (npm run bench NAME)')
     .allowUnknownOption()
     .action((name: string, rest: readonly string[], options: object) => run(async () => (await import('./commands/bench.ts')).bench)({ name, rest, ...options }))
 }
