@@ -16,8 +16,10 @@ const close = (counts, code) => {
   process.exit(code === 0 && counts.failed > 0 ? 1 : code)
 }
 
+const hasJava = answers('java', ['-version']) && answers('mvn', ['-version'])
+const hasContainers = answers('docker', ['info'])
 const lacks = [
-  [answers('java', ['-version']) && answers('mvn', ['-version']),
+  [hasJava,
     'Java 17 and Maven are not here: tests on real Kafka and DynamoDB Local need them or a container engine. Debian: apt-get install openjdk-17-jre-headless maven'],
   [['mosquitto', '/usr/sbin/mosquitto'].some((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined),
     'Mosquitto is not here: tests on a real MQTT broker need it. Debian: apt-get install mosquitto'],
@@ -27,7 +29,7 @@ const lacks = [
     'gcc is not here: the tests that observe the disk compile their observer with it. Debian: apt-get install gcc libc6-dev'],
   [['bash', 'zsh', 'fish'].every((shell) => answers(shell, ['--version'])),
     'bash, zsh or fish is not here: the tests of shell completion run each of them. Debian: apt-get install bash zsh fish'],
-  [answers('docker', ['info']),
+  [hasContainers,
     'No container engine answers: tests of docker-compose.yml and of the container providers need one. See https://docs.docker.com/engine/install'],
 ].filter(([there]) => !there).map(([, how]) => how)
 for (const how of lacks) console.log(`SKIPPED HERE: ${how}`)
@@ -41,7 +43,7 @@ const vitest = (args) => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
   const report = join(folder, 'report.json')
   const unhandled = join(folder, 'unhandled')
-  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--reporter=./test/unhandled.mjs', ...args], { TRIBUTARY_TEST_UNHANDLED: unhandled })
+  const code = node([bin(['vitest', 'vitest.mjs']), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, '--reporter=./test/unhandled.mjs', ...args], { TRIBUTARY_TEST_UNHANDLED: unhandled, ...(!hasJava && !hasContainers && { TRIBUTARY_TEST_WITHOUT_SERVICES: '1' }) })
   try {
     return { code, files: JSON.parse(readFileSync(report, 'utf8')).testResults, unhandled: Number(readFileSync(unhandled, 'utf8')) }
   } catch {

@@ -12,7 +12,7 @@ import { createDisk } from './power-loss.ts'
 import { folderOf, type Ack } from './promises.ts'
 import { readTrace, type Step } from './trace.ts'
 
-const FROM_SOURCE = join(import.meta.dirname, '..', 'processors', 'adapters', 'lmdb', 'from-source.mjs')
+const FROM_SOURCE = join(import.meta.dirname, '..', 'from-source.mjs')
 /** How often a planted mistake may go unnoticed before its test fails. */
 const TRIES = 10
 const ROUNDS = 30

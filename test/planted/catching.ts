@@ -12,7 +12,7 @@ interface Ran {
 }
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const FROM_SOURCE = join(ROOT, 'test', 'processors', 'adapters', 'lmdb', 'from-source.mjs')
+const FROM_SOURCE = join(ROOT, 'test', 'from-source.mjs')
 const MINUTES = 60_000
 
 const runAll = async (mistakes: Mistakes): Promise<readonly Ran[]> => {

@@ -1,6 +1,7 @@
 import type { Mistakes } from './mistake.ts'
 
 const ADAPTER_TESTS = 'test/processors/adapters'
+const SERVICE_TESTS = 'test/services'
 
 /** Mistakes in how records are appended: the tests stand in for the brokers. */
 export const KAFKA_APPEND: Mistakes = {
@@ -56,41 +57,41 @@ export const KAFKA: Mistakes = {
   },
   'a range does not end where it was asked to': {
     file: 'processors/adapters/kafka/read.ts', find: 'records.filter(({ offset }) => offset < end)', replace: 'records',
-    by: `${ADAPTER_TESTS}/kafka/contract.test.ts`, test: 'a range begins at `from` and ends before `to`',
+    by: `${SERVICE_TESTS}/kafka/contract.test.ts`, test: 'a range begins at `from` and ends before `to`',
   },
 }
 
 export const DYNAMODB: Mistakes = {
   'an answer that was lost is taken for a conflict': {
     file: 'processors/adapters/dynamodb/commit.ts', find: 'isApplied([write], current)', replace: 'false',
-    by: `${ADAPTER_TESTS}/dynamodb/faults.test.ts`, test: 'a single put that was applied though its answer was lost is found by its own retry',
+    by: `${SERVICE_TESTS}/dynamodb/faults.test.ts`, test: 'a single put that was applied though its answer was lost is found by its own retry',
   },
   'a transaction whose answer was lost is taken for a conflict': {
     file: 'processors/adapters/dynamodb/commit.ts', find: 'isApplied(chunk, current)', replace: 'false',
-    by: `${ADAPTER_TESTS}/dynamodb/faults.test.ts`, test: 'is found by its own retry, its token forgotten',
+    by: `${SERVICE_TESTS}/dynamodb/faults.test.ts`, test: 'is found by its own retry, its token forgotten',
   },
   'keys that the service left unprocessed are dropped': {
     file: 'processors/adapters/dynamodb/load.ts', find: 'left = answer.UnprocessedKeys?.[name]?.Keys ?? []', replace: 'left = []',
-    by: `${ADAPTER_TESTS}/dynamodb/faults.test.ts`, test: 'keys left unprocessed are asked for again',
+    by: `${SERVICE_TESTS}/dynamodb/faults.test.ts`, test: 'keys left unprocessed are asked for again',
   },
   'items that the service left unprocessed are dropped': {
     file: 'processors/adapters/dynamodb/bulk.ts', find: 'left = UnprocessedItems?.[name] ?? []', replace: 'left = []',
-    by: `${ADAPTER_TESTS}/dynamodb/faults.test.ts`, test: 'items left unprocessed are written again',
+    by: `${SERVICE_TESTS}/dynamodb/faults.test.ts`, test: 'items left unprocessed are written again',
   },
   'items are loaded without strong consistency': {
     file: 'processors/adapters/dynamodb/load.ts', find: 'Keys: left, ConsistentRead: true', replace: 'Keys: left, ConsistentRead: false',
-    by: `${ADAPTER_TESTS}/dynamodb/faults.test.ts`, test: 'every read of items by key is strongly consistent',
+    by: `${SERVICE_TESTS}/dynamodb/faults.test.ts`, test: 'every read of items by key is strongly consistent',
   },
   'a page ends early because items in it have expired': {
     file: 'processors/adapters/dynamodb/query.ts', find: 'if (start === undefined || found.length > asked.limit) break', replace: 'break',
-    by: `${ADAPTER_TESTS}/dynamodb/contract.test.ts`, test: 'hide expired items and still fill the page',
+    by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`, test: 'hide expired items and still fill the page',
   },
   'the checkpoint is written although a span failed': {
     file: 'processors/adapters/dynamodb/store.ts', find: "checkpoint !== undefined && outcomes.every(({ applied }) => applied === 'all')", replace: 'checkpoint !== undefined',
-    by: `${ADAPTER_TESTS}/dynamodb/contract.test.ts`, test: 'stay where they were when any span failed',
+    by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`, test: 'stay where they were when any span failed',
   },
   'large whole numbers are rounded': {
     file: 'processors/adapters/dynamodb/codec.ts', find: '(wholeOf(text) ?? value)', replace: 'value',
-    by: `${ADAPTER_TESTS}/dynamodb/contract.test.ts`, test: 'every value comes back as it went in',
+    by: `${SERVICE_TESTS}/dynamodb/contract.test.ts`, test: 'every value comes back as it went in',
   },
 }

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
-import { dynamoStores, type DynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
+import { describe, expect, test } from 'vitest'
 import { keyOf, type Item } from '../../../projections/item.ts'
 import { participants } from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
-import { expensesTable } from '../../../projections/expenses/table.ts'
-import { describeWith } from '../../services/available.ts'
-import { dynamodbAvailable, sharedDynamoDb } from '../../services/dynamodb.ts'
 import { as } from '../memory-edge.ts'
 import { inviteBy, openExpenses } from './circle.ts'
 
@@ -87,29 +82,5 @@ describe('the table reads as the source document has it', () => {
     const { edge, groupId } = await openExample()
     const kinds = new Set([...edge.items.values()].filter(({ PK }) => PK === `GROUP#${groupId}`).map(({ SK }) => SK.slice(0, SK.indexOf('#') + 1) || SK))
     expect([...kinds].sort()).toEqual(['BALANCE#', 'EXPENSE#', 'INVITATIONS', 'LOG#', 'METADATA', 'OWED#', 'PART#', 'RECEIVED#', 'ROSTER', 'SETTLE#', 'SETTLEMENT#', 'TX#', 'USER#'])
-  })
-})
-
-describeWith('the table on DynamoDB Local', dynamodbAvailable(), () => {
-  let endpoint: string
-  let stores: DynamoStores
-  beforeAll(async () => {
-    endpoint = (await sharedDynamoDb()).endpoint
-    stores = dynamoStores({ endpoint })
-  })
-  afterAll(() => stores?.close())
-
-  test('E1: FractiTable is paid by the request, keyed by PK and SK, with three indexes that project all', async () => {
-    expect(expensesTable.name).toBe('FractiTable')
-    const name = `${expensesTable.name}-${process.pid}`
-    await stores.create({ ...expensesTable, name }, 1)
-    const client = connect({ endpoint })
-    const { Table } = await client.describeTable({ TableName: name })
-    client.destroy()
-    const keyed = (pk: string, sk: string) => [{ AttributeName: pk, KeyType: 'HASH' }, { AttributeName: sk, KeyType: 'RANGE' }]
-    expect(Table).toMatchObject({ BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' }, KeySchema: keyed('PK', 'SK') })
-    expect(Table?.AttributeDefinitions?.map(({ AttributeName, AttributeType }) => `${AttributeName} ${AttributeType}`).sort()).toEqual(['PK', 'SK', 'GSI1PK', 'GSI1SK', 'GSI2PK', 'GSI2SK', 'GSI3PK', 'GSI3SK'].map((each) => `${each} S`).sort())
-    const indexes = Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }))
-    expect(indexes?.sort((a, b) => String(a.IndexName).localeCompare(String(b.IndexName)))).toEqual([1, 2, 3].map((n) => ({ IndexName: `GSI${n}`, KeySchema: keyed(`GSI${n}PK`, `GSI${n}SK`), Projection: { ProjectionType: 'ALL' } })))
   })
 })

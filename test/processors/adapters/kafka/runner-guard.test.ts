@@ -6,10 +6,11 @@ import { guardRunner } from '../../../../processors/adapters/kafka/runner-guard.
 
 const LIMIT_MS = 60_000
 const script = join(import.meta.dirname, 'stopped-runner.mjs')
+const fromSource = join(import.meta.dirname, '../../../from-source.mjs')
 
 /** Runs the script in a process of its own, because a spinning process answers nothing, not even its own timers. */
 const outcomeOf = async (mode: 'guarded' | 'plain'): Promise<string> =>
-  (await promisify(execFile)(process.execPath, [script, mode], { timeout: LIMIT_MS, killSignal: 'SIGKILL' })).stdout
+  (await promisify(execFile)(process.execPath, ['--import', fromSource, script, mode], { timeout: LIMIT_MS, killSignal: 'SIGKILL' })).stdout
 
 describe('a consumer of kafkajs that is stopped while it rebuilds its fetchers', () => {
   test('ends with the guard', async () => expect(await outcomeOf('guarded')).toBe('ended'), LIMIT_MS * 2)

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const require = createRequire(import.meta.url)
-if (process.argv[2] === 'guarded') (await import('../../../../dist/processors/adapters/kafka/runner-guard.js')).guardRunner()
+if (process.argv[2] === 'guarded') (await import('../../../../processors/adapters/kafka/runner-guard.ts')).guardRunner()
 const Runner = require('kafkajs/src/consumer/runner.js')
 
 const SPINS = 100_000

@@ -1,29 +1,28 @@
-import type * as Fs from 'node:fs'
+import fs from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openKeyFileStore } from '../../../../processors/adapters/key-file/store.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 
-/** Whether the disk refuses to sync. */
-const disk = vi.hoisted(() => ({ fails: false }))
+const { fdatasyncSync } = fs
 
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof Fs>()
-  return {
-    ...fs,
-    fdatasyncSync: (fd: number) => {
-      if (disk.fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
-      fs.fdatasyncSync(fd)
-    },
-  }
+/** Makes the disk refuse to sync, or sync again. */
+const setSync = (sync: typeof fdatasyncSync): void => {
+  Object.assign(fs, { fdatasyncSync: sync })
+  syncBuiltinESMExports()
+}
+
+const failingDisk = (): void => setSync(() => {
+  throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
 })
 
 const opened = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-keys-'))
   onTestFinished(async () => {
-    disk.fails = false
+    setSync(fdatasyncSync)
     await rm(folder, { recursive: true })
   })
   const path = join(folder, 'people.jsonl')
@@ -32,12 +31,12 @@ const opened = async () => {
 
 const refused = async (work: Promise<unknown>): Promise<void> => {
   await expect(work).rejects.toSatisfy((error) => isFault(error, 'key-store-unavailable') && error.retriable)
-  disk.fails = false
+  setSync(fdatasyncSync)
 }
 
 test('a key that the disk refuses is not acknowledged, and can be kept later', async () => {
   const { path, store } = await opened()
-  disk.fails = true
+  failingDisk()
   await refused(store.keep(new Map([['ann', []]])))
   expect(await store.load(['ann'])).toEqual([undefined])
   await store.keep(new Map([['ann', []]]))
@@ -50,7 +49,7 @@ test('a key that the disk refuses is not acknowledged, and can be kept later', a
 
 test('a key that the disk refuses leaves nothing that the next one runs into', async () => {
   const { path, store } = await opened()
-  disk.fails = true
+  failingDisk()
   await refused(store.keep(new Map([['somebody with a long name', []], ['carl', []]])))
   await store.keep(new Map([['bob', []]]))
   const [bob] = await store.load(['bob'])

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
-import type { Log, LogRecord } from '../../../../processors/engine/log.ts'
-import type { Store } from '../../../../processors/engine/store.ts'
-import { all } from '../../../contracts/log.ts'
-import { counters, sortable } from './counting.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import type { Log, LogRecord } from '../../processors/engine/log.ts'
+import type { Store } from '../../processors/engine/store.ts'
+import { all } from '../contracts/log.ts'
+import { counters, sortable } from '../processors/adapters/lmdb/counting.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -21,7 +21,7 @@ const here = (name: string): string => join(import.meta.dirname, name)
 
 /** Lets a child append until it has acknowledged so many records, and kills it there; gives what it had acknowledged. */
 const killedAfter = async (count: number, seed: number): Promise<string[]> => {
-  const child = spawn(process.execPath, ['--import', here('from-source.mjs'), here('appender.ts'), folder, String(seed)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', here('../from-source.mjs'), here('appender.ts'), folder, String(seed)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const acknowledged: string[] = []
   for await (const line of createInterface({ input: child.stdout })) {
     acknowledged.push(line)

@@ -4,9 +4,9 @@ import { connect, type IClientOptions } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { joinBroker, type JoinOptions } from '../../../producers/mqtt/client.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { describeWith } from '../../services/available.ts'
-import { mosquittoAvailable, startMosquitto, type Mosquitto } from '../../services/mosquitto.ts'
-import { clock, connected, deviceAt, envelope, openBar, type Bar } from './bar.ts'
+import { describeWith } from '../available.ts'
+import { mosquittoAvailable, startMosquitto, type Mosquitto } from '../mosquitto.ts'
+import { clock, connected, deviceAt, envelope, openBar, type Bar } from '../../producers/mqtt/bar.ts'
 
 let serial = 0
 

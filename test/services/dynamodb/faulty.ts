@@ -11,7 +11,7 @@ import {
   type ServiceOutputTypes,
 } from '@aws-sdk/client-dynamodb'
 import { randomUUID } from 'node:crypto'
-import { connect } from '../../../../processors/adapters/dynamodb/connect.ts'
+import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
 
 /** What the next request meets instead of a plain answer. `lost`: it is applied, but its answer never comes. */
 export type Trouble = 'none' | 'starved' | 'throttled' | 'exceeded' | 'conflict' | 'broken' | 'unreachable' | 'lost'

@@ -3,12 +3,12 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { encodeBlock, encodeRecords } from '../../../../processors/adapters/lmdb/block.ts'
-import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { blockKey, openLogFiles } from '../../../../processors/adapters/lmdb/log-files.ts'
-import type { Log } from '../../../../processors/engine/log.ts'
-import { all, numbered, record } from '../../../contracts/log.ts'
-import { later, scratch } from './scratch.ts'
+import { encodeBlock, encodeRecords } from '../../processors/adapters/lmdb/block.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { blockKey, openLogFiles } from '../../processors/adapters/lmdb/log-files.ts'
+import type { Log } from '../../processors/engine/log.ts'
+import { all, numbered, record } from '../contracts/log.ts'
+import { later, scratch } from '../processors/adapters/lmdb/scratch.ts'
 
 const openLog = async (folder: string): Promise<Log> => {
   const logs = lmdbLogs({ folder })
@@ -20,7 +20,7 @@ const texts = async (log: Log): Promise<string[]> => (await all(log.read(0, 0)))
 
 /** A process that opens the log for writing and appends each text that it receives. It answers with the outcome. */
 const startWriter = async (folder: string): Promise<(text: string) => Promise<string>> => {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'second-writer.ts'), [folder], { execArgv: ['--import', join(import.meta.dirname, 'from-source.mjs')] })
+  const child: ChildProcess = fork(join(import.meta.dirname, 'second-writer.ts'), [folder], { execArgv: ['--import', join(import.meta.dirname, '..', 'from-source.mjs')] })
   later(async () => void child.kill('SIGKILL'))
   const next = async (): Promise<string> => ((await once(child, 'message')) as [string])[0]
   expect(await next()).toBe('open')

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
-import type { Log, Logs } from '../../../../processors/engine/log.ts'
-import { all, record } from '../../../contracts/log.ts'
-import { listener, text } from '../../../contracts/listener.ts'
-import { describeWith, ifLong } from '../../../services/available.ts'
-import { kafkaAvailable, startKafka, type KafkaHandle } from '../../../services/kafka.ts'
+import { kafkaLogs } from '../../../processors/adapters/kafka/logs.ts'
+import type { Log, Logs } from '../../../processors/engine/log.ts'
+import { all, record } from '../../contracts/log.ts'
+import { listener, text } from '../../contracts/listener.ts'
+import { describeWith, ifLong } from '../available.ts'
+import { kafkaAvailable, startKafka, type KafkaHandle } from '../kafka.ts'
 
 /** Three brokers, each record on three, two of them needed: what an acknowledgement must survive. */
 describeWith('Kafka when leaders move', ifLong(kafkaAvailable()), () => {

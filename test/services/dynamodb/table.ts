@@ -1,4 +1,4 @@
-import type { TableSpec } from '../../../../projections/table.ts'
+import type { TableSpec } from '../../../projections/table.ts'
 
 let made = 0
 

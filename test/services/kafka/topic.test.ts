@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel, type Admin } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
-import type { Logs } from '../../../../processors/engine/log.ts'
-import { isFault } from '../../../../schemas/fault.ts'
-import { listener, type Listener } from '../../../contracts/listener.ts'
-import { all, numbered, record } from '../../../contracts/log.ts'
-import { describeWith } from '../../../services/available.ts'
-import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
-import { committedOffsets } from '../../../services/kafka/offsets.ts'
+import { kafkaLogs } from '../../../processors/adapters/kafka/logs.ts'
+import type { Logs } from '../../../processors/engine/log.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { listener, type Listener } from '../../contracts/listener.ts'
+import { all, numbered, record } from '../../contracts/log.ts'
+import { describeWith } from '../available.ts'
+import { kafkaAvailable, sharedKafka } from '../kafka.ts'
+import { committedOffsets } from './offsets.ts'
 
 describeWith('a Kafka topic that changes under our feet', kafkaAvailable(), () => {
   let brokers: string[]

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { dynamoStores } from '../../../../processors/adapters/dynamodb/store.ts'
-import { isFault } from '../../../../schemas/fault.ts'
-import { describeWith } from '../../../services/available.ts'
-import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
-import { startProxy } from '../../../services/proxy.ts'
+import { dynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { describeWith } from '../available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
+import { startProxy } from '../proxy.ts'
 import { freshSpec } from './table.ts'
 
 const KEY = { PK: 'USER#a', SK: 'A' }

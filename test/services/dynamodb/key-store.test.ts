@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { openKeyTable, type KeyTableOptions } from '../../../../processors/adapters/dynamodb/key-store.ts'
-import { dynamoStores } from '../../../../processors/adapters/dynamodb/store.ts'
-import { localWrapping, NO_WRAPPING } from '../../../../processors/adapters/dynamodb/wrap.ts'
-import { isFault } from '../../../../schemas/fault.ts'
-import { keyStoreContract } from '../../../contracts/key-store.ts'
-import { describeWith } from '../../../services/available.ts'
-import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
+import { openKeyTable, type KeyTableOptions } from '../../../processors/adapters/dynamodb/key-store.ts'
+import { dynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
+import { localWrapping, NO_WRAPPING } from '../../../processors/adapters/dynamodb/wrap.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { keyStoreContract } from '../../contracts/key-store.ts'
+import { describeWith } from '../available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
 import { freshSpec } from './table.ts'
 
 const wrapping = localWrapping(Buffer.alloc(32, 7).toString('base64'))

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { CreateDatabaseCommand, CreateTableCommand, TimestreamWriteClient, WriteRecordsCommand } from '@aws-sdk/client-timestream-write'
 import { QueryCommand, TimestreamQueryClient } from '@aws-sdk/client-timestream-query'
 import { expect, onTestFinished, test } from 'vitest'
-import { DATABASE, TABLE, reading } from './service.ts'
+import { DATABASE, TABLE, reading } from '../timestream-local/service.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'timestream-local.js')
 

@@ -1,6 +1,6 @@
 // Run by second-writer.test.ts as a child process: appends each text that it receives, and sends back the offset or the code of the fault.
-import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { isFault } from '../../../../schemas/fault.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { isFault } from '../../schemas/fault.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const log = await lmdbLogs({ folder }).open('events')

@@ -7,10 +7,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { callHolder, holdFolder, prepareFolder } from '../../cli/folder.ts'
 import { listenIn } from '../../cli/unix-socket.ts'
 import { takeFileLock } from '../../processors/adapters/duckdb/lock.ts'
-import { freshFolder } from '../e2e/program.ts'
+import { freshFolder } from './program.ts'
 
 const code = (of: string) => expect.objectContaining({ code: of })
-const fromSource = join(import.meta.dirname, '../processors/adapters/lmdb/from-source.mjs')
+const fromSource = join(import.meta.dirname, '../from-source.mjs')
 
 interface Holder {
   /** Lets the process try to hold the folder. Resolves to `held` or the code of the fault. */

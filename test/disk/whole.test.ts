@@ -6,11 +6,11 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openEnvironment } from '../../../../processors/adapters/lmdb/environment.ts'
-import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
-import { requireWhole } from '../../../../processors/adapters/lmdb/whole.ts'
-import { connectionKey, connectionsTable } from '../../../../producers/live/connections.ts'
-import { counters } from './counting.ts'
+import { openEnvironment } from '../../processors/adapters/lmdb/environment.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { requireWhole } from '../../processors/adapters/lmdb/whole.ts'
+import { connectionKey, connectionsTable } from '../../producers/live/connections.ts'
+import { counters } from '../processors/adapters/lmdb/counting.ts'
 
 const PAGE_BYTES = 4096
 
@@ -190,7 +190,7 @@ describe('a healthy file that is shorter than its pages go', { timeout: 120_000 
 
 /** Lets a child process write, and stops or kills it. */
 const churn = async (folder: string, seed: number, end: string): Promise<void> => {
-  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, 'from-source.mjs'), join(import.meta.dirname, 'churn.ts'), folder, String(seed), '8'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', join(import.meta.dirname, '..', 'from-source.mjs'), join(import.meta.dirname, 'churn.ts'), folder, String(seed), '8'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
   for await (const line of createInterface({ input: child.stdout })) if (end === 'kill' && Number(line) === 1 + seed) child.kill('SIGKILL')
   expect(await closed).toBe(end === 'kill' ? null : 0)

@@ -1,8 +1,8 @@
-import { dynamoReadings } from '../../../../processors/adapters/dynamodb/readings.ts'
-import { DAY_MS, seriesContract } from '../../../contracts/series.ts'
-import { questionsContract } from '../../../contracts/series-questions.ts'
-import { describeWith } from '../../../services/available.ts'
-import { dynamodbAvailable, sharedDynamoDb } from '../../../services/dynamodb.ts'
+import { dynamoReadings } from '../../../processors/adapters/dynamodb/readings.ts'
+import { DAY_MS, seriesContract } from '../../contracts/series.ts'
+import { questionsContract } from '../../contracts/series-questions.ts'
+import { describeWith } from '../available.ts'
+import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
 
 const open = async () => {
   const { endpoint } = await sharedDynamoDb()

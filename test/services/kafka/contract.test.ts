@@ -1,8 +1,8 @@
 import { Kafka, logLevel } from 'kafkajs'
-import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
-import { logContract } from '../../../contracts/log.ts'
-import { describeWith } from '../../../services/available.ts'
-import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
+import { kafkaLogs } from '../../../processors/adapters/kafka/logs.ts'
+import { logContract } from '../../contracts/log.ts'
+import { describeWith } from '../available.ts'
+import { kafkaAvailable, sharedKafka } from '../kafka.ts'
 
 describeWith('Kafka', kafkaAvailable(), () => {
   logContract('Kafka', async () => {

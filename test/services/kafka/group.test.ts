@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kafkaLogs } from '../../../../processors/adapters/kafka/logs.ts'
-import type { Lease, Log, Logs } from '../../../../processors/engine/log.ts'
-import { listener } from '../../../contracts/listener.ts'
-import { numbered, record } from '../../../contracts/log.ts'
-import { describeWith } from '../../../services/available.ts'
-import { kafkaAvailable, sharedKafka } from '../../../services/kafka.ts'
-import { committedOffsets } from '../../../services/kafka/offsets.ts'
+import { kafkaLogs } from '../../../processors/adapters/kafka/logs.ts'
+import type { Lease, Log, Logs } from '../../../processors/engine/log.ts'
+import { listener } from '../../contracts/listener.ts'
+import { numbered, record } from '../../contracts/log.ts'
+import { describeWith } from '../available.ts'
+import { kafkaAvailable, sharedKafka } from '../kafka.ts'
+import { committedOffsets } from './offsets.ts'
 
 describeWith('membership of a Kafka group', kafkaAvailable(), () => {
   let logs: Logs

@@ -1,8 +1,8 @@
 // Run by durability.test.ts as a child: appends, folds what it appended into a store, and prints what was acknowledged, until it is killed.
-import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
-import { seeded } from '../../../seeded.ts'
-import { counters, fold } from './counting.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { seeded } from '../seeded.ts'
+import { counters, fold } from '../processors/adapters/lmdb/counting.ts'
 
 const [folder = '', seed = '1'] = process.argv.slice(2)
 const random = seeded(Number(seed))

@@ -1,11 +1,11 @@
 // Run by whole.test.ts as a child process: writes to and deletes from every kind of environment, at random from a seed. Prints a line after each round.
 // Ends when it is killed, or after the last round.
-import { lmdbLogs } from '../../../../processors/adapters/lmdb/log.ts'
-import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
-import { CONTROL_TABLE, LEDGER_TABLE } from '../../../../processors/engine/control.ts'
-import { connectionsTable } from '../../../../producers/live/connections.ts'
-import { seeded } from '../../../seeded.ts'
-import { counters } from './counting.ts'
+import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
+import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { CONTROL_TABLE, LEDGER_TABLE } from '../../processors/engine/control.ts'
+import { connectionsTable } from '../../producers/live/connections.ts'
+import { seeded } from '../seeded.ts'
+import { counters } from '../processors/adapters/lmdb/counting.ts'
 
 const [folder = '', seed = '1', rounds = '10'] = process.argv.slice(2)
 const random = seeded(Number(seed))
