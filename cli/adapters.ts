@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Units } from '../processors/adapters/dynamodb/units.ts'
 import type { BuildTarget } from '../processors/engine/build-target.ts'
+import type { LmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import type { LmdbStores, LmdbStoresOptions } from '../processors/adapters/lmdb/store.ts'
 import { keysGone, type Founding, type KeyStore } from '../processors/engine/key-store.ts'
 import type { Logs } from '../processors/engine/log.ts'
@@ -26,7 +27,7 @@ export interface Scratch {
 
 /** The ports as this configuration wants them. */
 export interface Adapters {
-  readonly logs: Logs
+  readonly logs: Logs & Partial<LmdbLogs>
   readonly stores: Stores
   readonly series: SeriesStores
   /** A local store to fold into, thrown away afterwards: empty, or as `fill` left it in its folder. */
@@ -95,7 +96,7 @@ export const openTables = async (folder: string, options: Omit<LmdbStoresOptions
 }
 
 /** `read`: beside the process that writes. */
-export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Promise<Logs> => {
+export const openEmbeddedLogs = async (data: string, mode: 'write' | 'read'): Promise<LmdbLogs> => {
   const { lmdbLogs } = await import('../processors/adapters/lmdb/log.ts')
   return lmdbLogs({ folder: join(data, 'log'), readOnly: mode === 'read' })
 }

@@ -8,11 +8,12 @@ import type { Key, Stored } from '../projections/item.ts'
 import type { Point } from '../projections/series.ts'
 import type { Page } from '../projections/table.ts'
 import type { Domain } from '../projections/projection.ts'
-import { Fault } from '../schemas/fault.ts'
+import { Fault, isFault } from '../schemas/fault.ts'
 import { makeScratch, openEmbeddedLogs, openTables } from './adapters.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import type { Config } from './config.ts'
 import { callHolder } from './folder.ts'
+import { OPENING_MS } from './operations/beside.ts'
 import type { ControlCall, ControlVerb } from './operations/beside.ts'
 import type { OperationName } from './operations.ts'
 import { codecBeside } from './sealing.ts'
@@ -30,7 +31,7 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   }
   const quiet = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
   const ask = async (name: OperationName, args: unknown): Promise<unknown> => askOver(await socket())(name, args, quiet)
-  const { log: opened, close } = await openLog(config, domain, ask)
+  const { log: opened, close } = await openLog(config, domain, { ask, socket })
   const log = withMarks(opened, async () => (await ask('marks', { domain: domain.name })) as readonly Mark[])
   const load = (generation: number) => async (keys: readonly Key[]): Promise<readonly (Stored | undefined)[]> =>
     ((await ask('store-load', { domain: domain.name, generation, keys })) as readonly (Stored | null)[]).map((item) => item ?? undefined)
@@ -73,15 +74,47 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   }
 }
 
-const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, ask: (name: OperationName, args: unknown) => Promise<unknown>) => {
+interface Asked {
+  readonly ask: (name: OperationName, args: unknown) => Promise<unknown>
+  readonly socket: () => Promise<Socket>
+}
+
+const openLog = async ({ data, kafka }: Config, { name, topic }: Domain, { ask, socket }: Asked) => {
   if (kafka !== undefined) throw new Fault('beside-unsupported', 'Beside a running server this works only with both log and items embedded, or with both as services. Stop the server first.')
   const logs = await openEmbeddedLogs(data, 'read')
-  const opened = await logs.open(topic)
+  const opened = await whileQuiet(socket, () => logs.open(topic))
   const log: Log = {
     ...opened,
     followed: async (group) => (await ask('followed', { domain: name, group })) as boolean,
   }
   return { log, close: () => logs.close() }
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Opens the log while the server writes nothing to it. Opening an environment makes LMDB store the number of the last transaction, as it is in the file,
+ * in the memory that all processes share. If the server commits in between, its commit disappears: readers miss it, and the server's next commit replaces it.
+ */
+const whileQuiet = async <T>(socket: Asked['socket'], open: () => Promise<T>): Promise<T> => {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const opening = new AbortController()
+    const asked = performance.now()
+    let opened: Promise<T> | undefined
+    const row = (): void => {
+      if (performance.now() - asked < OPENING_MS) opened = open()
+      // Awaited below, after the connection is closed. Until then a failure must not count as unhandled.
+      opened?.catch(() => undefined)
+      opening.abort()
+    }
+    await askOver(await socket())('log-quiet', {}, { row, progress: () => undefined, signal: opening.signal }).catch((error: unknown) => {
+      // A server of an earlier release.
+      if (isFault(error, 'operation-unknown')) opened = open()
+      else throw error
+    })
+    if (opened !== undefined) return opened
+  }
+  throw new Fault('log-unavailable', `The running server did not answer within ${OPENING_MS / 1000} s, ${ATTEMPTS} times. Try again when it has less to do.`, { retriable: true })
 }
 
 /** The control table of the server, verb by verb. */

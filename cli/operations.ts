@@ -1,7 +1,7 @@
 import { Fault } from '../schemas/fault.ts'
 import { appendEvent } from './operations/append.ts'
 import { backUp } from './operations/backup.ts'
-import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, scanStore } from './operations/beside.ts'
+import { callControl, checkpointsOf, foldsOf, isFollowed, listSeries, loadStore, marksOf, queryStore, quietLog, scanStore } from './operations/beside.ts'
 import { readEvents } from './operations/events.ts'
 import { exportKey } from './operations/export.ts'
 import { dropOne, listGenerations } from './operations/generations.ts'
@@ -36,6 +36,7 @@ const OPERATIONS = {
   'forget': forgetPerson as Operation<unknown>,
   'backup': backUp as Operation<unknown>,
   'where': (runtime) => Promise.resolve({ http: runtime.where.http ?? null, admin: runtime.where.admin ?? null, mqtt: runtime.where.mqtt ?? null }),
+  'log-quiet': quietLog,
   'marks': marksOf as Operation<unknown>,
   'control': callControl as Operation<unknown>,
   'folds': foldsOf as Operation<unknown>,

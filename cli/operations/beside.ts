@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Control } from '../../processors/engine/control.ts'
 import type { Key } from '../../projections/item.ts'
 import type { Query } from '../../projections/table.ts'
@@ -42,6 +43,21 @@ export const queryStore: Operation<OfGeneration & { readonly query: Query }> = a
 export const checkpointsOf: Operation<OfGeneration> = async (runtime, { domain, generation }) => {
   const { store } = await runtime.pipeline(domain).generation(generation)
   return store.checkpoints()
+}
+
+/** For how long the log is quiet at most. A command that opens the log hangs up when it has done so, after a few milliseconds. */
+const QUIET_MS = 10_000
+/** A command opens the log only within this time after its request: it is then certain that the log is still quiet. */
+export const OPENING_MS = QUIET_MS / 2
+
+/** Reports a row when the log is quiet. The log stays quiet until the command hangs up. */
+export const quietLog: Operation<unknown> = async ({ adapters: { logs } }, _, says) => {
+  const untilOpened = async (): Promise<void> => {
+    if (says.signal.aborted) return
+    await says.row(null)
+    await delay(QUIET_MS, undefined, { signal: says.signal }).catch(() => undefined)
+  }
+  await (logs.whileQuiet ?? ((work) => work()))(untilOpened)
 }
 
 export const marksOf: Operation<{ readonly domain: string }> = (runtime, { domain }) => runtime.pipeline(domain).marks.of(domain)

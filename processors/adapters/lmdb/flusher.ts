@@ -27,6 +27,7 @@ export const createFlusher = (parts: FlusherParts) => {
   const tails = createTails(parts.files)
   const pause = createPause()
   const step = createStep({ parts, queue, tails })
+  const alone = createTurns()
   let running: Promise<void> | undefined
 
   const run = async (): Promise<void> => {
@@ -36,7 +37,7 @@ export const createFlusher = (parts: FlusherParts) => {
       while (!queue.isEmpty()) {
         const taken = queue.take()
         if (taken.length === 0) await pause.wait()
-        else await step(taken)
+        else await alone(() => step(taken))
       }
     } finally {
       // No await between the check of the queue and this line: a later append starts a new run.
@@ -48,8 +49,7 @@ export const createFlusher = (parts: FlusherParts) => {
     return running ??= run()
   }
   return {
-    high: tails.high,
-    latest: tails.latest,
+    high: tails.high, latest: tails.latest, alone,
     append: (topic: number, records: readonly Incoming[], sizes: readonly number[]): Promise<readonly Position[]> =>
       new Promise((resolve, reject) => {
         queue.add({ topic, records, sizes, resolve, reject })
@@ -95,6 +95,16 @@ const createStep = ({ parts, queue, tails }: StepParts) => {
 }
 
 export type Flusher = ReturnType<typeof createFlusher>
+
+/** Runs each work after the previous one has settled: a flush, or work during which no flush may write. */
+const createTurns = () => {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+}
 
 /** Subscribers that stop while an append waits for them are noticed after this time. */
 const LOOK_MS = 200

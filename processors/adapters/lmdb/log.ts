@@ -14,12 +14,17 @@ export interface LmdbLogsOptions {
   readonly readOnly?: boolean
 }
 
+export interface LmdbLogs extends Logs {
+  /** Runs `work` while nothing is written to the log: appends wait. Another process may open the log only then. */
+  whileQuiet<T>(work: () => Promise<T>): Promise<T>
+}
+
 /** Kafka's usual bound, so that what works embedded works there. */
 const MAX_RECORD_BYTES = 1024 * 1024
 const MAX_KEY_BYTES = 1024
 
 /** The embedded log: all topics in one LMDB environment in `folder`, one partition each. */
-export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsOptions): Logs => {
+export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsOptions): LmdbLogs => {
   let files: LogFiles | undefined
   let closing: Promise<void> | undefined
   let reopening = false
@@ -55,6 +60,7 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       return known.log
     },
     copy: target => copies.add(open().root.backup(target, false)),
+    whileQuiet: flusher.alone,
     close: () => closing ??= (async () => {
       await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
       await flusher.drained()
