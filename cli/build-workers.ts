@@ -46,7 +46,10 @@ const NURSERY_MB = 48
 /** As many workers as there are cores, where that is worth it. */
 export const workersFor = (events: number): number => (events < WORTH_SHARING ? 1 : Math.min(availableParallelism(), MOST_WORKERS))
 
-/** Builds an embedded generation with several workers, each folding its share of the keys. */
+/**
+ * Builds an embedded generation with several workers, each folding its share of the keys. If one of them fails, the others are stopped. Settles when none of
+ * them writes any more: the next build of the generation may begin then.
+ */
 export const buildShared = async (place: Place, domain: Domain, work: BuildWork & { readonly workers: number }): Promise<Built> => {
   const { generation, ends, owed, workers, workingSet, writesPerSecond } = work
   const marks = (await work.log.marks?.()) ?? []
@@ -59,7 +62,7 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
     ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
   }
   const shares = done.map((_, index) => ({ ...common, index }))
-  const built = await Promise.all(shares.map((share) => runShare(share, work, (events) => {
+  const built = await runAll(work.signal, shares.map((share) => (signal) => runShare(share, signal, (events) => {
     done[share.index] = events
     // Every worker reads the whole log; the slowest tells how far the build is.
     work.progress(Math.min(...done))
@@ -74,23 +77,39 @@ export const buildShared = async (place: Place, domain: Domain, work: BuildWork 
 const prime = async (place: Place, domain: Domain, { log, codec, generation, ends, owed, signal }: BuildWork): Promise<number> => {
   const tables = await tablesAt(place)
   const target = await tables.create(domain.table, generation)
-  const { events } = await build({ domain, log, codec, target, owed, ends: new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)])), ...(signal === undefined ? {} : { signal }) })
-  await tables.close()
+  const first = new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)]))
+  const { events } = await build({ domain, log, codec, target, owed, ends: first, ...(signal === undefined ? {} : { signal }) }).finally(() => tables.close())
   return events
 }
 
-const runShare = (share: Share, { signal }: BuildWork, progress: (events: number) => void): Promise<Built> =>
+/** Rejects with the first failure, when all have settled. */
+const runAll = async <T>(signal: AbortSignal | undefined, works: readonly ((signal: AbortSignal) => Promise<T>)[]): Promise<readonly T[]> => {
+  const failing = new AbortController()
+  const stopping = signal === undefined ? failing.signal : AbortSignal.any([signal, failing.signal])
+  const running = works.map((work) => work(stopping).catch((error: unknown) => {
+    failing.abort(error)
+    throw error
+  }))
+  await Promise.allSettled(running)
+  failing.signal.throwIfAborted()
+  return Promise.all(running)
+}
+
+const runShare = (share: Share, signal: AbortSignal, progress: (events: number) => void): Promise<Built> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./build-worker.js', import.meta.url), { workerData: share, resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB } })
     // Asked, not ended: what it is writing is written to its end.
     const stop = () => worker.postMessage('stop')
-    if (signal?.aborted === true) stop()
-    signal?.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
     worker.on('message', (said: Said) => {
       if (said.kind === 'progress') return progress(said.events)
-      signal?.removeEventListener('abort', stop)
+      signal.removeEventListener('abort', stop)
       if (said.kind === 'done') resolve(said)
-      else reject(signal?.reason as Error)
+      else reject(signal.reason as Error)
     })
-    worker.once('error', reject)
+    let failure: unknown
+    worker.once('error', (error) => (failure = error))
+    // A worker that fails emits `error` before its thread has ended. After `done` or `stopped` this rejection has no effect.
+    worker.once('exit', (code) => reject(failure ?? new Error(`A worker of the build ended with code ${code} before it had finished.`)))
   })

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -53,6 +53,19 @@ const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
   await tables.close()
 }
 
+/** The files below a folder that this process, with its threads, has open. Only Linux lists them. */
+const openFilesOf = (folder: string): readonly string[] => {
+  if (!existsSync('/proc/self/fd')) return []
+  const targetOf = (descriptor: string): string => {
+    try {
+      return readlinkSync(join('/proc/self/fd', descriptor))
+    } catch {
+      return ''
+    }
+  }
+  return readdirSync('/proc/self/fd').map(targetOf).filter((path) => path.startsWith(folder))
+}
+
 test('several workers build byte for byte what one builds, with the same checkpoints', () =>
   withLog(6_000, async (bench) => {
     await buildShared(bench, meals, { ...bench, codec, generation: 2, owed: [], workers: 3, progress: () => {} })
@@ -63,8 +76,10 @@ test('several workers stopped in the middle go on where each of them stood', () 
   withLog(24_000, async (bench) => {
     const stopping = new AbortController()
     const work = { ...bench, codec, generation: 2, owed: [], workers: 3, workingSet: 50_000 }
-    const stopped = buildShared(bench, meals, { ...work, signal: stopping.signal, progress: (events) => events > 6_000 && stopping.abort() })
+    // Without a pace the workers can reach the end before this thread handles their progress.
+    const stopped = buildShared(bench, meals, { ...work, writesPerSecond: 3_000, signal: stopping.signal, progress: (events) => events > 6_000 && stopping.abort() })
     await expect(stopped).rejects.toThrow('aborted')
+    expect(openFilesOf(join(bench.data, 'tables'))).toEqual([])
     const seen: number[] = []
     const { events } = await buildShared(bench, meals, { ...work, progress: (done) => seen.push(done) })
     expect(events).toBeLessThan(22_000)
