@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import { openBroker } from '../producers/mqtt/broker.ts'
 import { joinBroker } from '../producers/mqtt/client.ts'
+import { every, retrying } from '../processors/engine/retry.ts'
 import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { JoinConfig } from './config.ts'
@@ -16,6 +17,9 @@ const DOMAIN = 'scales'
 /** Within this time after its token ended, a silent connection is closed. DynamoDB charges for each read, so it checks less often. */
 const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
 
+/** How often a join looks whether the items have caught up. */
+const CATCH_UP_MS = 50
+
 export interface Devices {
   /** Where the built-in broker listens. */
   readonly url?: string
@@ -27,17 +31,19 @@ export interface Devices {
 interface Parts {
   readonly domains: readonly DomainEdge[]
   readonly logger: Logger
+  /** True when the items of the domain contain every event from before the start. Until then a device that is registered can look unknown. Default: true. */
+  readonly isCaughtUp?: (domain: string) => Promise<boolean>
 }
 
 /** The way in for devices, as the configuration chose it; undefined where there is none. */
-export const openDevices = async (runtime: Pick<Runtime, 'config' | 'clock' | 'metrics'>, { domains, logger }: Parts): Promise<Devices | undefined> => {
+export const openDevices = async (runtime: Pick<Runtime, 'config' | 'clock' | 'metrics'>, { domains, logger, isCaughtUp = async () => true }: Parts): Promise<Devices | undefined> => {
   const { mqtt } = runtime.config
   const edge = domains.find(({ name }) => name === DOMAIN)
   if (edge === undefined || mqtt === 'off') return undefined
   const checkMs = runtime.config.dynamodb === undefined ? EMBEDDED_CHECK_MS : SERVICES_CHECK_MS
   const appended: DeviceReport['appended'] = (event) => runtime.metrics.report.appended({ domain: edge.name, ...event })
   const parts = { ...edge, domain: edge.name, clock: runtime.clock, logger, report: { ...runtime.metrics.devices, appended }, checkMs }
-  if ('join' in mqtt) return joined(parts, mqtt.join)
+  if ('join' in mqtt) return joined({ ...parts, clock: runtime.clock }, mqtt.join, () => isCaughtUp(edge.name))
   try {
     return await listening(parts, mqtt.listen)
   } catch (error) {
@@ -55,7 +61,14 @@ const listening = async (parts: Parameters<typeof openBroker>[0], listen: Listen
   return { url: broker.address, told: `${broker.address} (built in; see docs/devices.md)`, stop: () => broker.stop() }
 }
 
-const joined = (parts: Parameters<typeof joinBroker>[0], { clientId = `tributary-${hostname()}`, ...join }: JoinConfig): Devices => {
-  const client = joinBroker(parts, { ...join, clientId })
-  return { told: `${join.url}, joined as ${clientId}`, stop: () => client.stop() }
+/** Joins as soon as the items have caught up: the broker keeps the messages until then. */
+const joined = (parts: Parameters<typeof joinBroker>[0] & Pick<Runtime, 'clock'>, { clientId = `tributary-${hostname()}`, ...join }: JoinConfig, isCaughtUp: () => Promise<boolean>): Devices => {
+  const stopping = new AbortController()
+  const caughtUp = retrying(isCaughtUp, { clock: parts.clock, when: { error: () => true, result: (is) => !is }, pause: every(CATCH_UP_MS), signal: stopping.signal })
+  const client = caughtUp.catch(() => false).then((is) => (is ? joinBroker(parts, { ...join, clientId }) : undefined))
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    await (await client)?.stop()
+  }
+  return { told: `${join.url}, joined as ${clientId}`, stop }
 }

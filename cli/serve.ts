@@ -67,7 +67,7 @@ export const openEdge = async (runtime: Runtime, { edge, processor, live, logger
   const adminUrl = await listenAdmin(admin, runtime.config.admin)
   const domains = edge ? edgesOf(runtime, logger) : []
   const app = edge ? publicEdge(runtime, { domains, logger, live: live ? await liveParts(runtime) : undefined }) : undefined
-  const devices = await openDevices(runtime, { domains, logger })
+  const devices = await openDevices(runtime, { domains, logger, isCaughtUp: async (domain) => behindIn(runtime.pipeline(domain), await lagsOf(runtime.pipeline(domain))) === 0 })
   const http = app === undefined ? undefined : await listening(app, runtime.config.http)
   state = 'serving'
   Object.assign(runtime.where, { admin: adminUrl, ...(http === undefined ? {} : { http }), ...(devices?.url === undefined ? {} : { mqtt: devices.url }) })
@@ -202,7 +202,7 @@ const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }:
     if (series !== undefined) return READY
     const stalled = processor ? pipeline.stalled() : undefined
     if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
-    const behind = pipeline.behindStart(new Map(lags.map(({ partition, next }) => [partition, next])))
+    const behind = behindIn(pipeline, lags)
     if (behind > 0) return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
     return processor && lagEvents > READY_LAG_EVENTS ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` } : READY
   }
@@ -215,6 +215,8 @@ const readinessOf = async ({ pipelines, clock }: Runtime, { processor, failed }:
   tooLong.abort()
   return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
 }
+
+const behindIn = (pipeline: Pipeline, lags: Awaited<ReturnType<typeof lagsOf>>): number => pipeline.behindStart(new Map(lags.map(({ partition, next }) => [partition, next])))
 
 const READY: Readiness = { ready: true, text: 'ready' }
 
