@@ -49,15 +49,20 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
   })
   const control = remoteControl(domain.name, (call) => ask('control', call))
   const { generation } = await control.serving(domain.name)
+  const series = await openSeriesStores(config)
   return {
-    domain, log, close, control,
+    domain, log, control,
+    close: async () => {
+      await series.close()
+      await close()
+    },
     codec: await codecBeside(config.data, domain),
     clock: systemClock,
     serving: generation,
     collects: false,
     store: (number) => Promise.resolve(store(number)),
     series: async (number) => {
-      const known = domain.series && (await openSeriesStores(config)).open(domain.series, number)
+      const known = domain.series && series.open(domain.series, number)
       return known && {
         ...known,
         async *list() {
@@ -67,7 +72,7 @@ export const openBeside = async (config: Config, domain: Domain): Promise<Workpl
     },
     scratch: (work) => makeScratch(domain, sharedFold(config.data, domain, work)),
     // Nobody else opens the new generation's files until it is listed as following.
-    workshop: async () => embeddedWorkshop(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series: await openSeriesStores(config) }),
+    workshop: async () => embeddedWorkshop(config.data, domain, { tables: await openTables(join(config.data, 'tables')), series }),
     follow: () => Promise.resolve(),
     alone: false,
     folds: async () => (await ask('folds', { domain: domain.name })) as number,

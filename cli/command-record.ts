@@ -37,7 +37,7 @@ export interface Recorder {
 
 export const createRecorder = (command: Command): Recorder => {
   const record: CommandRecord = { id: randomUUID(), by: osUser() ?? 'unknown', uid: process.getuid?.() ?? null, host: hostname(), command: commandText(command), at: new Date().toISOString() }
-  let announced: Promise<string | undefined> | undefined
+  let announced: Promise<Announced | undefined> | undefined
   let isLeft = false
   return {
     announce: async (folder) => {
@@ -50,23 +50,30 @@ export const createRecorder = (command: Command): Recorder => {
       await records.put({ ...record, outcome })
     },
     end: async (outcome) => {
-      const folder = await announced
-      const socket = folder === undefined ? undefined : await callHolder(folder).catch(() => undefined)
+      const held = await announced
+      if (held === undefined) return
+      const socket = await callHolder(held.folder).catch(() => undefined)
       if (socket !== undefined) await askOver(socket)('command-ended', { id: record.id, outcome }, SILENT).catch(() => undefined)
+      held.hangUp()
     },
   }
 }
 
 const SILENT = { row: () => undefined, progress: () => undefined, signal: new AbortController().signal }
 
+interface Announced {
+  readonly folder: string
+  hangUp(): void
+}
+
 /** The connection stays open while the command runs: if it closes early, the command's process has died. */
-const announceTo = async (folder: string, record: CommandRecord): Promise<string | undefined> => {
+const announceTo = async (folder: string, record: CommandRecord): Promise<Announced | undefined> => {
   const socket = await callHolder(folder)
   if (socket === undefined) return undefined
   return new Promise((resolve) => {
     const announced = (): void => {
       socket.unref()
-      resolve(folder)
+      resolve({ folder, hangUp: () => void socket.destroy() })
     }
     askOver(socket)('command', record, { ...SILENT, row: announced }).catch(() => resolve(undefined))
   })

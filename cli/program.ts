@@ -23,6 +23,8 @@ const price = (text: string): number => {
 const MOST_LAST = 10_000
 const json = (): Option => new Option('--json', 'one JSON a line, stable')
 
+const withoutEnd = (text: string): string => text.replace(/\n$/, '')
+
 /** Commands are loaded when they run, so that each starts as quickly as what it needs. */
 export const createProgram = (context: Context, exit: (code: Exit) => void): Command => {
   let recorder: Recorder | undefined
@@ -43,6 +45,7 @@ export const createProgram = (context: Context, exit: (code: Exit) => void): Com
     .version(version())
     .option('--no-color', 'no colours (also by NO_COLOR)')
     .exitOverride()
+    .configureOutput({ writeOut: (text) => context.output.line(withoutEnd(text)), writeErr: (text) => context.output.note(withoutEnd(text)) })
     .hook('preAction', (_, command) => void (recorder = createRecorder(command)))
     .showHelpAfterError('(tributary --help, or tributary COMMAND --help, tells more)')
     .addHelpText('after', '\nExit codes: 0 fine, 1 failed, 2 usage, 3 differences found, 4 something is parked, 130 interrupted.')

@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os'
 import type { Clock } from '../processors/engine/clock.ts'
 import type { Control } from '../processors/engine/control.ts'
 import type { Log } from '../processors/engine/log.ts'
@@ -58,15 +57,12 @@ export const inWorkplaces = async (context: Context, name: string | undefined, u
     })
   }
   await context.recorder?.announce(config.data)
-  giveWay()
+  context.giveWay?.()
   for (const domain of domains) {
     const workplace = await openBeside(config, domain)
     await use(workplace).finally(() => workplace.close())
   }
 }
-
-/** Whoever folds beside a server takes what it leaves of the machine. Threads begun from here on inherit it. */
-const giveWay = (): void => setPriority(constants.priority.PRIORITY_LOW)
 
 const workplaceIn = async ({ adapters, clock, config, held }: Runtime, pipeline: Pipeline): Promise<Workplace> => {
   const { domain, codec, log, control } = pipeline

@@ -30,9 +30,9 @@ export const append = async (context: Context, { json, yes, fields, at, ...optio
   const { isKeyAPerson } = byHandOf(domain)
   const key = options.key ?? (isKeyAPerson === true ? (subject ?? actor) : undefined)
   if (key === undefined || key === '') throw new Fault('bad-usage', `Name the key of the event: --key KEY. See: tributary events --last 5 --domain ${domain}`)
-  const parsed = parse(fields === '-' ? await readAll(process.stdin) : fields)
+  const parsed = parse(fields === '-' ? await readAll(context.input) : fields)
   const when = at === undefined ? {} : { at: instant('--at', at) }
-  if (yes !== true && !(await confirm(`Append a ${type} of ${key} to the log of ${domain}? An event cannot be removed.`, { signal: context.signal }))) {
+  if (yes !== true && !(await confirm(`Append a ${type} of ${key} to the log of ${domain}? An event cannot be removed.`, { signal: context.signal, input: context.input }))) {
     context.output.note('Nothing was appended.')
     return EXIT.failed
   }

@@ -16,7 +16,7 @@ export interface ForgetOptions {
 
 export const forget = async (context: Context, { person, subject = person, yes, json }: ForgetOptions): Promise<Exit> => {
   if (subject === undefined || subject === '' || (person !== undefined && person !== subject)) throw new Fault('bad-usage', 'Name one person: tributary forget --subject ID.')
-  if (!(await confirmIrreversible(`Destroy the key of ${subject}? Their personal data can never be read again.`, { yes, signal: context.signal }))) {
+  if (!(await confirmIrreversible(`Destroy the key of ${subject}? Their personal data can never be read again.`, { yes, signal: context.signal, input: context.input }))) {
     context.output.note('Nothing was done.')
     return EXIT.failed
   }

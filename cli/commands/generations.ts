@@ -32,7 +32,7 @@ const list = async (context: Context, { domain, json }: GenerationsOptions): Pro
 const drop = async (context: Context, { domain, drop: generation, yes, json }: GenerationsOptions & { drop: number }): Promise<Exit> => {
   const of = domain ?? (DOMAINS.length === 1 ? DOMAINS[0]?.name : undefined)
   if (of === undefined) throw new Fault('bad-usage', 'Name the domain whose generation is to be dropped.')
-  if (!(await confirmIrreversible(`Drop generation ${generation} of ${of}, with its table and its consumer group?`, { yes, signal: context.signal }))) {
+  if (!(await confirmIrreversible(`Drop generation ${generation} of ${of}, with its table and its consumer group?`, { yes, signal: context.signal, input: context.input }))) {
     context.output.note('Nothing was done.')
     return EXIT.failed
   }

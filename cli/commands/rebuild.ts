@@ -35,7 +35,7 @@ export const rebuild = async (context: Context, options: RebuildOptions): Promis
     const acceptUnfollowed = options.acceptUnfollowed === true
     if (options.flip && !acceptUnfollowed) await refuseOtherFolds(workplace, workplace.domain.foldVersion)
     const parts = await partsOf(context, workplace, options)
-    declined = options.flip && options.yes !== true && !(await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`, { signal: context.signal }))
+    declined = options.flip && options.yes !== true && !(await confirm(`Build the next generation of ${workplace.domain.name} beside generation ${workplace.serving}, and serve it when it is done?`, { signal: context.signal, input: context.input }))
     if (declined) return context.output.note('Nothing was done.')
     const rebuilt = await rebuildNext(parts).catch((error: unknown) => told(context, options, error))
     if (options.flip) await flipTo(workplace, rebuilt.generation, { signal: context.signal, output: context.output, acceptParked: options.acceptParked === true, acceptUnfollowed })

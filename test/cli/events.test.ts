@@ -66,7 +66,7 @@ describe('events', () => {
     const shown = async (): Promise<readonly string[]> => {
       let text = ''
       const output = createOutput({ out: { write: (part) => (text += part) }, err: { write: () => true }, color: false, now: () => 0 })
-      await eventsCommand({ env, output, signal: new AbortController().signal }, { domain: 'meals' })
+      await eventsCommand({ env, output, input: process.stdin, signal: new AbortController().signal }, { domain: 'meals' })
       return text.split('\n').filter((line) => line.includes(' MealLogged '))
     }
     expect(await shown()).toEqual([expect.stringMatching(/ personal \(forgotten\)$/), expect.stringMatching(/ personal \{"mealSummary":"hidden bread","emoji":null,"notes":null\}$/)])

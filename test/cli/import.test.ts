@@ -14,7 +14,7 @@ const silent = { line: () => undefined, note: () => undefined, progress: () => u
 test('an import that stopped before its end appends its record when it is repeated, once', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const context: Context = { env: { TRIBUTARY_DATA: join(folder, 'data') }, output: silent, signal: new AbortController().signal }
+  const context: Context = { env: { TRIBUTARY_DATA: join(folder, 'data') }, output: silent, input: process.stdin, signal: new AbortController().signal }
   const rows = ['ada', 'bob'].map((user) => JSON.stringify({ PK: `USER#${user}`, SK: 'MEAL#2024-03-01T08:00:00.000Z#m1', mealSummary: 'Soup', calories: 300, protein: 1, carbs: 2, fat: 3, userDate: '2024-03-01' }))
   const fileOf = (name: string, lines: readonly string[]): string => {
     writeFileSync(join(folder, name), lines.join('\n'))

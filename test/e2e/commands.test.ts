@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { createOutput } from '../../cli/output.ts'
+import { createProgram } from '../../cli/program.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
-import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
+import { cleanEnv, client, freshFolder, meal, newToken, run, runProcess, startServer, tell } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
@@ -16,7 +19,56 @@ const plant = async (folder: string, key: string, value: Uint8Array): Promise<vo
   await logs.close()
 }
 
+/** Every command once, with its exit code, in an order in which each finds what it needs. The other tests run commands inside the test process. */
+const EACH: readonly (readonly [args: readonly string[], code: number])[] = [
+  [['token', 'create', '--user', 'ann'], 0],
+  [['token', 'list'], 0],
+  [['token', 'revoke', 'none'], 1],
+  [['append', 'meals', 'MealLogged', '{}', '--key', 'ann'], 1],
+  [['import', 'meals', '/nowhere/file'], 2],
+  [['export', 'expenses', 'none'], 1],
+  [['status'], 0],
+  [['events'], 0],
+  [['explain', 'meals', 'USER#ann'], 0],
+  [['cost', 'meals'], 0],
+  [['schemas', 'check'], 0],
+  [['schemas', 'show'], 0],
+  [['verify', 'meals'], 0],
+  [['rebuild', 'meals', '--yes'], 0],
+  [['flip', 'meals', '--to', '1'], 0],
+  [['generations', 'meals'], 0],
+  [['parked', 'list'], 0],
+  [['parked', 'show', 'none'], 1],
+  [['parked', 'discard', 'none', '--reason', 'a test'], 1],
+  [['parked', 'retry', '--all'], 0],
+  [['forget', 'bob', '--yes'], 0],
+  [['backup', '/proc/none', '--keys', '/proc/none'], 2],
+  [['restore', '/nowhere/backup', '--keys', '/nowhere/keys'], 1],
+  [['demo', '--seconds', '1'], 1],
+  [['doctor'], 0],
+  [['simulate', '--seeds', '1'], 0],
+  [['completion', 'bash'], 0],
+  [['bench', 'nothing'], 2],
+  [['start', '--print-config'], 0],
+]
+
+/** The names of the commands that run something, such as `parked list`. */
+const namesOf = (command: Command, path: readonly string[] = []): readonly string[] =>
+  command.commands.flatMap((each) => (each.commands.length > 0 ? namesOf(each, [...path, each.name()]) : [[...path, each.name()].join(' ')]))
+
 describe('commands', { timeout: 120_000 }, () => {
+  test('each command runs in a process of its own', { timeout: 300_000 }, async () => {
+    const output = createOutput({ out: { write: () => true }, err: { write: () => true }, color: false, now: Date.now })
+    const names = namesOf(createProgram({ env: {}, output, input: process.stdin, signal: new AbortController().signal }, () => undefined))
+    expect(EACH.map(([args]) => names.find((name) => args.join(' ').startsWith(`${name} `) || args.join(' ') === name)).toSorted()).toEqual(names.toSorted())
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    for (const [args, code] of EACH) {
+      const ran = await runProcess(args, env)
+      expect({ args, ...ran }).toMatchObject({ args, code })
+      expect(ran.stdout + ran.stderr, args.join(' ')).not.toBe('')
+    }
+  })
+
   test('events --follow begins at the end of the log or with the last events, and ends with 130 when it is interrupted', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { client, freshFolder, newToken, startCommand, tell, type Env, type Server } from './program.ts'
+import { client, freshFolder, newToken, run, runProcess, tell, type Env, type Ran, type Server } from './program.ts'
 
 export const SPLIIT = join(import.meta.dirname, '..', 'projections', 'expenses', 'import', 'spliit-holiday.json')
 
@@ -47,11 +47,12 @@ export interface Report {
   readonly unreadable: readonly unknown[]
 }
 
-export const importFile = async (env: Env, domain: string, file: string): Promise<Report> => {
-  const { stdout, stderr } = await startCommand(['import', domain, file, '--json'], env).ended
+const reportOf = ({ stdout, stderr }: Ran): Report => {
   if (stdout === '') throw new Error(stderr)
   return JSON.parse(stdout) as Report
 }
+
+export const importFile = async (env: Env, domain: string, file: string): Promise<Report> => reportOf(await run(['import', domain, file, '--json'], env))
 
 /** Every event in the log of a domain, as its id. */
 export const eventIds = async (env: Env, domain: string): Promise<readonly string[]> =>
@@ -113,7 +114,8 @@ const importedEvents = async (env: Env): Promise<readonly string[]> =>
 /** Two imports of one file at the same time append each event once. */
 export const importTwiceAtOnce = async (env: Env): Promise<void> => {
   const file = fileOf(mealRows(1_500, 'eve'))
-  const reports = await Promise.all([importFile(env, 'meals', file), importFile(env, 'meals', file)])
+  const importing = async () => reportOf(await runProcess(['import', 'meals', file, '--json'], env))
+  const reports = await Promise.all([importing(), importing()])
   const ids = await eventIds(env, 'meals')
   expect(new Set(ids).size).toBe(ids.length)
   expect(reports.reduce((sum, { events }) => sum + events, 0)).toBe(1_500 + 4)

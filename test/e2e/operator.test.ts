@@ -67,7 +67,7 @@ describe('an operator command', { timeout: 120_000 }, () => {
 
   test('is shown without what people typed, and every command that changes something exists', () => {
     const output = createOutput({ out: { write: () => true }, err: { write: () => true }, color: false, now: () => 0 })
-    const program = createProgram({ env: {}, output, signal: new AbortController().signal }, () => undefined)
+    const program = createProgram({ env: {}, output, input: process.stdin, signal: new AbortController().signal }, () => undefined)
     const paths = (command: Command, path: readonly string[]): readonly string[] => (command.commands.length === 0 ? [path.join(' ')] : command.commands.flatMap((each) => paths(each, [...path, each.name()])))
     const all = paths(program, [])
     expect(CHANGES.filter((name) => !all.includes(name))).toEqual([])

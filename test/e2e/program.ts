@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -68,8 +69,27 @@ export const startCommand = (args: readonly string[], env: Env): Started => {
   return { ended, stderr: () => texts.stderr, kill: (signal) => void child.kill(signal) }
 }
 
-/** Runs a command to its end. */
-export const run = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
+/** Runs a command to its end, in a process of its own. */
+export const runProcess = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
+
+/** `start` listens to signals, and NODE_OPTIONS change the program: both need a process of their own. */
+const needsProcess = ([command]: readonly string[], env: Env): boolean => command === 'start' || 'NODE_OPTIONS' in env
+
+/** Runs a command of the built program to its end: in this process, which is much cheaper, if the command can run there. */
+export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
+  if (needsProcess(args, env)) return runProcess(args, env)
+  const { columnsIn, createOutput, runCommand } = await import('./built.mjs')
+  const texts = { stdout: '', stderr: '' }
+  const output = createOutput({
+    out: { write: (text) => (texts.stdout += text) },
+    err: { write: (text) => (texts.stderr += text) },
+    color: false,
+    columns: columnsIn(env),
+    now: Date.now,
+  })
+  const code = await runCommand({ env: cleanEnv(env), input: Readable.from([]), output, signal: new AbortController().signal }, args)
+  return { code, ...texts }
+}
 
 /** One that must succeed; the answer is what it wrote to stdout. */
 export const tell = async (args: readonly string[], env: Env): Promise<string> => {
