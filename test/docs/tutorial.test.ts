@@ -8,6 +8,7 @@ import { water } from '../../docs/tutorial/water.ts'
 import { readSchemas } from '../../schemas/sources.ts'
 import { domainContract } from '../contracts/domain.ts'
 import { cleanEnv } from '../e2e/program.ts'
+import { longTest } from '../services/available.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -47,7 +48,8 @@ const copyOfTree = (): string => {
   return folder
 }
 
-test('the domain of the tutorial becomes one of the program by what the tutorial says, and every command knows it', { timeout: 900_000 }, () => {
+// Copies the tree and builds it twice.
+longTest('the domain of the tutorial becomes one of the program by what the tutorial says, and every command knows it', { timeout: 900_000 }, () => {
   const chapter = tutorial.slice(tutorial.indexOf('## 4.'))
   const [, commands = ''] = /```sh\n([\s\S]*?)\n```/.exec(chapter) ?? []
   const [, imported = '', record = ''] = /```ts\n(import [^\n]+)\n([^\n]+)\n```/.exec(chapter) ?? []

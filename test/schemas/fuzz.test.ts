@@ -11,6 +11,7 @@ import { Fault } from '../../schemas/fault.ts'
 import { createGuard } from '../../schemas/guard.ts'
 import { readLock } from '../../schemas/lock.ts'
 import { isEvent } from '../../schemas/sources.ts'
+import { tries } from '../services/available.ts'
 import { MEALS } from './meals.ts'
 import { FILLED, TOY } from './toy.ts'
 
@@ -63,11 +64,11 @@ const headed = fc
 
 describe('the codec under random bytes', () => {
   test('random bytes are refused with a fault', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void survives(bytes)), { numRuns: 5_000 })
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void survives(bytes)), { numRuns: tries(5_000) })
   })
 
   test('random bytes under a header that is known are refused or read', () => {
-    fc.assert(fc.property(headed, (bytes) => void survives(bytes)), { numRuns: 10_000 })
+    fc.assert(fc.property(headed, (bytes) => void survives(bytes)), { numRuns: tries(10_000) })
   })
 
   test('a mutated event is refused, or read as something that can be written again', () => {
@@ -79,7 +80,7 @@ describe('the codec under random bytes', () => {
         read++
         expect(codec.decode(codec.encode(event))).toStrictEqual(event)
       }),
-      { numRuns: 10_000 },
+      { numRuns: tries(10_000) },
     )
     expect(read).toBeGreaterThan(0)
   })
@@ -91,7 +92,7 @@ describe('the codec under random bytes', () => {
   })
 
   test('the guard reads no more items than the bytes and the schema allow', () => {
-    fc.assert(fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))), { numRuns: 1_000 })
+    fc.assert(fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))), { numRuns: tries(1_000) })
   })
 })
 
@@ -142,7 +143,7 @@ describe('the codec under random events', () => {
 
   test('every event comes back as it was', () => {
     const meals: Codec = openCodec()
-    fc.assert(fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)), { numRuns: 3_000 })
+    fc.assert(fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)), { numRuns: tries(3_000) })
   })
 
   test('our reading is the reading of the library', () => {
@@ -157,7 +158,7 @@ describe('the codec under random events', () => {
         expect({ meta: flatMeta, data }).toEqual({ meta: event.meta, data: event.data })
         expect(personal === null).toBe(event.personal === null)
       }),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     )
   })
 })

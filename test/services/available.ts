@@ -9,6 +9,9 @@ export type Available =
 /** Whether there is time for what takes many minutes: in CI, or when asked for. */
 export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
 
+/** How many random inputs a fuzz test tries: all of them where there is time, a fifth elsewhere. */
+export const tries = (count: number): number => (isLong ? count : count / 5)
+
 /** A test that takes long beside one that tells nearly the same: skipped by name where there is no time. */
 export const longTest = test.skipIf(!isLong)
 

@@ -86,7 +86,7 @@ const REQUESTS: readonly (readonly [string, Sent])[] = [
 ]
 
 describe('while the store does not answer', () => {
-  test.each(REQUESTS)('a %s is answered at its deadline with 503, and nothing is appended afterwards', async (_, sent) => {
+  test.concurrent.each(REQUESTS)('a %s is answered at its deadline with 503, and nothing is appended afterwards', async (_, sent) => {
     const { edge, ask, appended } = await open()
     const { read, answer } = hanging()
     readsBecome(edge.reader, read)
@@ -96,7 +96,7 @@ describe('while the store does not answer', () => {
     expect(await appended()).toEqual([])
   })
 
-  test.each([...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'), ['command', { method: 'PUT', url: '/v1/toys' }] as const])(
+  test.concurrent.each([...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'), ['command', { method: 'PUT', url: '/v1/toys' }] as const])(
     'a %s of an admitted caller is, too', async (_, sent) => {
       const { edge, ask, appended } = await open()
       const { read, answer } = hanging()
@@ -106,14 +106,14 @@ describe('while the store does not answer', () => {
       expect(await appended()).toEqual([])
     })
 
-  test('a command that is in the log already is answered with 202 and its event', async () => {
+  test.concurrent('a command that is in the log already is answered with 202 and its event', async () => {
     const { edge, ask } = await open()
     // A meal needs no read before its append: only its answer does.
     readsBecome(edge.reader, hanging().read, true)
     expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({ status: 202, body: { state: 'pending', event: expect.stringMatching(/^0:/) } })
   })
 
-  test('a refusal is answered without what only the store knows', async () => {
+  test.concurrent('a refusal is answered without what only the store knows', async () => {
     const { edge, ask } = await open()
     expect(await ask({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({ status: 404, body: { code: 'meal-not-found', revision: 7 } })
     readsBecome(edge.reader, hanging().read, true)
@@ -122,7 +122,7 @@ describe('while the store does not answer', () => {
   })
 })
 
-test.each(REQUESTS.slice(1))('a %s that the log does not answer is unknown at its deadline', async (kind, sent) => {
+test.concurrent.each(REQUESTS.slice(1))('a %s that the log does not answer is unknown at its deadline', async (kind, sent) => {
   const { edge, ask } = await open()
   edge.hang('log')
   const answered = await ask(sent)
@@ -131,13 +131,13 @@ test.each(REQUESTS.slice(1))('a %s that the log does not answer is unknown at it
   if (kind !== 'webhook') expect(answered.headers['tributary-event']).toMatch(/^unknown:/)
 })
 
-test('a command whose outcome is not reported in time is answered with 202 and its event', async () => {
+test.concurrent('a command whose outcome is not reported in time is answered with 202 and its event', async () => {
   const { edge, ask } = await open()
   edge.hang('outcomes')
   expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({ status: 202, body: { state: 'pending' }, headers: { 'tributary-event': expect.stringMatching(/^0:/) } })
 })
 
-test('no answer contains the error of a client library: it has the id under which the log has the error', async () => {
+test.concurrent('no answer contains the error of a client library: it has the id under which the log has the error', async () => {
   const lines: string[] = []
   const { edge, ask } = await open(lines)
   readsBecome(edge.reader, () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8000'), { name: 'TimeoutError' })))
