@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { codesIn, committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, needForOffsets, notReady, statusOf, untilWhole, withAdmin } from './crew.ts'
 import { progress, progressOnEveryKey } from './load.ts'
-import { describeOnServices } from './on-services.ts'
+import { describeOnOwnServices } from './on-services.ts'
 import { client, meal, run, until } from './program.ts'
 
 const OUTAGE_MS = 60_000
@@ -13,7 +13,7 @@ const MOST_TRIES = 3
 const NODES = [0, 1, 2]
 
 /** Every record on three brokers, two of them needed; after each fault, what was acknowledged is there once and equals its fold. */
-describeOnServices('three brokers, an edge and two processors under load', (services) => {
+describeOnOwnServices('three brokers, an edge and two processors under load', (services) => {
   // What a fault that was not survived left behind is not the next one's.
   afterEach(async () => {
     for (const index of NODES) if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()

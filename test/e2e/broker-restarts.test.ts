@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { ROLES, untilWhole } from './crew.ts'
-import { describeOnServices } from './on-services.ts'
+import { describeOnOwnServices } from './on-services.ts'
 import { startServer, until } from './program.ts'
 import type { Server } from './program.ts'
 
@@ -39,7 +39,7 @@ const stopped = async (server: Server): Promise<unknown> => {
   }
 }
 
-describeOnServices('three brokers are restarted in turn while processors join and stop', (services) => {
+describeOnOwnServices('three brokers are restarted in turn while processors join and stop', (services) => {
   afterEach(async () => {
     for (const index of NODES) if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
   })

@@ -88,7 +88,7 @@ export const codesIn = ({ stderr }: Server): readonly string[] =>
     return code === undefined ? [] : [code]
   })
 
-export const withAdmin = async <T>({ brokers }: KafkaHandle, work: (admin: Admin) => Promise<T>): Promise<T> => {
+export const withAdmin = async <T>({ brokers }: Pick<KafkaHandle, 'brokers'>, work: (admin: Admin) => Promise<T>): Promise<T> => {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 20, maxRetryTime: 1_000 } }).admin()
   try {
     await admin.connect()

@@ -5,7 +5,7 @@ import WebSocket from 'ws'
 import { connected, deviceAt } from '../producers/mqtt/bar.ts'
 import { startProxy } from '../services/proxy.ts'
 import { untilWhole } from './crew.ts'
-import { describeOnServices } from './on-services.ts'
+import { describeOnOwnServices } from './on-services.ts'
 import type { Services } from './on-services.ts'
 import { client, meal, startServer, tell, until } from './program.ts'
 import type { Server } from './program.ts'
@@ -90,7 +90,7 @@ const untilWorking = async (bar: Bar): Promise<void> => {
   await until(async () => (await probe(bar.server, '/readyz')).status === 200, () => 'not ready', 120_000)
 }
 
-describeOnServices('a service that does not answer', (services) => {
+describeOnOwnServices('a service that does not answer', (services) => {
   test('DynamoDB accepts requests and answers none: every request is answered at its deadline, and all works again afterwards', async () => {
     const bar = await openBar(services)
     await untilWorking(bar)

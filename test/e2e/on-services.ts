@@ -1,39 +1,87 @@
 import { afterAll, beforeAll } from 'vitest'
+import { connect } from '../../processors/adapters/dynamodb/connect.ts'
 import { describeWith, ifLong } from '../services/available.ts'
-import { dynamodbAvailable, startDynamoDb } from '../services/dynamodb.ts'
+import { dynamodbAvailable, leasedDynamoDb, startDynamoDb } from '../services/dynamodb.ts'
 import type { DynamoDb } from '../services/dynamodb.ts'
-import { kafkaAvailable, startKafka } from '../services/kafka.ts'
+import { kafkaAvailable, leasedKafka, startKafka } from '../services/kafka.ts'
 import type { KafkaHandle, KafkaOptions } from '../services/kafka.ts'
-import { freshFolder } from './program.ts'
+import { withAdmin } from './crew.ts'
+import { freshFolder, until } from './program.ts'
 import type { Env } from './program.ts'
 
 /** There while the tests of the suite run. */
 export interface Services {
-  readonly kafka: KafkaHandle
-  readonly dynamodb: DynamoDb
+  readonly kafka: Pick<KafkaHandle, 'brokers'>
+  readonly dynamodb: Pick<DynamoDb, 'endpoint'>
   /** For a program in a fresh folder. */
   env(more?: Env): Env
 }
 
-/** A suite of programs on a Kafka and a DynamoDB Local of its own. */
-export const describeOnServices = (name: string, suite: (services: Services) => void, { long = false, ...options }: KafkaOptions & { readonly long?: boolean } = {}): void => {
+/** Services that the suite may stop and configure. */
+export interface OwnServices extends Services {
+  readonly kafka: KafkaHandle
+  readonly dynamodb: DynamoDb
+}
+
+type Opened<Kind extends Services> = Pick<Kind, 'kafka' | 'dynamodb'> & { close(): Promise<void> }
+
+const describeOn = <Kind extends Services>(name: string, { long, open }: { readonly long: boolean; open(): Promise<Opened<Kind>> }, suite: (services: Pick<Kind, 'kafka' | 'dynamodb' | 'env'>) => void): void => {
   const broker = kafkaAvailable()
   const available = broker.ok ? dynamodbAvailable() : broker
   describeWith(name, long ? ifLong(available) : available, () => {
-    let kafka: KafkaHandle
-    let dynamodb: DynamoDb
-    beforeAll(async () => {
-      kafka = await startKafka(options)
-      dynamodb = await startDynamoDb()
-    }, 300_000)
-    afterAll(async () => {
-      await dynamodb?.stop()
-      await kafka?.stop()
-    })
+    let opened: Opened<Kind>
+    beforeAll(async () => void (opened = await open()), 300_000)
+    afterAll(() => opened?.close(), 300_000)
     suite({
-      get kafka() { return kafka },
-      get dynamodb() { return dynamodb },
-      env: (more = {}) => ({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_KAFKA: kafka.brokers.join(','), TRIBUTARY_DYNAMODB: dynamodb.endpoint, ...more }),
+      get kafka() { return opened.kafka },
+      get dynamodb() { return opened.dynamodb },
+      env: (more = {}) => ({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_KAFKA: opened.kafka.brokers.join(','), TRIBUTARY_DYNAMODB: opened.dynamodb.endpoint, ...more }),
     })
   })
+}
+
+/** A suite of programs on a Kafka and a DynamoDB Local that are empty, and that no other test file uses at the same time. */
+export const describeOnServices = (name: string, suite: (services: Services) => void, { long = false } = {}): void =>
+  describeOn<Services>(name, { long, open: lease }, suite)
+
+/** A suite of programs on a Kafka and a DynamoDB Local of its own. */
+export const describeOnOwnServices = (name: string, suite: (services: OwnServices) => void, { long = false, ...options }: KafkaOptions & { readonly long?: boolean } = {}): void =>
+  describeOn<OwnServices>(name, { long, open: () => start(options) }, suite)
+
+const start = async (options: KafkaOptions): Promise<Opened<OwnServices>> => {
+  const kafka = await startKafka(options)
+  const dynamodb = await startDynamoDb()
+  return {
+    kafka, dynamodb,
+    close: async () => {
+      await dynamodb.stop()
+      await kafka.stop()
+    },
+  }
+}
+
+const lease = async (): Promise<Opened<Services>> => {
+  const [kafka, dynamodb] = [await leasedKafka(), await leasedDynamoDb()]
+  return {
+    kafka: kafka.state, dynamodb: dynamodb.state,
+    close: async () => {
+      await empty(kafka.state, dynamodb.state)
+      kafka.release()
+      dynamodb.release()
+    },
+  }
+}
+
+/** Deletes every topic, group and table. A group can be deleted when the session of its last member is over. */
+const empty = async (kafka: Services['kafka'], { endpoint }: Services['dynamodb']): Promise<void> => {
+  await withAdmin(kafka, async (admin) => {
+    await admin.deleteTopics({ topics: (await admin.listTopics()).filter((topic) => !topic.startsWith('__')) })
+    await until(async () => {
+      await admin.deleteGroups((await admin.listGroups()).groups.map(({ groupId }) => groupId))
+      return true
+    }, () => 'the groups still have members', 120_000)
+  })
+  const client = connect({ endpoint })
+  for (const TableName of (await client.listTables({})).TableNames ?? []) await client.deleteTable({ TableName })
+  client.destroy()
 }

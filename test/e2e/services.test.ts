@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { metricOf } from './crew.ts'
 import { expectedDays, progress, progressOnEveryKey, startLoad } from './load.ts'
-import { describeOnServices } from './on-services.ts'
+import { describeOnOwnServices } from './on-services.ts'
 import { longTest } from '../services/available.ts'
 import { client, fiveAm, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
 import { liveTogether, seen } from './roommates.ts'
 
 const SETTINGS = { TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' }
 
-describeOnServices('on Kafka and DynamoDB Local, with two processor processes', (services) => {
+describeOnOwnServices('on Kafka and DynamoDB Local, with two processor processes', (services) => {
   longTest('one killed and one paused past its session: nothing acknowledged is lost, nothing is doubled, and every item equals its fold', async () => {
     const env = services.env(SETTINGS)
     const edge = await startServer(env, ['--roles', 'edge'])

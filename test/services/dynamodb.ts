@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Available } from './available.ts'
 import { fetchJars, jarsAvailable, type JavaProgram } from './jars.ts'
 import { freePort } from './kafka-node.ts'
-import { shared } from './shared.ts'
+import { leased, shared } from './shared.ts'
 
 /** DynamoDB Local as a plain process. */
 export interface DynamoDb {
@@ -18,12 +18,16 @@ const START_TIMEOUT_MS = 60_000
 
 export const dynamodbAvailable = (): Available => jarsAvailable(PROGRAM)
 
+const startShared = async ({ detached }: { readonly detached: boolean }): Promise<{ state: Pick<DynamoDb, 'endpoint'>; pids: number[] }> => {
+  const { endpoint, pid } = await startDynamoDb({ detached })
+  return { state: { endpoint }, pids: [pid] }
+}
+
 /** The one that all test files of a run share; each test takes tables of its own. */
-export const sharedDynamoDb = (): Promise<Pick<DynamoDb, 'endpoint'>> =>
-  shared('dynamodb', async ({ detached }) => {
-    const { endpoint, pid } = await startDynamoDb({ detached })
-    return { state: { endpoint }, pids: [pid] }
-  })
+export const sharedDynamoDb = (): Promise<Pick<DynamoDb, 'endpoint'>> => shared('dynamodb', startShared)
+
+/** One for programs, whose tables have fixed names: no other test file uses it until its release. */
+export const leasedDynamoDb = () => leased('dynamodb', startShared)
 
 /** Detached: left running when this process ends; whoever shares it stops it. */
 export const startDynamoDb = async ({ detached = false }: { readonly detached?: boolean } = {}): Promise<DynamoDb> => {

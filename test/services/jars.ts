@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Available } from './available.ts'
+import { probedOnce } from './shared.ts'
 
 /** A Java program by its Maven coordinates (`group:artifact:version`). Its jars are fetched once, and stay in .cache/ of the repository. */
 export interface JavaProgram {
@@ -62,4 +63,4 @@ const root = (): string => {
   return folder
 }
 
-const answers = (command: string, argument: string): boolean => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0
+const answers = (command: string, argument: string): boolean => probedOnce(command, () => spawnSync(command, [argument], { stdio: 'ignore' }).status === 0) ?? false

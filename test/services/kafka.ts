@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Available } from './available.ts'
 import { fetchJars, jarsAvailable, type JavaProgram } from './jars.ts'
 import { createNode, freePort, type KafkaNode } from './kafka-node.ts'
-import { shared } from './shared.ts'
+import { leased, shared } from './shared.ts'
 
 /** Apache Kafka (KRaft) as plain processes. */
 export interface KafkaHandle {
@@ -72,12 +72,16 @@ export async function startKafka(options: KafkaOptions = {}): Promise<KafkaHandl
   return { brokers: nodes.map(({ address }) => address), node, stop }
 }
 
+const startShared = async (how: Pick<KafkaOptions, 'detached' | 'under'>): Promise<{ state: Pick<KafkaHandle, 'brokers'>; pids: number[] }> => {
+  const handle = await startKafka(how)
+  return { state: { brokers: handle.brokers }, pids: [handle.node(0).pid()] }
+}
+
 /** One broker for all test files of a run, started by the first that asks; use topic names of your own. */
-export const sharedKafka = (): Promise<{ brokers: string[] }> =>
-  shared('kafka', async (how) => {
-    const handle = await startKafka(how)
-    return { state: { brokers: handle.brokers }, pids: [handle.node(0).pid()] }
-  })
+export const sharedKafka = (): Promise<Pick<KafkaHandle, 'brokers'>> => shared('kafka', startShared)
+
+/** A broker for programs, whose topics have fixed names: no other test file uses it until its release. */
+export const leasedKafka = () => leased('kafka', startShared)
 
 interface NodeSettings { id: number; client: number; controller: number; voters: string; data: string; count: number; listeners: Partial<Record<string, number>> }
 

@@ -4,11 +4,12 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Available } from './available.ts'
 import { freePort, untilOpen } from './kafka-node.ts'
+import { probedOnce } from './shared.ts'
 
 /** Mosquitto as a plain process. Debian keeps it out of the PATH of those who are not root. */
 const PLACES = ['mosquitto', '/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto']
 
-const found = (): string | undefined => PLACES.find((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined)
+const found = (): string | undefined => probedOnce('mosquitto', () => PLACES.find((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined))
 
 export const mosquittoAvailable = (): Available =>
   found() === undefined ? { ok: false, how: 'install Mosquitto (Debian: apt-get install mosquitto)' } : { ok: true }

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Available } from './available.ts'
 import { freePort, untilOpen } from './kafka-node.ts'
+import { probedOnce } from './shared.ts'
 
 /** CI unpacks the Debian package there, without installing it. */
 const UNPACKED = join(import.meta.dirname, '..', '..', '.cache', 'prometheus', 'usr', 'bin')
 
-const found = (program: 'prometheus' | 'promtool'): string | undefined => [program, join(UNPACKED, program)].find((path) => spawnSync(path, ['--version'], { stdio: 'ignore' }).error === undefined)
+const found = (program: 'prometheus' | 'promtool'): string | undefined =>
+  probedOnce(program, () => [program, join(UNPACKED, program)].find((path) => spawnSync(path, ['--version'], { stdio: 'ignore' }).error === undefined))
 
 export const prometheusAvailable = (): Available =>
   found('prometheus') === undefined || found('promtool') === undefined ? { ok: false, how: 'install Prometheus with promtool (Debian: apt-get install prometheus)' } : { ok: true }

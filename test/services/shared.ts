@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -29,6 +29,30 @@ export async function shared<State>(name: string, start: (how: How) => Promise<S
   }
 }
 
+/**
+ * A service that one test file after another has for itself: `release` gives it to the next one. There are as many as test files
+ * that have one at the same time. Outside of a run it is started for the caller.
+ */
+export async function leased<State>(name: string, start: (how: How) => Promise<Started<State>>): Promise<{ state: State; release(): void }> {
+  const folder = process.env[SERVICES_FOLDER]
+  if (!folder) return { state: await shared(name, start), release: () => undefined }
+  let number = 1
+  while (!claimed(join(folder, `${name}-${number}.lease`))) number += 1
+  return { state: await shared(`${name}-${number}`, start), release: () => rmSync(join(folder, `${name}-${number}.lease`)) }
+}
+
+/** The answer of a probe that is made once for all test files of a run. Two files that ask at the same moment may both probe. */
+export function probedOnce<Answer extends string | boolean>(name: string, probe: () => Answer | undefined): Answer | undefined {
+  const folder = process.env[SERVICES_FOLDER]
+  if (!folder) return probe()
+  const file = join(folder, `${name}.probe`)
+  const known = read(file)
+  if (known !== undefined) return (JSON.parse(known) as { answer?: Answer }).answer
+  const answer = probe()
+  publish(file, { answer })
+  return answer
+}
+
 function claimed(lock: string): boolean {
   try {
     closeSync(openSync(lock, 'wx'))
@@ -39,8 +63,9 @@ function claimed(lock: string): boolean {
 }
 
 function publish(file: string, content: object): void {
-  writeFileSync(`${file}.new`, JSON.stringify(content))
-  renameSync(`${file}.new`, file)
+  const aside = `${file}.${process.pid}`
+  writeFileSync(aside, JSON.stringify(content))
+  renameSync(aside, file)
 }
 
 async function waitFor<State>(file: string): Promise<State> {
