@@ -15,7 +15,7 @@ export const notOneFolder = (): Fault =>
 const MANIFEST = 'backup.json'
 const FORMAT = 1
 
-export interface FileEntry {
+interface FileEntry {
   readonly path: string
   readonly bytes: number
   readonly sha256: string

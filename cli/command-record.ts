@@ -9,7 +9,7 @@ import { callHolder } from './folder.ts'
 import { askOver, type Perform } from './socket.ts'
 
 /** One command of an operator, as a server logs it. */
-export interface CommandRecord {
+interface CommandRecord {
   readonly id: string
   /** The user of the operating system, as the command's process reports it. */
   readonly by: string

@@ -13,7 +13,7 @@ export interface KafkaConfig {
   readonly sasl?: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
 }
 
-export type SeriesConfig = { readonly kind: 'embedded' } | { readonly kind: 'timestream'; readonly endpoint?: string } | { readonly kind: 'dynamodb' }
+type SeriesConfig = { readonly kind: 'embedded' } | { readonly kind: 'timestream'; readonly endpoint?: string } | { readonly kind: 'dynamodb' }
 
 /** The broker of others that devices speak to. */
 export interface JoinConfig {

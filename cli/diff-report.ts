@@ -22,7 +22,7 @@ export interface DiffReport extends Pick<Diffed, 'kinds' | 'sample' | 'bookkeepi
   readonly differs: boolean
 }
 
-export interface ToldDecision {
+interface ToldDecision {
   readonly position: string
   readonly type: string | null
   readonly key: string | null

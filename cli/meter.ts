@@ -27,7 +27,7 @@ const rateOf = (samples: readonly { readonly at: number; readonly done: number }
 
 export const count = (value: number): string => Math.round(value).toLocaleString('en')
 
-export const duration = (seconds: number): string => {
+const duration = (seconds: number): string => {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`

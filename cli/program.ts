@@ -7,7 +7,7 @@ import { version } from './version.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 
-export type Action<Options> = (context: Context, options: Options) => Promise<Exit>
+type Action<Options> = (context: Context, options: Options) => Promise<Exit>
 
 const wholeNumber = (least: number, most = Infinity) => (text: string): number => {
   const value = Number(text)

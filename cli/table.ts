@@ -72,7 +72,7 @@ const blocksOf = (head: readonly string[], body: Rows, { width, breaks, heading 
 }
 
 /** Text as lines of at most this width. Only a word that is too long, and is not to be broken, makes a longer line. */
-export const wrapped = (text: string, width: number, breaks: boolean): readonly string[] => {
+const wrapped = (text: string, width: number, breaks: boolean): readonly string[] => {
   if (widthOf(text) <= width) return [text]
   const lines: string[] = []
   for (const word of text.split(' ').flatMap((each) => (breaks ? cut(each, width) : [each]))) {

@@ -13,7 +13,7 @@ export interface Receipt {
   readonly outcome: Outcome | 'pending'
 }
 
-export interface ExecuteOptions extends AppendOptions {
+interface ExecuteOptions extends AppendOptions {
   readonly wait: boolean
   readonly timeoutMs: number
   readonly signal?: AbortSignal
@@ -21,7 +21,7 @@ export interface ExecuteOptions extends AppendOptions {
   readonly outcomes?: Outcomes
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   /**
    * The call settles by then. Faults: `too-slow` (the log has nothing, and gets nothing later), `append-unknown` (it may have the events).
    * If the deadline passes after the append, the outcome is `pending`. Default: none.

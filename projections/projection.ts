@@ -7,8 +7,8 @@ import type { TableSpec } from './table.ts'
 /** An item of the fold's own projection and the event's own key, as of the event's time: expired is absent. */
 export type Get = <I extends Item>(key: KeyOf<I>) => I | undefined
 
-/** The rule that refused an event. `code` is stable; the caller hears both. */
-export interface Refusal {
+/** The rule that refused an event. `code` is stable; the caller receives both. */
+interface Refusal {
   readonly code: string
   readonly detail: string
 }

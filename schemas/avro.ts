@@ -35,7 +35,7 @@ interface ArraySchema {
   readonly items: Schema
 }
 /** `logicalType: "bigint"` on a long is ours: the whole 64-bit range, as BigInt. */
-export interface AnnotatedSchema {
+interface AnnotatedSchema {
   readonly type: Primitive
   readonly logicalType?: string
 }

@@ -130,7 +130,7 @@ const readBytes = (cursor: Cursor): Buffer => {
 /** Bytes that are read on their own: gives where they begin. */
 export const readFrame = (cursor: Cursor): number => skip(cursor, readVarint(cursor))
 
-export const readString = (cursor: Cursor): string => {
+const readString = (cursor: Cursor): string => {
   const from = skip(cursor, readVarint(cursor))
   const { buf, pos, text } = cursor
   for (let index = from; index < pos; index++) if ((buf[index] as number) >= 0x80) return readUnicode(cursor, index, from)

@@ -22,7 +22,7 @@ export interface At {
 }
 
 /** About whom something was said, and under which log key. */
-export type Said = Pick<EventMeta, 'subjectId' | 'key'>
+type Said = Pick<EventMeta, 'subjectId' | 'key'>
 
 /** Whose keys seal and open: what a codec asks. `key-not-loaded` means: fetch it (`Codec.keysOf`, `Codec.keysFor`), then ask again. */
 export interface Sealing {

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ESLint } from 'eslint'
@@ -98,5 +99,24 @@ describe('the house rules', () => {
   test('a comment cannot switch a rule off', async () => {
     const code = '// eslint-disable-next-line @typescript-eslint/no-explicit-any\nexport const loose = (value: any) => value as string\n'
     expect(await rulesFor('processors/engine/log.ts', code)).toContain('@typescript-eslint/no-explicit-any')
+  })
+})
+
+describe('unused exports', () => {
+  test('an unused value, type and file are reported', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tributary-unused-'))
+    try {
+      mkdirSync(join(folder, 'cli'))
+      cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+      writeFileSync(join(folder, 'cli/main.ts'), "import { used } from './parts.ts'\nused()\n")
+      writeFileSync(join(folder, 'cli/parts.ts'), 'export const used = () => idle\nexport const idle = 1\nexport type Idle = typeof idle\n')
+      writeFileSync(join(folder, 'cli/alone.ts'), 'export const alone = 1\n')
+      const { stdout, status } = spawnSync(process.execPath, [join(root, 'node_modules/knip/bin/knip.js'), '--directory', folder], { encoding: 'utf8' })
+      expect(status).not.toBe(0)
+      for (const name of ['idle', 'Idle', 'cli/alone.ts']) expect(stdout).toMatch(new RegExp(`^${name}\\s`, 'm'))
+      expect(stdout).not.toMatch(/^used\s/m)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

@@ -2,7 +2,7 @@ import { invalid } from './service-error.ts'
 
 export type Row = Readonly<{ Data: readonly Readonly<Record<string, unknown>>[] }>
 /** A result of more than one page, held for a while: a page can be asked for again. */
-export type Held = Readonly<{ queryId: string; sql: string; columns: readonly unknown[]; rows: readonly Row[]; untilMs: number }>
+type Held = Readonly<{ queryId: string; sql: string; columns: readonly unknown[]; rows: readonly Row[]; untilMs: number }>
 export type Page = Readonly<{ held: Held; rows: readonly Row[]; nextToken?: string }>
 
 const PAGE_BYTES = 1_000_000

@@ -19,7 +19,7 @@ const SCALAR: Readonly<Record<Type, string>> = {
 }
 
 /** As Java prints it, and so the service: at least one decimal, and an exponent from ten million on and below a thousandth. */
-export const printedDouble = (value: number): string => {
+const printedDouble = (value: number): string => {
   if (!Number.isFinite(value)) return String(value)
   if (Object.is(value, -0)) return '-0.0'
   const size = Math.abs(value)

@@ -3,8 +3,8 @@ import { optionalBody, optionalList, optionalText, optionalWhole, type Body } fr
 import { invalid } from './service-error.ts'
 import type { ColumnType } from './tables.ts'
 
-export type Value = number | bigint | string | boolean
-export type Measure = Readonly<{ name: string; type: ColumnType; value: Value }>
+type Value = number | bigint | string | boolean
+type Measure = Readonly<{ name: string; type: ColumnType; value: Value }>
 /** A record as it will be stored. `series` names its dimensions and its measure name, `digest` its values. */
 export type Point = Readonly<{
   index: number

@@ -14,7 +14,7 @@ import type { Turn } from './turns.ts'
 export const CONTROL_TABLE: TableSpec = { name: 'tributary-control', ttl: 'ttl', indexes: [] }
 export const LEDGER_TABLE: TableSpec = { name: 'tributary-ledger', ttl: 'ttl', indexes: [] }
 
-export type GenerationState = 'building' | 'following' | 'dropping' | 'dropped'
+type GenerationState = 'building' | 'following' | 'dropping' | 'dropped'
 
 /** One complete build of a domain's projections, or one on its way there. */
 export interface Generation {
@@ -48,7 +48,7 @@ export interface BuildState {
 }
 
 /** The pointer: which generation answers, from which positions on it is the one that sends, and who did before. */
-export interface Serving extends Turn {
+interface Serving extends Turn {
   /** Newest first. */
   readonly before: readonly Turn[]
   /** Of the pointer: whoever moves it says which one they saw. */
@@ -70,7 +70,7 @@ export interface Proof {
 }
 
 /** The part of a domain that its generations record. */
-export type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
+type Versioned = Pick<Domain, 'name' | 'table' | 'foldVersion' | 'readableFrom'>
 
 export interface Control extends ImportTurns {
   /** Lists a domain that is not listed yet: its topic's identity, and its first generation, whose table `create` creates before. */

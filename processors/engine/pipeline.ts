@@ -74,7 +74,7 @@ export interface Paces {
 }
 
 /** What of a pipeline may run in a process. */
-export type Hand = 'processor' | 'sender' | 'timers'
+type Hand = 'processor' | 'sender' | 'timers'
 
 /** One domain in this process: its log, its generations, and what of it runs here. */
 export interface Pipeline {

@@ -33,7 +33,7 @@ export const sortReadable = (records: readonly LogRecord[], sorting: Sorting): P
   withKeys(sorting.codec, () => records.map(({ value }) => value), () => sortRecords(records, sorting))
 
 /** Decodes a batch and groups it by projection and key, in order. */
-export const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked }: Sorting): Sorted => {
+const sortRecords = (records: readonly LogRecord[], { codec, deciders, isParked }: Sorting): Sorted => {
   const spans = createSpans(deciders)
   const poisons = new Map<string, Poison>()
   const parked: number[] = []

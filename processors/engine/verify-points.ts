@@ -18,7 +18,7 @@ export interface VerifiedPoints {
   readonly differences: readonly PointDifference[]
 }
 
-export interface VerifyPointsParts {
+interface VerifyPointsParts {
   readonly spec: SeriesSpec
   readonly stored: Pick<Series, 'list' | 'keepsFrom'>
   readonly folded: Pick<Series, 'list'>

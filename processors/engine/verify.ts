@@ -24,7 +24,7 @@ export interface Verified {
   readonly moving: number
 }
 
-export interface VerifyParts extends Omit<BuildParts, 'target' | 'ends' | 'log'> {
+interface VerifyParts extends Omit<BuildParts, 'target' | 'ends' | 'log'> {
   readonly log: BuildParts['log'] & Pick<Log, 'watermarks'>
   readonly store: Pick<Store, 'scan' | 'sorted' | 'load' | 'checkpoints'>
   /** A local store to fold into: empty, or folded up to its checkpoints. */

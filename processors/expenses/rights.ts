@@ -19,7 +19,7 @@ export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => 
 export const archivedRefusal = (event: Event, { id, archivedAt }: GroupItem): Refused | undefined =>
   archivedAt === undefined || !isCommand(event) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
 
-export const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
+const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
 
 /** Refuses a person who is not a member, with the codes of the edge: `member-left` if they left, `members-only` otherwise. */
 export const inactiveRefusal = (get: Get, group: string, user: string): Refused | undefined => {

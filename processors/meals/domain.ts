@@ -1,5 +1,5 @@
 import type { Domain } from '../../projections/projection.ts'
-import { NOTHING, projection } from '../../projections/projection.ts'
+import { projection } from '../../projections/projection.ts'
 import { mealsPersonal } from '../../projections/meals/items.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
@@ -31,7 +31,6 @@ export const meals: Domain = {
       MealsImported: mealsImported,
       TargetsChanged: targetsChanged,
       NutrientRegistryChanged: nutrientRegistryChanged,
-      SummariesRebuilt: () => NOTHING,
       ...accessFolds,
       PersonForgotten: personForgotten,
     }),

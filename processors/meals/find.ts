@@ -6,7 +6,7 @@ import { goneMeals, mealNameOf, meals } from '../../projections/meals/keys.ts'
 import { userPartition } from '../../projections/access/keys.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 
-export type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
+type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
 
 /** Where a meal is. `gone` is there when it once left its first key. */
 export type Found =

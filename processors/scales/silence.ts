@@ -18,7 +18,7 @@ export const awaitReading = (work: Work, loc: string, device: string, since: num
 
 export const awaitNothing = (work: Work, device: string): void => work.arm({ name: timerOf(device), at: null })
 
-export const silentOf = (loc: string, device: string): Subject => ({ loc, type: 'silent_device', entity: `DEVICE#${device}` })
+const silentOf = (loc: string, device: string): Subject => ({ loc, type: 'silent_device', entity: `DEVICE#${device}` })
 
 const timerOf = (device: string): string => `silence:${device}`
 

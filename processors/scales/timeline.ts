@@ -3,8 +3,6 @@ import { covers, type KegOnTap, type KegSpan, type Place, type Span } from '../.
 /** The kegs a tap had, in the order of time. One that was replaced in the instant it came keeps a span of no length: it was heard of. */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
 
-export const NO_KEGS: Timeline = { kegs: [] }
-
 const KEPT_KEGS = 40
 const KEPT_PLACES = 20
 

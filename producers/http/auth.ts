@@ -64,7 +64,7 @@ export interface Admitted extends Caller {
 
 export type Authenticate = (authorization: string | undefined, need: Need) => Promise<Admitted>
 
-export interface Need {
+interface Need {
   readonly scope: 'read' | 'write'
   /** A scope that will do as well. */
   readonly or?: Scope | undefined

@@ -10,7 +10,7 @@ import { Problem } from './problem.ts'
 import type { Call } from './route.ts'
 
 /** Where connections are written down while they last. */
-export interface Connections {
+interface Connections {
   opened(connection: { readonly id: string; readonly topic: string; readonly user: string; readonly at: number; readonly until: number }): Promise<void>
   closed(id: string): Promise<void>
 }

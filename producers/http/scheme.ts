@@ -5,7 +5,7 @@ export interface Profile {
   readonly avatarUrl: string | null
 }
 
-export interface Recognised {
+interface Recognised {
   readonly user: string
   /** The id of the chat from which they came, if the service signed it. */
   readonly chat?: string

@@ -15,7 +15,7 @@ export interface UsageParts {
   appended?(type: string): void
 }
 
-export interface Used {
+interface Used {
   readonly caller: Admitted
   readonly kind: 'read' | 'write'
   /** The event's id, or the request's where there was none. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 const LENGTH_BYTES = 4
 
 /** Follows MQTT's framing over chunks: false as soon as a packet claims more than `most` bytes, before they are there. */
-export const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
+const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
   let left = 0
   let length = 0
   /** Bytes of the length that were read; -1 before a packet's first byte. */

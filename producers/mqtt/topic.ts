@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../scales/envelope.ts'
 
 export const ROOT = 'scale-sense'
 export type Kind = EventType | 'status'
-export const KINDS: readonly Kind[] = [...EVENT_TYPES, 'status']
+const KINDS: readonly Kind[] = [...EVENT_TYPES, 'status']
 
 export interface Topic {
   readonly loc: string

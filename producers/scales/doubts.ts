@@ -13,7 +13,7 @@ type Check = (value: unknown, name: string) => Doubt | undefined
 export type Shape = Readonly<Record<string, Check>>
 
 export const malformed = (detail: string): Doubt => ({ reason: 'malformed', detail })
-export const outOfRange = (detail: string): Doubt => ({ reason: 'range', detail })
+const outOfRange = (detail: string): Doubt => ({ reason: 'range', detail })
 
 /** Null is not said, in JSON as in Avro. A field that the shape does not name is not passed over: somebody meant something by it. */
 export const doubtOf = (fields: Fields, shape: Shape, needed: readonly string[] = []): Doubt | undefined => {

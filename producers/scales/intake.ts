@@ -20,7 +20,7 @@ export interface Sender {
   readonly received: number
 }
 
-export interface Refused extends Doubt {
+interface Refused extends Doubt {
   /** Which of the events; null: the whole message. */
   readonly index: number | null
 }

@@ -6,7 +6,7 @@ import { Problem } from '../http/problem.ts'
 import { ENVELOPE } from './envelope.ts'
 
 /** A message is never longer; what a broker of others lets through is quarantined by its first characters. */
-export const MOST_BYTES = 64 * 1024
+const MOST_BYTES = 64 * 1024
 
 const EMPTY = 0xc15d213aa4d7a795n
 

@@ -8,7 +8,7 @@ export type BarStep =
   | { readonly kind: 'status'; readonly device: string; readonly body: Readonly<Record<string, unknown>> }
   | { readonly kind: 'keg'; readonly tap: string; readonly body: { readonly beer_id: string; readonly keg_type: string; readonly tapped_at: string } }
 
-export interface DeviceMessage {
+interface DeviceMessage {
   readonly v: 1
   readonly boot: string
   readonly sent_uptime_ms: number

@@ -2,7 +2,7 @@ import { part, textIn } from '../part.ts'
 import { line, telegramUser, type TelegramUser } from './person.ts'
 
 /** What an update says of a group's chat. */
-export type Said =
+type Said =
   | { readonly kind: 'added' }
   | { readonly kind: 'joined'; readonly people: readonly TelegramUser[] }
   | { readonly kind: 'left' | 'removed'; readonly person: TelegramUser }

@@ -152,7 +152,7 @@ export type ParticipantItem = Key & {
   readonly revision: number
 }
 
-export type SettlementStatus = 'pending' | 'completed' | 'failed'
+type SettlementStatus = 'pending' | 'completed' | 'failed'
 
 type SettlementBody = {
   readonly id: string

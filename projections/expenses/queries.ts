@@ -10,7 +10,7 @@ import {
 import { ACTIVITY_INDEX, NAME_INDEX, USER_INDEX } from './table.ts'
 
 /** An expense by its id: as it is, or as it was when it was deleted. */
-export interface FoundExpense {
+interface FoundExpense {
   readonly state: ExpenseNameItem['state']
   readonly expense: ExpenseItem
 }

@@ -8,11 +8,11 @@ export interface DayRule {
 /** Every rule there ever was, by version. Adding one raises the fold version: days that no user chose are derived anew. */
 export const DAY_RULES = { 1: { startMinutes: 4 * 60 } } as const satisfies { readonly [version: number]: DayRule }
 export const DAY_RULE_VERSION = 1
-export const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
+const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
 
 /** Wall clocks run from 12 hours behind UTC to 14 ahead. */
-export const MIN_OFFSET = -12 * 60
-export const MAX_OFFSET = 14 * 60
+const MIN_OFFSET = -12 * 60
+const MAX_OFFSET = 14 * 60
 export const isOffset = (minutes: number): boolean => Number.isInteger(minutes) && minutes >= MIN_OFFSET && minutes <= MAX_OFFSET
 
 const MINUTE_MS = 60_000

@@ -13,7 +13,7 @@ export interface Goals {
   readonly version: number
 }
 
-export const goalsOf = (targets: Omit<TargetsAsOfItem, 'PK' | 'SK'>): Goals => {
+const goalsOf = (targets: Omit<TargetsAsOfItem, 'PK' | 'SK'>): Goals => {
   const macros = MACROS.filter((macro) => (targets[macro] ?? 0) > 0).map((macro) => [macro, targets[macro]])
   const registry = Object.entries(targets.nutrientRegistry).filter(([, { goal }]) => (goal ?? 0) > 0).map(([name, { goal }]) => [name, goal])
   return { ...Object.fromEntries(macros), extendedNutrients: Object.fromEntries(registry), version: targets.version }

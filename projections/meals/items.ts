@@ -67,12 +67,12 @@ export type DaySummaryItem = Key & {
   readonly updatedAt: string
 }
 
-export type DisplayUnit = 'kcal' | 'kj'
+type DisplayUnit = 'kcal' | 'kj'
 export type NutrientDefinition = { readonly unit?: string; readonly goal?: number }
 export type NutrientRegistry = { readonly [nutrient: string]: NutrientDefinition }
 
 /** 0 is a disabled target; an absent one was never set. */
-export type Targets = Partial<MacroAmounts> & {
+type Targets = Partial<MacroAmounts> & {
   readonly displayUnit: DisplayUnit
   readonly nutrientRegistry: NutrientRegistry
   readonly version: number

@@ -1,5 +1,5 @@
 /** Nutrients are fixed point: integer thousandths in events and in sums, decimal numbers in items and JSON. */
-export const MILLI = 1000
+const MILLI = 1000
 
 /** The largest amount of one nutrient in one meal, and in one day: below 10^15 thousandths every decimal is exact and prints as written. */
 export const MAX_AMOUNT = 1e10
@@ -8,7 +8,7 @@ export const MAX_TOTAL = 1e15 - 1
 export const MAX_EXTENDED = 64
 export const MAX_EXTENDED_A_DAY = 512
 export const MAX_REGISTRY = 128
-export const MAX_NAME_LENGTH = 64
+const MAX_NAME_LENGTH = 64
 
 /** Strict: undefined unless the number is a whole count of thousandths in range. Nothing is rounded unsaid. */
 export const toMilli = (decimal: number): number | undefined => {
@@ -25,8 +25,3 @@ export const isAmount = (milli: number): boolean => Number.isInteger(milli) && m
 
 /** `__proto__` is no name: it cannot be an attribute of a plain object. */
 export const isNutrientName = (name: string): boolean => name.length > 0 && name.length <= MAX_NAME_LENGTH && name !== '__proto__'
-
-/** Kilojoules are display only: nothing stores or sums them. */
-export const KJ_PER_KCAL = 4.184
-export const energyIn = (unit: 'kcal' | 'kj', kcal: number): number =>
-  unit === 'kcal' ? kcal : Math.round(kcal * KJ_PER_KCAL * 10) / 10

@@ -14,7 +14,7 @@ import { field, instantOf, mapField, numberField, rowOf, textField, type Row } f
 type AsSaid<E extends Event> = E extends Event<infer T, infer D, infer P>
   ? { readonly type: T; readonly user: string; readonly occurredAt: number; readonly data: D; readonly personal: P | null }
   : never
-export type SaidByRow = AsSaid<MealLogged | LegacyMealAdopted | TargetsChanged | NutrientRegistryChanged | PatIssued | PatUsed>
+type SaidByRow = AsSaid<MealLogged | LegacyMealAdopted | TargetsChanged | NutrientRegistryChanged | PatIssued | PatUsed>
 
 export type Upcast =
   | { readonly kind: 'events'; readonly events: readonly SaidByRow[] }

@@ -172,7 +172,7 @@ export type TelemetryItem = Key & {
 /** The device's epoch at this location, as the telemetry knows it. */
 export type TelemetryPointerItem = Key & { readonly epoch: number; readonly _heard?: readonly string[] }
 
-export type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
+type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
 
 export type AlertItem = Key & {
   readonly type: AlertType

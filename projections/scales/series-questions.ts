@@ -10,7 +10,7 @@ import { kegs, locationSettings, tapIdOf, tapStates, timelines } from './keys.ts
 import { batteriesBeside, everywhere, leftAt, leftOnTap, presentOf, readingsIn, tapsOf, within, type Pour, type Range, type TapKegs } from './series-stretches.ts'
 import { settingsOf } from './settings.ts'
 
-export interface History extends Range {
+interface History extends Range {
   readonly tap_id: string
   /** The keg that is on the tap; null where there is none. */
   readonly keg_id: string | null
@@ -19,7 +19,7 @@ export interface History extends Range {
   readonly battery_data: readonly { readonly t: number; readonly battery_pct: number }[]
 }
 
-export interface Rate {
+interface Rate {
   readonly tap_id: string
   readonly keg_id: string | null
   readonly window_hours: number
@@ -34,7 +34,7 @@ export interface Rate {
   readonly hours_remaining: number | null
 }
 
-export interface Lifespan {
+interface Lifespan {
   readonly keg_id: string
   readonly tap_id: string
   readonly beer_id: string

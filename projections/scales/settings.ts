@@ -1,7 +1,7 @@
 import type { Settings, SettingsItem } from './items.ts'
 
 /** What holds at a location that never said otherwise. */
-export const DEFAULT_SETTINGS: Settings = {
+const DEFAULT_SETTINGS: Settings = {
   grace_period_secs: 300,
   pour_window_hours: 6,
   low_keg_pct: 15,

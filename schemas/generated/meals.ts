@@ -200,18 +200,6 @@ export type NutrientRegistryChangedPersonal = never
 
 export type NutrientRegistryChanged = Event<'NutrientRegistryChanged', NutrientRegistryChangedData, NutrientRegistryChangedPersonal>
 
-/** A generation was built from the log. For the record only: it folds to nothing. */
-export interface SummariesRebuiltData {
-  readonly generation: number
-  readonly events: number
-  /** Of all items of the generation. */
-  readonly checksum: string
-}
-
-export type SummariesRebuiltPersonal = never
-
-export type SummariesRebuilt = Event<'SummariesRebuilt', SummariesRebuiltData, SummariesRebuiltPersonal>
-
 /** Daily targets were changed: null is unchanged, 0 clears a target. */
 export interface TargetsChangedData {
   /** The fold refuses the event if the targets have another version. Null: no check. */
@@ -242,5 +230,4 @@ export type MealsEvent =
   | MealRestored
   | MealsImported
   | NutrientRegistryChanged
-  | SummariesRebuilt
   | TargetsChanged

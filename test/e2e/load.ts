@@ -25,7 +25,7 @@ export interface LoadOptions {
   readonly first?: number
 }
 
-export const DAY = '2026-11-16'
+const DAY = '2026-11-16'
 
 /** Posts meals, each under its own Idempotency-Key, from many lanes at once, through every interruption. */
 export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOptions): Load => {

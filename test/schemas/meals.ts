@@ -105,5 +105,4 @@ export const MEALS: readonly (MealsEvent | CommonEvent)[] = [
     },
     personal: text,
   },
-  { type: 'SummariesRebuilt', meta, data: { generation: 2, events: 4_000_000, checksum: 'abc' }, personal: null },
 ]

@@ -78,7 +78,7 @@ export const checkAppends = (topic: Topic, codec: Codec, history: History): read
   return violations
 }
 
-export const idOf = (codec: Codec, value: Uint8Array): string | undefined => {
+const idOf = (codec: Codec, value: Uint8Array): string | undefined => {
   try {
     return codec.decode(value).meta.eventId
   } catch {

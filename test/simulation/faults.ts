@@ -1,7 +1,7 @@
 import { createRandom, fraction } from './random.ts'
 
 /** What can go wrong at a port call. */
-export const FAULT_KINDS = [
+const FAULT_KINDS = [
   /** The process dies as it makes the call, which has no effect. */
   'crash-before',
   /** The call takes effect, and the process dies before it hears of it. */
@@ -50,7 +50,7 @@ export interface Fault {
 export type Rates = Readonly<Partial<Record<FaultKind, number>>>
 
 /** Where a fault may strike, as the scheduler asks. */
-export interface CallSite {
+interface CallSite {
   readonly call: string
   readonly process: number
   readonly number: number

@@ -45,7 +45,7 @@ interface Hold {
   next: number
 }
 
-export const SESSION_MS = 6_000
+const SESSION_MS = 6_000
 const RETRY_MS = 100
 
 export interface GroupOptions {

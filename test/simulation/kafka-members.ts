@@ -43,7 +43,7 @@ export const tick = (partition: number, offset: number): LogRecord => ({
 })
 
 /** Where the process of a member stops while it works on a batch. */
-export type Stop = 'before its write' | 'after its write'
+type Stop = 'before its write' | 'after its write'
 /** What a batch can meet: the process stops, the store is slow, or the batch fails. */
 export type Trouble = Stop | 'slow' | 'fails'
 

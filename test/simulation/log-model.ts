@@ -17,7 +17,7 @@ export interface Topic {
 export const createTopic = (name: string, partitions: number): Topic =>
   ({ name, partitions: Array.from({ length: partitions }, () => []), lows: Array.from({ length: partitions }, () => 0), copies: new Set() })
 
-export const partitionOf = (topic: Topic, key: string): number =>
+const partitionOf = (topic: Topic, key: string): number =>
   mix(...Array.from(key, (char) => char.charCodeAt(0))) % topic.partitions.length
 
 export const positionName = ({ partition, offset }: Position): string => `${partition}:${offset}`

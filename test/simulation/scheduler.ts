@@ -26,7 +26,7 @@ export interface Operation<T> {
   readonly own?: readonly FaultKind[]
 }
 
-export interface Hooks {
+interface Hooks {
   crashed(process: Process): void
   paused(process: Process, ms: number): void
   /** Rebalance, rewind, forget. */

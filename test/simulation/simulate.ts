@@ -32,7 +32,7 @@ export interface SimulateOptions extends RunOptions {
   readonly shrinks?: boolean
 }
 
-export const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
+const reproOf = (seed: number): string => `npx tributary simulate --seed ${seed}`
 
 /** Seed after seed. */
 export const simulate = async ({ seeds, first = 1, enough = () => false, onProgress, most = 3, shrinks = true, ...options }: SimulateOptions): Promise<Summary> => {

@@ -10,17 +10,17 @@ import { Fault } from '../../schemas/fault.ts'
  */
 type Said<T extends string, D> = Event<T, D, never>
 export type CratesBought = Said<'CratesBought', { count: number }>
-export type CratesSent = Said<'CratesSent', { to: string; count: number }>
-export type CratesReceived = Said<'CratesReceived', { from: string; count: number }>
-export type ShelvesFilled = Said<'ShelvesFilled', { shelves: number; mark: string }>
-export type ShelvesCleared = Said<'ShelvesCleared', object>
+type CratesSent = Said<'CratesSent', { to: string; count: number }>
+type CratesReceived = Said<'CratesReceived', { from: string; count: number }>
+type ShelvesFilled = Said<'ShelvesFilled', { shelves: number; mark: string }>
+type ShelvesCleared = Said<'ShelvesCleared', object>
 export type DoorbellRang = Said<'DoorbellRang', object>
-export type PuzzleFound = Said<'PuzzleFound', { size: number }>
+type PuzzleFound = Said<'PuzzleFound', { size: number }>
 export type RiddleFound = Said<'RiddleFound', { size: number }>
-export type SignHung = Said<'SignHung', { sign: number }>
-export type SignTaken = Said<'SignTaken', { sign: number }>
-export type AlarmSet = Said<'AlarmSet', { name: string; at: number | null }>
-export type AlarmRang = Said<'AlarmRang', { name: string; at: number }>
+type SignHung = Said<'SignHung', { sign: number }>
+type SignTaken = Said<'SignTaken', { sign: number }>
+type AlarmSet = Said<'AlarmSet', { name: string; at: number | null }>
+type AlarmRang = Said<'AlarmRang', { name: string; at: number }>
 export type ShopEvent = AlarmSet | AlarmRang | SignHung | SignTaken | CratesBought | CratesSent | CratesReceived | ShelvesFilled | ShelvesCleared | DoorbellRang | PuzzleFound | RiddleFound
 
 type Stock = Item & { readonly crates: number; readonly receipts: number }

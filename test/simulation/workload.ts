@@ -38,7 +38,7 @@ export interface Workload {
   readonly check?: (told: Told) => readonly Violation[]
 }
 
-export interface Mending {
+interface Mending {
   /** With which codes the mended keys are parked, beside those of every release. */
   readonly codes: readonly string[]
   bring(): void

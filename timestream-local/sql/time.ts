@@ -1,6 +1,6 @@
 import { refuse, type At } from './lexer.ts'
 
-export const SECOND_NS = 1_000_000_000n
+const SECOND_NS = 1_000_000_000n
 export const DAY_NS = 86_400n * SECOND_NS
 const MAX_NS = 2n ** 63n
 

@@ -3,7 +3,7 @@ import type { At } from './lexer.ts'
 /** What a query says, as a tree. Only what is in here is understood; everything else was refused by the parser. */
 export type Type = 'boolean' | 'integer' | 'bigint' | 'double' | 'varchar' | 'timestamp' | 'interval' | 'unknown'
 export type Literal = Readonly<{ kind: 'literal'; at: At; type: Type; value: string | number | bigint | boolean | null }>
-export type ColumnName = Readonly<{ kind: 'column'; at: At; relation?: string; name: string }>
+type ColumnName = Readonly<{ kind: 'column'; at: At; relation?: string; name: string }>
 export type Sort = Readonly<{ value: Expression; descending: boolean; nullsFirst: boolean }>
 export type Frame = Readonly<{ unit: 'ROWS' | 'RANGE'; from: string; to: string }>
 export type Window = Readonly<{ partitionBy: readonly Expression[]; orderBy: readonly Sort[]; frame?: Frame }>

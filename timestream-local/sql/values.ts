@@ -150,7 +150,7 @@ export const sorted = (sql: string, { descending, nullsFirst }: { descending: bo
 export const hasAggregate = (node: Expression): boolean =>
   (node.kind === 'call' && node.over === undefined && isAggregate(node.name)) || childrenOf(node).some(hasAggregate)
 
-export const hasWindow = (node: Expression): boolean => (node.kind === 'call' && node.over !== undefined) || childrenOf(node).some(hasWindow)
+const hasWindow = (node: Expression): boolean => (node.kind === 'call' && node.over !== undefined) || childrenOf(node).some(hasWindow)
 
 export const refuseAggregates = (node: Expression, what: string, at: At = node.at): void => {
   if (hasAggregate(node) || hasWindow(node)) throw refuse(at, `${what} clause cannot contain aggregations or window functions`)

@@ -86,7 +86,7 @@ interface ServiceError {
   readonly CancellationReasons?: readonly { readonly Code?: string; readonly Message?: string }[]
 }
 
-export const failureOf = (error: unknown): Failure => {
+const failureOf = (error: unknown): Failure => {
   const { name = '', $metadata, CancellationReasons } = error as ServiceError
   const codes = CancellationReasons?.map(({ Code = 'None' }) => Code).filter((code) => code !== 'None') ?? []
   const names = codes.length > 0 ? codes : [name]

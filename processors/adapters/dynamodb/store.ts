@@ -30,7 +30,7 @@ export interface DynamoOptions extends Connection {
   readonly metrics?: DynamoMetrics
 }
 
-export interface DynamoMetrics {
+interface DynamoMetrics {
   /** An attempt that did not succeed; most are tried again. */
   failed?(what: string, why: Failure): void
   /** The cost of what was just written. */

@@ -4,7 +4,7 @@ import { hasType } from './faults.ts'
 import type { Settings } from './options.ts'
 
 /** The result of one attempt. `stuck`: this producer's sequence is broken, the attempt wrote nothing. `held-back`: `release` returned false. */
-export type Attempt =
+type Attempt =
   | { readonly kind: 'written'; readonly offset: number }
   | { readonly kind: 'held-back' }
   | { readonly kind: 'not-written' | 'unknown' | 'stuck' | 'too-large'; readonly error: unknown }

@@ -26,7 +26,7 @@ const MARK = '"secret":"'
 export const format = (line: Line): string => `${JSON.stringify(line)}\n`
 
 /** Where the secret's first digit stands within a line: it is written last, so that no other text can pass for it. */
-export const secretIn = (text: string): number => text.lastIndexOf(MARK) + MARK.length
+const secretIn = (text: string): number => text.lastIndexOf(MARK) + MARK.length
 
 /** Takes one line in; `start` is where it begins in the file. */
 export const learn = (people: Map<string, Entry>, line: Exclude<Line, { founding: Founding }>, at: { start: number; text: string }): void => {

@@ -13,7 +13,7 @@ export interface Append {
 }
 
 /** An append with what became of its records so far. */
-export interface Waiting extends Append {
+interface Waiting extends Append {
   readonly arrival: number
   /** By record; empty where a record is not written yet. */
   readonly positions: Position[]

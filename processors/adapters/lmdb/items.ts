@@ -124,7 +124,7 @@ export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
 }
 
 /** Whether a database holds anything. (`getKeysCount` walks all of it, whatever its limit.) */
-export const hasAny = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
+const hasAny = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
   for (const _key of db.getKeys({ limit: 1 })) return true
   return false
 }

@@ -25,7 +25,7 @@ export interface OpenSegment {
 
 export const emptySegment = (first: number): OpenSegment => ({ first, blocks: [], entries: [] })
 
-export const hashOf = (key: string): number => {
+const hashOf = (key: string): number => {
   let hash = 0x811c9dc5
   for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
   return hash >>> 0

@@ -51,7 +51,7 @@ const keysOf = (block: Block): string[] => {
 }
 
 /** The end of what segments hold. */
-export const segmented = (files: LogFiles, topic: number): number => {
+const segmented = (files: LogFiles, topic: number): number => {
   const last = segmentsOf(files, topic).at(-1)
   return last === undefined ? 0 : (segmentAt(files, topic, last)?.end ?? 0)
 }

@@ -5,7 +5,7 @@ import { nameOf, unavailable } from './connect.ts'
 export type Cells = readonly (string | null)[]
 
 /** The rows of a query, in pages; a page may be empty before the last. */
-export async function* rowsOf(client: TimestreamQueryClient, sql: string): AsyncGenerator<readonly Cells[]> {
+async function* rowsOf(client: TimestreamQueryClient, sql: string): AsyncGenerator<readonly Cells[]> {
   const { QueryCommand } = await import('@aws-sdk/client-timestream-query')
   let token: string | undefined
   do {
@@ -19,7 +19,7 @@ export async function* rowsOf(client: TimestreamQueryClient, sql: string): Async
 const cellsOf = ({ Data = [] }: Row): Cells => Data.map(({ ScalarValue, NullValue }) => (NullValue === true ? null : (ScalarValue ?? null)))
 
 /** Columns come into being with the first record that has them: what nobody has written yet is not there to be asked for. */
-export const missingColumn = (error: unknown): string | undefined =>
+const missingColumn = (error: unknown): string | undefined =>
   nameOf(error) === 'ValidationException' ? /column '?"?([A-Za-z_][\w]*)"?'? (?:does not exist|cannot be resolved)/i.exec(messageOf(error))?.[1] : undefined
 
 /** Asks without the columns that are not there yet; `sql` is undefined where nothing can be found without them. */

@@ -3,7 +3,7 @@ import type { SeriesSpec } from '../../../projections/series.ts'
 import type { Rejected, Versioned } from '../../engine/series.ts'
 
 /** As many as one call takes. */
-export const BATCH = 100
+const BATCH = 100
 
 export const batchesOf = (points: readonly Versioned[]): readonly (readonly Versioned[])[] =>
   Array.from({ length: Math.ceil(points.length / BATCH) }, (_, index) => points.slice(index * BATCH, (index + 1) * BATCH))

@@ -14,7 +14,7 @@ type Reminded = Event<'Reminded', { at: number | null }>
 type Named = Event<'Named', { name: string; at: number }>
 export type LedgerEvent = Paid | Moved | Closed | Spread | Broke | Reminded | Named
 
-export type Account = Item & { readonly total: number }
+type Account = Item & { readonly total: number }
 export const accountKey = (key: string): Key => ({ PK: `ACCOUNT#${key}`, SK: 'TOTAL' })
 export const paymentKey = (key: string, id: string): Key => ({ PK: `ACCOUNT#${key}`, SK: `PAID#${id}` })
 
@@ -61,7 +61,7 @@ export const jsonCodec: Codec = {
   decode: (value) => JSON.parse(Buffer.from(value).toString()) as Event,
 }
 
-export const deciders = decidersOf(ledger, { outbox: undefined, timers: () => [] })
+const deciders = decidersOf(ledger, { outbox: undefined, timers: () => [] })
 export const accounts = deciders[0] as Decider
 export const activity = deciders[1] as Decider
 

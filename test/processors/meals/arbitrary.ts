@@ -33,7 +33,7 @@ const aCorrected = fc.record({
 }).map(corrected)
 
 /** Anything a user of the app may bring about, in any order. */
-export const anEvent: fc.Arbitrary<MealsEvent | CommonEvent> = fc.oneof(
+const anEvent: fc.Arbitrary<MealsEvent | CommonEvent> = fc.oneof(
   { weight: 6, arbitrary: aLogged },
   { weight: 4, arbitrary: aCorrected },
   { weight: 3, arbitrary: fc.record({ meta, mealId }).map(deleted) },

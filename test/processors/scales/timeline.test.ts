@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import type { KegOnTap, Place } from '../../../projections/scales/spans.ts'
 import { describe, expect, test } from 'vitest'
-import { apart, corrected, finished, kegAt, kegNow, NO_KEGS, placed, tapAt, tapNow, tapped, type Timeline } from '../../../processors/scales/timeline.ts'
+import { apart, corrected, finished, kegAt, kegNow, placed, tapAt, tapNow, tapped, type Timeline } from '../../../processors/scales/timeline.ts'
+
+const NO_KEGS: Timeline = { kegs: [] }
 
 const keg = (keg_id: string): KegOnTap => ({ keg_id, beer_id: 'guinness', keg_type: 'half_barrel', full_lbs: 161.5, empty_lbs: 29, sg: 1.014 })
 const at = (timeline: Timeline, time: number) => kegAt(timeline, time)?.keg_id

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { energyIn, fromMilli, MAX_AMOUNT, MAX_TOTAL, milliOf, toMilli } from '../../../projections/meals/nutrients.ts'
+import { fromMilli, MAX_AMOUNT, MAX_TOTAL, milliOf, toMilli } from '../../../projections/meals/nutrients.ts'
 
 test('M-e: thousandths go to decimals and back without loss, up to the largest sum', () =>
   fc.assert(fc.property(fc.integer({ min: 0, max: MAX_TOTAL }), (milli) => {
@@ -19,9 +19,3 @@ test.each([[-1], [0.0005], [1.0001], [1e7 + 0.001], [NaN], [Infinity], [1e300]])
   expect(toMilli(decimal)).toBeUndefined())
 
 test('minus zero is zero', () => expect(Object.is(toMilli(-0), 0)).toBe(true))
-
-test('M4: kilojoules are display only, and kilocalories are untouched by them', () => {
-  expect(energyIn('kcal', 500)).toBe(500)
-  expect(energyIn('kj', 500)).toBe(2092)
-  expect(energyIn('kj', 0)).toBe(0)
-})
