@@ -29,7 +29,7 @@ export const scales: Domain = {
   name: 'scales',
   topic: 'scales.events',
   table: scalesTable,
-  foldVersion: 3,
+  foldVersion: 4,
   keyedByPeople: ACCESS_EVENTS,
   personal: personalItems,
   projections: [

@@ -46,5 +46,5 @@ export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
   return work.result()
 }
 
-/** Whoever signs people in chose the id. */
-const isUser = (user: string): boolean => user.length >= 1 && user.length <= 256
+/** The identity provider chooses the id of a user. No store accepts a key with U+0000. */
+const isUser = (user: string): boolean => user.length >= 1 && user.length <= 256 && !user.includes('\u0000')

@@ -1,9 +1,10 @@
 import type { DeviceCalibrated, TareRecorded } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { CalibrationItem, TapStateItem, TareItem } from '../../projections/scales/items.ts'
+import type { CalibrationItem, DevicePointerItem, TapStateItem, TareItem, TimelineItem } from '../../projections/scales/items.ts'
 import { beers, calibrations, isTap, kegs, pastCalibrations, tapStates, tares, timelines } from '../../projections/scales/keys.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
+import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { isTime } from './fit.ts'
 import { deviceHeld } from './held.ts'
@@ -12,24 +13,31 @@ import { refuse } from '../../projections/scales/refusals.ts'
 import { kegAt, tapAt } from './timeline.ts'
 
 /**
- * S40: the keg that was on the tap keeps its tare, which is the one that counts; the telemetry keeps a copy by a fold of its own, so this is
- * never refused. A full keg was weighed: its beer hears of it (S41).
+ * S40: stores the tare with the keg that was on the tap when it was measured. The telemetry stores a copy by a fold of its own, so this fold
+ * refuses nothing. The weight of a full keg also becomes an event of its beer (S41).
  */
 export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   const { data, meta } = event
   if (!isTime(data.at) || !Number.isFinite(data.value_lbs)) return NOTHING
   const work = startWork(get)
-  const tap = tapOf(work, meta.key, data)
-  const timeline = tap === null ? undefined : get(timelines.key(meta.key, tap))
+  const place = placeOf(work, meta.key, data)
+  const timeline = place && get(timelines.key(meta.key, place.tap))
   const keg = timeline && kegAt(timeline, data.at)
-  if (tap === null || keg === undefined) return NOTHING
-  if (!isTareOf(keg, data)) return quarantineTare(work, event, UNFIT)
-  const before = get(tares.key(keg.keg_id))
-  const tare = tareAfter(before, { loc: meta.key, keg: keg.keg_id, data })
+  if (place === undefined || timeline === undefined || keg === undefined) return NOTHING
+  // A correction may have put another keg on the tap since the tare was folded, so the event's id recognises a repeated one.
+  const item: DevicePointerItem | TimelineItem = place.pointer ?? timeline
+  if (heardBefore(item._heard, event)) return NOTHING
+  const remembered = { ...item, _heard: hearing(item._heard, event) }
+  if (!isTareOf(keg, data)) {
+    if (data.device_id !== null) work.put(remembered)
+    return quarantineTare(work, event, UNFIT)
+  }
+  const tare = tareAfter(get(tares.key(keg.keg_id)), { loc: meta.key, keg: keg.keg_id, data })
   if (tare === undefined) return NOTHING
+  work.put(remembered)
   work.put(tare)
-  const state = get(tapStates.key(meta.key, tap))
-  const isNow = timeline?.kegs.at(-1) === keg
+  const state = get(tapStates.key(meta.key, place.tap))
+  const isNow = timeline.kegs.at(-1) === keg
   if (state !== undefined && isNow) work.put({ ...state, tare_status: tare.tare_status } satisfies TapStateItem)
   if (data.kind === 'full') deriveMeasured(work, { loc: meta.key, keg: keg.keg_id, data })
   return work.result()
@@ -40,10 +48,18 @@ const UNFIT = { reason: 'tare', detail: 'The keg on the tap cannot weigh that: a
 /** One that the keg cannot have would be kept with its beer, for every keg to come. */
 const isTareOf = ({ full_lbs, empty_lbs }: KegSpan, { kind, value_lbs }: TareRecorded['data']): boolean => (kind === 'full' ? value_lbs > empty_lbs : value_lbs < full_lbs)
 
-const tapOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): string | null => {
-  if (tap !== null) return isTap(tap) ? tap : null
+interface TarePlace {
+  readonly tap: string
+  /** Present if the event names only the device. */
+  readonly pointer?: DevicePointerItem
+}
+
+/** The tap that the event names, or else the one under which its device stood. Undefined if there is none. */
+const placeOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): TarePlace | undefined => {
+  if (tap !== null) return isTap(tap) ? { tap } : undefined
   const held = device_id === null ? undefined : deviceHeld(work, loc, device_id)
-  return held === undefined ? null : tapAt(held.item._places, at)
+  const under = held === undefined ? null : tapAt(held.item._places, at)
+  return held === undefined || under === null ? undefined : { tap: under, pointer: held.pointer }
 }
 
 interface Tare {
@@ -52,7 +68,7 @@ interface Tare {
   readonly data: TareRecorded['data']
 }
 
-/** By the time it was measured; undefined where the same kind was measured since, or then. */
+/** The tare of the keg with this measurement. Undefined if the keg has one of the same kind and of the same or a later time. */
 const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value_lbs, at } }: Tare): TareItem | undefined => {
   const iso = isoOf(at)
   const last = kind === 'empty' ? before?._empty_at : before?._full_at
@@ -78,7 +94,7 @@ const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare)
   const own = work.get(beers.key(loc, item.beer_id))
   const [key, loc_id] = own === undefined ? [item.beer_id, null] : [loc, loc]
   work.derive({
-    // Told again after a correction it is another keg's.
+    // The id names the keg: a copy that arrives after many other events can find a corrected keg on the tap.
     purpose: `measured:${keg}`,
     event: { type: 'BeerKegWeightMeasured', key, data: { beer_id: item.beer_id, loc_id, keg_type: item.keg_type, keg_id: keg, full_lbs: value_lbs, at } },
   })

@@ -111,6 +111,12 @@ describe('TareRecorded', () => {
     given(...bar, once).when(once).thenUnchanged()
     given(...bar, once).when(tared({ at: at(1), value_lbs: 5 })).thenUnchanged()
   })
+  test('repeated after another keg was recorded for its time, it changes nothing', () => {
+    const later = tapped({ keg_id: 'keg-2', tapped_at: at(1) })
+    for (const once of [tared({ at: at(2) }), tared({ tap: null, at: at(2) })]) given(...bar, once, later).when(once).thenUnchanged()
+    const unfit = tared({ kind: 'full', value_lbs: 29, at: at(2) })
+    given(...bar, unfit, tapped({ keg_id: 'keg-2', tapped_at: at(1), full_lbs: 40, empty_lbs: 10 })).when(unfit).thenUnchanged()
+  })
   test('without a keg or a device it changes nothing', () => {
     given(...bar).when(tared({ tap: '08', device_id: null })).thenUnchanged()
     given(...bar).when(tared({ tap: null, device_id: null })).thenUnchanged()
