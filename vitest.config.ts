@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Unit tests are in the folders of test/ that are named like a folder of the product, or are contracts or domains. They need no service and no build. */
 const UNIT = 'test/{cli,contracts,domains,processors,producers,projections,schemas,timestream-local}/**/*.test.ts'
 
-const common = { testTimeout: 30_000, hookTimeout: 120_000 }
+const common = { setupFiles: ['test/properties.ts'], testTimeout: 30_000, hookTimeout: 120_000 }
 /** `npm test` sets it on a machine without services. Tests on services need the cores for the services, and a process for each file. */
 const hasServices = process.env['TRIBUTARY_TEST_WITHOUT_SERVICES'] === undefined
 /** Tests wait for timers and processes for part of their time: three workers keep two cores busy. */

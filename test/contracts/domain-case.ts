@@ -37,5 +37,5 @@ export type Rule<Case = DomainCase> = (subject: Case) => void | Promise<void>
 
 export const projectionTypes = ({ projections }: Domain): ReadonlySet<string> => new Set(projections.flatMap(({ folds }) => Object.keys(folds)))
 
-/** How many cases a property tries: more in CI and with TRIBUTARY_LONG=1. */
-export const runs = (count: number): { readonly numRuns: number } => ({ numRuns: isLong ? count * 5 : count })
+/** How many cases a property tries: five times as many in CI and with TRIBUTARY_LONG=1. `TRIBUTARY_TEST_RUNS=N` multiplies the number by N. */
+export const runs = (count: number): { readonly numRuns: number } => ({ numRuns: count * Number(process.env['TRIBUTARY_TEST_RUNS'] ?? (isLong ? 5 : 1)) })

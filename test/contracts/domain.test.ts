@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
 import { access } from '../../producers/access.ts'
 import { mistake } from '../../producers/http/problem.ts'
@@ -137,16 +137,9 @@ const MISTAKES: readonly (readonly [mistake: string, rule: string, parts: () => 
   ['a text that stays when its person is forgotten', LEFT, () => ({ folds: { PersonForgotten: () => NOTHING } })],
 ]
 
-/** One seed, so that a mistake is reported in every run or in none. */
-const withSeed = (): void => {
-  beforeAll(() => fc.configureGlobal({ seed: 7 }))
-  afterAll(() => fc.resetConfigureGlobal())
-}
-
 const RULES = { ...FOLD_RULES, ...TABLE_RULES, ...FORGETTING_RULES }
 
 describe('the suite reports a domain with', () => {
-  withSeed()
   test.each(MISTAKES)('%s: %s', async (_mistake, rule, parts) => {
     await expect((async () => RULES[rule]?.(waste(parts())))()).rejects.toThrow()
   })
@@ -171,7 +164,6 @@ const WRONG_ROUTES: readonly (readonly [mistake: string, rule: string, route: Pa
 ]
 
 describe('the suite reports a route', () => {
-  withSeed()
   test.each(WRONG_ROUTES)('%s: %s', async (_mistake, rule, route) => {
     await expect((async () => HTTP_RULES[rule]?.(edgeWith(route)))()).rejects.toThrow()
   })
