@@ -1,6 +1,6 @@
 import type { LocationSettingsChangedData } from '../../schemas/generated/scales.ts'
 import { isUser } from '../../projections/access/keys.ts'
-import type { MemberItem, OwnerItem } from '../../projections/scales/items.ts'
+import type { MemberItem, OwnerItem, Settings } from '../../projections/scales/items.ts'
 import { isZone, zoneName } from '../../projections/zone.ts'
 import { listing } from '../http/lists.ts'
 import { pathId } from '../http/path-id.ts'
@@ -13,28 +13,25 @@ import { event, queriesOf } from './params.ts'
 import { atLocation, demandOwner, locOf } from './rights.ts'
 import { members, owners } from '../../projections/scales/keys.ts'
 
-const settingsSchema = {
-  type: 'object',
-  properties: {
-    grace_period_secs: integer,
-    pour_window_hours: number,
-    low_keg_pct: number,
-    low_battery_pct: number,
-    silent_after_secs: integer,
-    timezone: text,
-    pour_min_gallons: number,
-    pour_settle_secs: integer,
-  },
-} as const
+const settingsAnswer = shape<Settings>()({
+  grace_period_secs: integer,
+  pour_window_hours: number,
+  low_keg_pct: number,
+  low_battery_pct: number,
+  silent_after_secs: integer,
+  timezone: text,
+  pour_min_gallons: number,
+  pour_settle_secs: integer,
+})
 
-const settings = (call: Pick<Call, 'caller' | 'params'>) => queriesOf(call).settings(locOf(call))
+const settings = async (call: Pick<Call, 'caller' | 'params'>) => settingsAnswer.view(await queriesOf(call).settings(locOf(call)))
 
 const readSettings = question({
   method: 'GET',
   url: '/v1/locations/:loc/settings',
   operationId: 'getSettings',
-  summary: 'The settings of a location, those that nobody changed too.',
-  result: settingsSchema,
+  summary: 'The settings of a location, with the defaults of those that nobody changed.',
+  result: settingsAnswer.schema,
   answer: settings,
 })
 
@@ -42,7 +39,7 @@ const changeSettings = command({
   method: 'PATCH',
   url: '/v1/locations/:loc/settings',
   operationId: 'changeSettings',
-  summary: 'Change some settings; what is not named stays.',
+  summary: 'Change some settings. The others stay as they are.',
   body: {
     type: 'object',
     additionalProperties: false,
@@ -59,7 +56,7 @@ const changeSettings = command({
     },
   },
   status: 200,
-  result: settingsSchema,
+  result: settingsAnswer.schema,
   decide: (call) => {
     const { timezone, ...rest } = call.body
     if (timezone !== undefined && !isZone(timezone)) {

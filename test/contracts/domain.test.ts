@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
 import { access } from '../../producers/access.ts'
