@@ -10,9 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { messageOf } from '../../schemas/fault.ts'
+import { folderOf, type Release } from './releases.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const program = join(root, 'bin', 'tributary.js')
 
 export type Env = Readonly<Record<string, string>>
 
@@ -29,20 +29,23 @@ export const freshFolder = (): string => {
   return folder
 }
 
-/** With what this script changes in the program. */
-const changedBy = (script: string, env: Env): Env => ({ ...env, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, script)).href}` })
-
 /** With folds that do this on a meal of 666 calories. */
-export const deadly = (env: Env, how: string): Env => changedBy('deadly.mjs', { ...env, DEADLY: how })
+export const deadly = (env: Env, how: string): Env => ({ ...env, DEADLY: how, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}` })
 
-/** As a later release would be: its day begins at five. */
-export const fiveAm = (env: Env): Env => changedBy('later-release.mjs', { ...env, LATER: 'five-am' })
+/** Names the release that runs. Absent: the program as it is built. */
+const RELEASE = 'TEST_RELEASE'
 
-/** As another would be: less than half a gallon is no pour. */
-export const largePours = (env: Env): Env => changedBy('later-release.mjs', { ...env, LATER: 'large-pours' })
+const ofRelease = (env: Env, release: Release): Env => ({ ...env, [RELEASE]: release })
 
-const launch = (args: readonly string[], env: Env): ChildProcess => {
+/** As a later release, whose day begins at five. */
+export const fiveAm = (env: Env): Env => ofRelease(env, 'five-am')
+
+/** As a later release, for which less than half a gallon is no pour. */
+export const largePours = (env: Env): Env => ofRelease(env, 'large-pours')
+
+const launch = (args: readonly string[], { [RELEASE]: release, ...env }: Env): ChildProcess => {
   if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) throw new Error('The program is not built: npm run build')
+  const program = join(release === undefined ? root : folderOf(release as Release), 'bin', 'tributary.js')
   return spawn(process.execPath, [program, ...args], { env: cleanEnv(env), cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
@@ -72,8 +75,8 @@ export const startCommand = (args: readonly string[], env: Env): Started => {
 /** Runs a command to its end, in a process of its own. */
 export const runProcess = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
 
-/** `start` listens to signals, and NODE_OPTIONS change the program: both need a process of their own. */
-const needsProcess = ([command]: readonly string[], env: Env): boolean => command === 'start' || 'NODE_OPTIONS' in env
+/** `start` listens to signals. Another release and NODE_OPTIONS change the program. All of them need a process of their own. */
+const needsProcess = ([command]: readonly string[], env: Env): boolean => command === 'start' || RELEASE in env || 'NODE_OPTIONS' in env
 
 /** Runs a command of the built program to its end: in this process, which is much cheaper, if the command can run there. */
 export const run = async (args: readonly string[], env: Env): Promise<Ran> => {

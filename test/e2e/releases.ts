@@ -1,0 +1,61 @@
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SERVICES_FOLDER } from '../services/shared.ts'
+
+type Change = readonly [from: string | RegExp, to: string | ((all: string, version: string) => string)]
+
+const NEXT_FOLDS: readonly Change[] = [[/foldVersion: (\d+)/, (_, version) => `foldVersion: ${Number(version) + 1}`]]
+
+/** Later releases of the program: each changes a rule, and raises the version of its folds. */
+const RELEASES = {
+  /** Its day begins at five. */
+  'five-am': {
+    'projections/meals/day.js': [['{ 1: { startMinutes: 4 * 60 } }', '{ 1: { startMinutes: 4 * 60 }, 2: { startMinutes: 5 * 60 } }'], ['DAY_RULE_VERSION = 1', 'DAY_RULE_VERSION = 2']],
+    'processors/meals/domain.js': NEXT_FOLDS,
+  },
+  /** Less than half a gallon is no pour. */
+  'large-pours': {
+    'projections/scales/settings.js': [['pour_min_gallons: 0.05', 'pour_min_gallons: 0.5']],
+    'processors/scales/domain.js': NEXT_FOLDS,
+    'processors/scales/series.js': NEXT_FOLDS,
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly Change[]>>>>
+
+export type Release = keyof typeof RELEASES
+
+const root = join(import.meta.dirname, '..', '..')
+const folders = new Map<Release, string>()
+
+/** The folder of a release, as `npm install` lays it out. It is a copy, because a loader hook that changes modules doubles the CPU time of a start. */
+export const folderOf = (release: Release): string => {
+  const folder = folders.get(release) ?? copyOf(release)
+  folders.set(release, folder)
+  return folder
+}
+
+/** Test processes of one run share the copy. It is complete as soon as it has its name. */
+const copyOf = (release: Release): string => {
+  const run = process.env[SERVICES_FOLDER] ?? tmpdir()
+  const aside = mkdtempSync(join(run, `${release}-`))
+  for (const name of ['bin', 'dist', 'schemas', 'package.json']) cpSync(join(root, name), join(aside, name), { recursive: true, filter: (path) => !/\/dist\/(bench|test)$/.test(path) })
+  symlinkSync(join(root, 'node_modules'), join(aside, 'node_modules'))
+  for (const [path, changes] of Object.entries<readonly Change[]>(RELEASES[release])) change(join(aside, 'dist', path), changes)
+  const folder = join(run, `release-${release}`)
+  try {
+    renameSync(aside, folder)
+  } catch {
+    // Another process was first.
+    rmSync(aside, { recursive: true })
+  }
+  return folder
+}
+
+const change = (path: string, changes: readonly Change[]): void => {
+  const text = changes.reduce((before, [from, to]) => {
+    const after = before.replace(from, to as string)
+    if (after === before) throw new Error(`${path} no longer contains ${String(from)}`)
+    return after
+  }, readFileSync(path, 'utf8'))
+  writeFileSync(path, text)
+}
