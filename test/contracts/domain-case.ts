@@ -3,7 +3,6 @@ import type { Places } from '../../cli/domains.ts'
 import type { Domain } from '../../projections/projection.ts'
 import type { NamedSchema } from '../../schemas/avro.ts'
 import type { Event } from '../../schemas/event.ts'
-import { isLong } from '../services/available.ts'
 import type { EdgeCase } from './domain-requests.ts'
 
 /** Values from which events are drawn: few, so that events meet each other. */
@@ -36,6 +35,3 @@ export interface DomainCase {
 export type Rule<Case = DomainCase> = (subject: Case) => void | Promise<void>
 
 export const projectionTypes = ({ projections }: Domain): ReadonlySet<string> => new Set(projections.flatMap(({ folds }) => Object.keys(folds)))
-
-/** How many cases a property tries: five times as many in CI and with TRIBUTARY_LONG=1. `TRIBUTARY_TEST_RUNS=N` multiplies the number by N. */
-export const runs = (count: number): { readonly numRuns: number } => ({ numRuns: count * Number(process.env['TRIBUTARY_TEST_RUNS'] ?? (isLong ? 5 : 1)) })

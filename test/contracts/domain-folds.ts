@@ -14,7 +14,8 @@ import type { Event } from '../../schemas/event.ts'
 import { typeOf } from '../../schemas/sources.ts'
 import { memoryStore, type MemoryStore } from '../processors/engine/memory-store.ts'
 import { foldsOf, type Table } from '../processors/given.ts'
-import { projectionTypes, runs, type Rule } from './domain-case.ts'
+import { tries } from '../services/available.ts'
+import { projectionTypes, type Rule } from './domain-case.ts'
 import { anyEvents, foldedSchemas, histories, ownTypes } from './domain-events.ts'
 
 /** Every item, without positions, in the one form in which items are compared. */
@@ -41,7 +42,7 @@ const isTotal: Rule = (subject) => {
     for (const [position, event] of [...history, ...any].entries()) {
       for (const { items = [] } of foldInto(table, event, position)) for (const item of items) requireStorable(subject.domain.table, item)
     }
-  }), runs(60))
+  }), { numRuns: tries(150) })
 }
 
 const repeatsItself: Rule = (subject) => {
@@ -50,7 +51,7 @@ const repeatsItself: Rule = (subject) => {
     const [one, other]: [Table, Table] = [new Map(), new Map()]
     for (const [position, event] of events.entries()) expect(foldInto(one, event, position)).toEqual(foldInto(other, event, position))
     expect(bytes(one)).toBe(bytes(other))
-  }), runs(20))
+  }), { numRuns: tries(50) })
 }
 
 const hasChanges = ({ items = [], derived = [] }: Result): boolean => items.length + derived.length > 0
@@ -74,7 +75,7 @@ const repeatsChangeNothing: Rule = (subject) => {
     }
     repeated += repeatable.length
     expect(bytes(tableOf(again))).toBe(bytes(tableOf(events)))
-  }), runs(50))
+  }), { numRuns: tries(125) })
   expect(repeated, 'events of the histories that changed something').toBeGreaterThan(0)
 }
 
@@ -88,7 +89,7 @@ const keysAreApart: Rule = (subject) => {
       mixed.push(waiting[pick.next().value % waiting.length]?.shift() as Event)
     }
     expect(bytes(tableOf(mixed))).toBe(bytes(tableOf(events)))
-  }), runs(20))
+  }), { numRuns: tries(50) })
 }
 
 /** Folds the events as the engine does, in batches that begin and end anywhere, some events twice. */
@@ -118,7 +119,7 @@ const batchesDoNotMatter: Rule = async (subject) => {
     const single = await foldInBatches(deciders, events, () => ({ size: 1, again: 0 }))
     expect(cut.dump()).toEqual(single.dump())
     expect(own(cut.items.values())).toEqual(own(tableOf(events).values()))
-  }), runs(10))
+  }), { numRuns: tries(25) })
 }
 
 export const FOLD_RULES: Readonly<Record<string, Rule>> = {

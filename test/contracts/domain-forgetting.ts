@@ -4,7 +4,8 @@ import { canonical } from '../../projections/item.ts'
 import { FORGOTTEN, type Event } from '../../schemas/event.ts'
 import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { foldsOf, type Table } from '../processors/given.ts'
-import { runs, type DomainCase, type Rule } from './domain-case.ts'
+import { tries } from '../services/available.ts'
+import type { DomainCase, Rule } from './domain-case.ts'
 import { lastOf, personalHistories } from './domain-events.ts'
 
 const DAY_MS = 86_400_000
@@ -43,7 +44,7 @@ const equalsUnreadable: Rule = (subject) => {
   fc.assert(fc.property(aHistory, aHistory, personIn(subject), (before, after, person) => {
     const then = [...forgotten(subject, tableOf(before), before, person), ...after]
     expect(exact(tableOf([...before, ...then]))).toBe(exact(tableOf([...unreadable(before, person), ...then])))
-  }), runs(30))
+  }), { numRuns: tries(75) })
 }
 
 const markOf = (person: string): string => `a text of ${person}.`
@@ -70,7 +71,7 @@ const nothingIsLeft: Rule = (subject) => {
     expect(withTextOf(person), `items that contain a text of ${person}`).toEqual([])
     expect(keysOf(events, person).flatMap((key) => heldBy(subject, table, person, key)), `items that are listed as containing something of ${person}`).toEqual([])
     expect(others.map(withTextOf), 'items that contain texts of others').toEqual(before)
-  }), runs(30))
+  }), { numRuns: tries(75) })
   expect(written, 'items of the histories that contain a text of the person').toBeGreaterThan(0)
 }
 

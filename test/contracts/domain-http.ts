@@ -4,7 +4,8 @@ import { expect } from 'vitest'
 import type { JsonSchema, Route } from '../../producers/http/route.ts'
 import { DERIVED_SOURCE, type Event } from '../../schemas/event.ts'
 import { send, type Answered, type Sent } from '../producers/memory-edge.ts'
-import { runs, type Rule } from './domain-case.ts'
+import { tries } from '../services/available.ts'
+import type { Rule } from './domain-case.ts'
 import { bodyOf, membersOf, pathOf, plainPath, queryOf, requiredOf, valueOf, type EdgeCase, type Method, type Scene } from './domain-requests.ts'
 
 /** Opens the scene, applies the rule to it, and checks what must hold after any requests. */
@@ -59,7 +60,7 @@ const strangePaths = inScene(async ({ parts, unavailable }, scene) => {
   const request = fc.constantFrom(...routesOf(parts)).chain((route) => fc.tuple(pathOf(route, values, true), queryOf(route, values), fc.constantFrom<Method>(...METHODS, route.method)))
   await fc.assert(fc.asyncProperty(request, async ([path, query, method]) => {
     await answered({ method, url: `${path}${query === '' ? '' : `?${query}`}` }, scene, { unavailable })
-  }), runs(400))
+  }), { numRuns: tries(1000) })
 })
 
 type Commanding = Exclude<Route, { method: 'GET' }>
@@ -73,7 +74,7 @@ const changedBodies = inScene(async (subject, scene) => {
   const request = fc.constantFrom(...commands).chain((route) => fc.tuple(fc.constant(route), pathOf(route, values), bodyOf(route.body, values)))
   await fc.assert(fc.asyncProperty(request, async ([route, url, body]) => {
     await answered({ method: route.method, url, body }, scene, { unavailable: subject.unavailable, route })
-  }), runs(400))
+  }), { numRuns: tries(1000) })
 })
 
 /** Otherwise the rules above would only meet the check of the schema. */

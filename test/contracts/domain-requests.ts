@@ -42,10 +42,10 @@ const textOf = ({ pattern, minLength = 0, maxLength = SMALL }: { pattern?: strin
 
 const numberOf = ({ minimum = -1_000, maximum = 1_000_000 }: { minimum?: number; maximum?: number }) => fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) })
 
-/** Values that fit a JSON Schema. A member with values of its own has one of those that fit. */
+/** Values that fit a JSON Schema. A member with values of its own has one of those that fit, or null if the schema allows it. */
 export const valueOf = (schema: JsonSchema, values: Values, name = ''): fc.Arbitrary<unknown> => {
   const known = (values[name] ?? []).filter((value) => Check(schema, value))
-  if (known.length > 0) return fc.constantFrom(...known)
+  if (known.length > 0) return fc.constantFrom(...known, ...[null].filter((none) => Check(schema, none)))
   const options = (schema['oneOf'] ?? schema['anyOf']) as readonly JsonSchema[] | undefined
   if (options !== undefined) return fc.oneof(...options.map((option) => valueOf(option, values, name)))
   if ('const' in schema) return fc.constant(schema['const'])

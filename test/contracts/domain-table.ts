@@ -6,7 +6,8 @@ import type { Change } from '../../projections/projection.ts'
 import type { TableSpec } from '../../projections/table.ts'
 import type { Event } from '../../schemas/event.ts'
 import { foldsOf, type Table } from '../processors/given.ts'
-import { runs, type DomainCase, type Rule } from './domain-case.ts'
+import { tries } from '../services/available.ts'
+import type { DomainCase, Rule } from './domain-case.ts'
 import { anyEvents, histories } from './domain-events.ts'
 
 /** DynamoDB's rule for names of tables and indexes. */
@@ -36,7 +37,7 @@ const ofItems = (check: (item: Change, context: { readonly event: Event; readonl
   fc.assert(fc.property(eventsOf(subject), (events) => {
     const table: Table = new Map()
     for (const [position, event] of events.entries()) for (const { items = [] } of foldInto(table, event, position)) for (const item of items) check(item, { event, subject })
-  }), runs(20))
+  }), { numRuns: tries(50) })
 }
 
 const expiryIsInSeconds = ofItems((item, { subject: { domain: { table: { ttl } } } }) => {

@@ -9,8 +9,8 @@ export type Available =
 /** Whether there is time for what takes many minutes: in CI, or when asked for. */
 export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
 
-/** How many random inputs a fuzz test tries: all of them where there is time, a fifth elsewhere. */
-export const tries = (count: number): number => (isLong ? count : count / 5)
+/** How many random inputs a fuzz or property test tries: all of them where there is time, a fifth elsewhere. `TRIBUTARY_TEST_TRIES=N` tries N times as many. */
+export const tries = (count: number): number => (isLong ? count : count / 5) * Number(process.env['TRIBUTARY_TEST_TRIES'] ?? 1)
 
 /** A test that takes long beside one that tells nearly the same: skipped by name where there is no time. */
 export const longTest = test.skipIf(!isLong)

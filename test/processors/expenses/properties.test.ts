@@ -8,6 +8,7 @@ import { minorOf } from '../../../projections/expenses/money.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Event } from '../../../schemas/event.ts'
+import { tries } from '../../services/available.ts'
 import { readerOf } from '../../projections/reader.ts'
 import { contents, type Table } from '../given.ts'
 import { aHistory, GROUPS } from './arbitrary.ts'
@@ -33,7 +34,7 @@ const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
       if (isAccepted(table, event, position)) accepted.push(event)
       check(table, accepted)
     })
-  }), { numRuns: 60 })
+  }), { numRuns: tries(100) })
 
 const standingsIn = (table: Table): Reckoning => new Map(of<BalanceItem>(table, 'BALANCE#').flatMap((balance) => Object.entries(balance.members).map(([user, { paid, share, sent, received }]) =>
   [`${groupOf(balance)} ${balance.currency} ${user}`, { paid: minorOf(paid), share: minorOf(share), sent: minorOf(sent), received: minorOf(received) }] as const)))
