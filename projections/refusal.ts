@@ -4,8 +4,11 @@
  */
 export type RefusalKind = 'missing' | 'forbidden' | 'conflict' | 'invalid'
 
-/** Every code with which a domain refuses, by kind. A stored refusal contains its code and its detail; this gives its kind. */
-export type Refusals = { readonly [K in RefusalKind]?: readonly string[] }
+/** Every code with which a domain refuses, by kind. A stored refusal contains its code and its detail; this gives its kind and its pointer. */
+export type Refusals = { readonly [K in RefusalKind]?: readonly string[] } & {
+  /** JSON Pointers into the body of a request, by the codes that are about one field. */
+  readonly pointers?: Readonly<Record<string, string>>
+}
 
 export type CodeIn<R extends Refusals> = NonNullable<R[keyof R & RefusalKind]>[number]
 
@@ -20,3 +23,6 @@ const KINDS: readonly RefusalKind[] = ['missing', 'forbidden', 'conflict', 'inva
 
 /** The kind of a code; undefined if none of the lists names it. */
 export const kindOf = (code: string, lists: readonly Refusals[]): RefusalKind | undefined => KINDS.find((kind) => lists.some((list) => list[kind]?.includes(code)))
+
+/** The field that a code is about; undefined if it is not about one field. */
+export const pointerOf = (code: string, lists: readonly Refusals[]): string | undefined => lists.find(({ pointers }) => pointers?.[code] !== undefined)?.pointers?.[code]

@@ -36,7 +36,7 @@ const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string
   throw notInvited()
 }
 
-const notInvited = (): Problem => refused('invitation-only', '/invitation: joining needs an open invitation to this group. Request one from a member.', '/invitation')
+const notInvited = (): Problem => refused('invitation-only', '/invitation: joining needs an open invitation to this group. Request one from a member.')
 
 const join = command({
   method: 'POST',

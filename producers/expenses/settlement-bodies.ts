@@ -53,7 +53,7 @@ export const settlementProposed = (body: NewSettlement, { group, settlementId, u
   const { toUserId, fromUserId = user } = body
   const currency = currencyIn(body.currency, '/currency')
   const amountMinor = amountIn(body.amount, currency, '/amount')
-  if (toUserId === fromUserId) throw refused('settlement-to-self', '/toUserId: nobody settles with themselves: name another member.', '/toUserId')
+  if (toUserId === fromUserId) throw refused('settlement-to-self', '/toUserId: nobody settles with themselves: name another member.')
   if (user !== fromUserId && user !== toUserId) throw mistake(403, { pointer: '/fromUserId', code: 'party-only', detail: '/fromUserId: a settlement is proposed by who pays or who is paid.' })
   demandMembers(members, [[fromUserId, '/fromUserId'], [toUserId, '/toUserId']], () => true)
   const named = body.txHash === undefined ? null : oneTxHash(body.txHash)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../schemas/event.ts'
 import { isFault } from '../../schemas/fault.ts'
 import type { Outcome } from '../../projections/projection.ts'
+import { pointerOf } from '../../projections/refusal.ts'
 import { tooSlow, unheard, type Receipt } from '../commands.ts'
 import type { Deadline } from '../deadline.ts'
 import { createdId, derivedId } from '../ids.ts'
@@ -9,7 +10,7 @@ import type { DomainEdge } from './domain.ts'
 import { envelope } from './envelope.ts'
 import { eventReference, hashedKey, requestOf, wantsAsync } from './headers.ts'
 import { Problem, refusedStatus } from './problem.ts'
-import type { Call, Command, Decision } from './route.ts'
+import type { Call, Command, Decision, JsonSchema } from './route.ts'
 import type { EdgeDeps } from './server.ts'
 
 export interface Run<R = Command> {
@@ -95,8 +96,12 @@ const settled = async ({ route, call, domain, deadline }: Run, outcome: Outcome)
   // The refusal is known. If the store does not show what is there now, the answer leaves that out.
   const members = route.refused && (await deadline.within(route.refused(call, code), tooSlow).catch(unheard))
   const status = code === 'idempotency-key-reused' ? 422 : refusedStatus(code, domain.refusals)
-  throw new Problem(status, code, detail, { members: members === undefined || members === 'pending' ? {} : members })
+  const pointer = pointerOf(code, domain.refusals)
+  const errors = pointer !== undefined && hasField(route.body, pointer) ? [{ pointer, code, detail }] : []
+  throw new Problem(status, code, detail, { errors, members: members === undefined || members === 'pending' ? {} : members })
 }
+
+const hasField = ({ properties }: JsonSchema, pointer: string): boolean => typeof properties === 'object' && properties !== null && pointer.slice(1) in properties
 
 const DETAIL = {
   pending: 'The event is in the log and will be folded; ask with Tributary-After to see it.',

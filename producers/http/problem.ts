@@ -1,4 +1,4 @@
-import { kindOf, type CodeIn, type RefusalKind, type Refusals } from '../../projections/refusal.ts'
+import { kindOf, pointerOf, type CodeIn, type RefusalKind, type Refusals } from '../../projections/refusal.ts'
 
 /** One mistake in what was sent. `pointer` is a JSON Pointer (RFC 6901) into the body, or a header, query or path name. */
 export interface Mistake {
@@ -42,8 +42,11 @@ export const mistake = (status: number, { pointer, code, detail }: Mistake): Pro
 
 const STATUS: Readonly<Record<RefusalKind, number>> = { missing: 404, forbidden: 403, conflict: 409, invalid: 400 }
 
-/** The Problems of a domain's rules for requests that the edge refuses before it appends an event: `refused('payer-only', 'Only …')`. */
-export const refusedEarly = <const R extends Refusals>(refusals: R) => (code: CodeIn<R>, detail: string, pointer?: string): Problem => {
+/**
+ * The Problems of a domain's rules for requests that the edge refuses before it appends an event: `refused('payer-only', 'Only …')`.
+ * `pointer`: the field. Default: the field that the code is about, if it is about one.
+ */
+export const refusedEarly = <const R extends Refusals>(refusals: R) => (code: CodeIn<R>, detail: string, pointer = pointerOf(code, [refusals])): Problem => {
   const status = STATUS[kindOf(code, [refusals]) ?? 'conflict']
   return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
 }

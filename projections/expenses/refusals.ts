@@ -12,4 +12,8 @@ export const expensesRefusals = {
     'group-invalid', 'member-invalid', 'invitation-invalid', 'amount-invalid', 'currency-unknown', 'splits-mismatch', 'too-many-beneficiaries',
     'expense-invalid', 'settlement-invalid', 'transaction-invalid',
   ],
+  pointers: {
+    'amount-invalid': '/amount', 'currency-unknown': '/currency', 'splits-mismatch': '/splits', 'too-many-beneficiaries': '/splits', 'revision-stale': '/revision',
+    'invitation-only': '/invitation', 'settlement-to-self': '/toUserId', 'transaction-claimed': '/txHash',
+  },
 } as const satisfies Refusals

@@ -8,6 +8,10 @@ export const mealsRefusals = {
     'meal-id-invalid', 'eaten-at-out-of-range', 'utc-offset-out-of-range', 'user-date-invalid', 'nutrient-out-of-range', 'nutrient-name-invalid',
     'effective-date-out-of-range', 'import-id-invalid',
   ],
+  pointers: {
+    'eaten-at-out-of-range': '/eatenAt', 'utc-offset-out-of-range': '/tz', 'user-date-invalid': '/userDate', 'revision-conflict': '/revision',
+    'targets-version-conflict': '/version', 'effective-date-out-of-range': '/effectiveFromDate',
+  },
 } as const satisfies Refusals
 
 export const refuse = refusing(mealsRefusals)

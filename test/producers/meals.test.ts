@@ -154,7 +154,7 @@ describe('correcting a meal', () => {
   test('a correction of another revision is refused with the rule', async () => {
     const { say, log } = await open()
     const id = await log()
-    expect(await say('PATCH', `/v1/meals/${id}`, { calories: 1, revision: 7 })).toMatchObject({ status: 409, body: { code: 'revision-conflict', status: 409 } })
+    expect(await say('PATCH', `/v1/meals/${id}`, { calories: 1, revision: 7 })).toMatchObject({ status: 409, body: { code: 'revision-conflict', status: 409, field: '/revision' } })
   })
 
   test('a body that changes nothing is refused', async () => {
