@@ -41,7 +41,7 @@ export interface Config {
   readonly series: SeriesConfig
   /** Wraps the data keys that lie in DynamoDB; unset: they lie there as they are. */
   readonly keyEncryptionKey?: string
-  /** What proves who opened the bot's Mini App, and that an update is Telegram's; unset: that edge says so. */
+  /** The bot token and the webhook secret. Unset: the Telegram routes answer `telegram-not-configured`. */
   readonly telegram: { readonly botToken?: string; readonly webhookSecret?: string }
   /** Who is asked about TON transactions; unset: nobody. */
   readonly ton?: { readonly api: string; readonly key?: string }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { DomainEdge } from '../producers/http/domain.ts'
 import type { openBroker } from '../producers/mqtt/broker.ts'
 import type { joinBroker } from '../producers/mqtt/client.ts'
-import { every, retrying } from '../processors/engine/retry.ts'
+import { retrying } from '../processors/engine/retry.ts'
 import type { DeviceReport } from '../producers/mqtt/taking.ts'
 import { isFault } from '../schemas/fault.ts'
 import type { JoinConfig } from './config.ts'
@@ -16,9 +16,6 @@ const DOMAIN = 'scales'
 
 /** Within this time after its token ended, a silent connection is closed. DynamoDB charges for each read, so it checks less often. */
 const [EMBEDDED_CHECK_MS, SERVICES_CHECK_MS] = [5_000, 60_000]
-
-/** How often a join looks whether the items have caught up. */
-const CATCH_UP_MS = 50
 
 export interface Devices {
   /** Where the built-in broker listens. */
@@ -67,11 +64,13 @@ const listening = async (parts: Parameters<typeof openBroker>[0], listen: Listen
 /** Joins as soon as the items have caught up: the broker keeps the messages until then. */
 const joined = (parts: Parameters<typeof joinBroker>[0] & Pick<Runtime, 'clock'>, { clientId = `tributary-${hostname()}`, ...join }: JoinConfig, isCaughtUp: () => Promise<boolean>): Devices => {
   const stopping = new AbortController()
-  const caughtUp = retrying(isCaughtUp, { clock: parts.clock, when: { error: () => true, result: (is) => !is }, pause: every(CATCH_UP_MS), signal: stopping.signal })
+  const failed = (error: unknown): void => parts.logger.warn({ err: error }, `Joining ${join.url} waits until the items have caught up, and it is unknown whether they have`)
+  const caughtUp = retrying(isCaughtUp, { clock: parts.clock, when: { error: () => true, result: (is) => !is }, signal: stopping.signal, failed })
   const client = caughtUp.catch(() => false).then(async (is) => (is ? (await import('../producers/mqtt/client.ts')).joinBroker(parts, { ...join, clientId }) : undefined))
+  client.catch((error: unknown) => parts.logger.warn({ err: error }, `${join.url} cannot be joined`))
   const stop = async (): Promise<void> => {
     stopping.abort()
     await (await client)?.stop()
   }
-  return { told: `${join.url}, joined as ${clientId}`, stop }
+  return { told: `${join.url}, joins as ${clientId}`, stop }
 }

@@ -49,7 +49,7 @@ type EdgeParts = Pick<DomainEdge, 'name' | 'routes' | 'access' | 'refusals' | 's
 /** What an edge is given of what lies outside the program. */
 export interface Outside {
   readonly config: Pick<Config, 'telegram' | 'ton'>
-  /** Who was asked did not answer; the caller hears it, too. */
+  /** Called if an outside service does not answer. The caller gets the error, too. */
   failed(error: unknown): void
 }
 

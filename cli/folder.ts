@@ -1,9 +1,10 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { isFileLocked, takeFileLock } from '../processors/adapters/duckdb/lock.ts'
 import type { FileLock } from '../processors/adapters/duckdb/lock.ts'
+import { systemClock } from '../processors/adapters/system-clock.ts'
+import { after, every, retrying, type Retry } from '../processors/engine/retry.ts'
 import { Fault, messageOf } from '../schemas/fault.ts'
 import { callIn, codeOf, listenIn } from './unix-socket.ts'
 
@@ -108,12 +109,13 @@ const lockPath = (folder: string): string => join(folder, 'locks', 'folder')
  * for the owner's socket. Creates nothing. Fault: `data-folder-in-use` if the owner does not answer within five seconds.
  */
 export const callHolder = async (folder: string): Promise<Socket | undefined> => {
-  for (const deadline = Date.now() + PATIENCE_MS; ; await delay(RETRY_MS)) {
-    const socket = await callIn(folder, SOCKET)
-    if (socket !== undefined || !(await isFileLocked(lockPath(folder)))) return socket
-    if (Date.now() > deadline) throw inUse(folder)
-  }
+  const called = await retrying(async () => (await callIn(folder, SOCKET)) ?? ((await isFileLocked(lockPath(folder))) ? 'starting' : undefined), patiently((found) => found === 'starting'))
+  if (called === 'starting') throw inUse(folder)
+  return called
 }
+
+/** Tries again for five seconds. */
+const patiently = <T>(result: (found: T) => boolean): Retry<T> => ({ clock: systemClock, when: { result }, until: after(systemClock, PATIENCE_MS), pause: every(RETRY_MS) })
 
 /**
  * Holds the folder until it is released or this process ends, however it ends: the kernel has the lock, so only one process can hold a folder, whatever
@@ -148,15 +150,20 @@ export const holdFolder = async (folder: string, note: (line: string) => void = 
 }
 
 const lockFolder = async (folder: string): Promise<FileLock> => {
-  for (const deadline = Date.now() + PATIENCE_MS; ; await delay(RETRY_MS)) {
-    const lock = await takeFileLock(lockPath(folder))
-    const owner = await callIn(folder, SOCKET)
-    owner?.destroy()
-    if (lock !== undefined && owner === undefined) return lock
-    // With the lock taken, an owner that answers is a process of an earlier release, whose lock was its socket.
-    lock?.release()
-    if (owner !== undefined || Date.now() > deadline) throw inUse(folder)
-  }
+  const lock = await retrying(() => lockOnce(folder), patiently((taken) => taken === undefined))
+  if (lock === undefined) throw inUse(folder)
+  return lock
+}
+
+/** Undefined if another process has the lock and does not listen: it starts or ends. */
+const lockOnce = async (folder: string): Promise<FileLock | undefined> => {
+  const lock = await takeFileLock(lockPath(folder))
+  const owner = await callIn(folder, SOCKET)
+  if (owner === undefined) return lock
+  owner.destroy()
+  // With the lock taken, an owner that answers is a process of an earlier release, whose lock was its socket.
+  lock?.release()
+  throw inUse(folder)
 }
 
 const inUse = (folder: string): Fault =>

@@ -86,7 +86,7 @@ const revokeToken = command({
   operationId: 'revokeToken',
   summary: 'Revoke a token, at once.',
   status: 200,
-  result: { type: 'object', required: ['id'], properties: { id: text, deleted: bool, revoked: bool } },
+  result: { type: 'object', required: ['id', 'revoked'], properties: { id: text, revoked: bool } },
   decide: async (call) => {
     const { caller: { reader, user } } = call
     const id = tokenOf(call)

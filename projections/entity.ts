@@ -27,7 +27,7 @@ export interface Entity<I extends Item, O extends readonly unknown[], P extends 
 /**
  * Declares the entities of one kind of partition: `const inGroup = partition('GROUP#', (group: string) => `GROUP#${group}`)`.
  * Then one line declares an entity: `inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')`.
- * Its sort key is the prefix with its ids, divided by `#`, and the suffix.
+ * Its sort key is the prefix with its ids, divided by `#`. The suffix follows a single id.
  */
 export const partition = <O extends readonly [unknown, unknown?]>(pk: string, partitionOf: (...owner: O) => string) =>
   <I extends Item, P extends readonly string[] = []>(name: string, prefix: string, suffix = ''): Entity<I, O, P> => {
@@ -39,7 +39,7 @@ export const partition = <O extends readonly [unknown, unknown?]>(pk: string, pa
     }
     return {
       prefix,
-      kind: { name, pk, ...(prefix !== '' && { sk: prefix }) },
+      kind: { name, pk, ...(prefix !== '' && { sk: prefix }), ...(suffix !== '' && { end: suffix }) },
       key,
       get: async (reader, ...ids) => (await reader.get(key(...ids))) as I | undefined,
       page: async (reader, ...where) => (await reader.query(query(where))) as Page<I>,

@@ -26,6 +26,8 @@ export interface KindSpec {
   readonly name: string
   readonly pk?: string
   readonly sk?: string
+  /** The end of the sort key. */
+  readonly end?: string
 }
 
 export const tableName = (spec: Pick<TableSpec, 'name'>, generation: number): string =>

@@ -1,7 +1,7 @@
 import { verify as verifyStore } from '../../processors/engine/verify.ts'
 import type { Difference, Verified } from '../../processors/engine/verify.ts'
 import { build } from '../../processors/engine/build.ts'
-import { untilReached } from '../../processors/engine/compare.ts'
+import { untilReached, VERIFY_PATIENCE_MS } from '../../processors/engine/compare.ts'
 import { endsOf } from '../../processors/engine/positions.ts'
 import { verifyPoints, type PointDifference, type VerifiedPoints } from '../../processors/engine/verify-points.ts'
 import type { Scratch } from '../adapters.ts'
@@ -61,7 +61,7 @@ interface Asked {
   readonly generation: number
 }
 
-/** What stands still is compared as of where it stands; where a key was parked or healed meanwhile, all is looked at once more. */
+/** Compares a parked key as of its parked event. Verifies once more if a key was parked or healed meanwhile. */
 const verifySteady = async (context: Context, workplace: Workplace, asked: Asked): Promise<Checked> => {
   const store = await workplace.store(asked.generation)
   const standing = async () => parkedIn(store, (await endsOf(workplace.log)).keys())
@@ -113,7 +113,7 @@ const pointsOf = async (workplace: Workplace, { store: target, series: folded }:
   const [stored, store] = [await workplace.series(generation), await workplace.store(generation)]
   if (domain.series === undefined || folded === undefined || stored === undefined) return undefined
   const advance = async () => {
-    for (const { positions: ends } of await untilReached([store], { log, clock, signal })) await build({ domain, codec, log, target, series: folded, signal, ends })
+    for (const { positions: ends } of await untilReached([store], { log, clock, patienceMs: VERIFY_PATIENCE_MS, signal })) await build({ domain, codec, log, target, series: folded, signal, ends })
   }
   return verifyPoints({ spec: domain.series, stored, folded, advance })
 }

@@ -113,6 +113,8 @@ export async function* only<T>(pages: AsyncIterable<readonly T[]>, counts: (each
 interface ReachedParts {
   readonly log: Pick<Log, 'watermarks'>
   readonly clock: Clock
+  /** The wait ends after this time, also if the stores make progress. Default: no limit. */
+  readonly patienceMs?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -125,10 +127,13 @@ interface Reached {
 /** A generation that makes no progress for this long has no processor that follows it. */
 const STILL_MS = 3_000
 const POLL_MS = 20
+/** A verification compares what is stored: it waits this long for a processor that is behind, and no longer. */
+export const VERIFY_PATIENCE_MS = 5_000
 
-/** Waits until every store has passed the present end of the log, or none makes progress. */
-export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, signal }: ReachedParts): Promise<readonly Reached[]> => {
+/** Waits until every store has passed the present end of the log, none makes progress, or `patienceMs` are over. */
+export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[], { log, clock, patienceMs = Infinity, signal }: ReachedParts): Promise<readonly Reached[]> => {
   const ends = await endsOf(log)
+  const until = clock.now() + patienceMs
   for (let [last, movedAt] = ['', clock.now()]; ; await clock.sleep(POLL_MS, signal)) {
     const reached = await Promise.all(stores.map(async (store) => atMost(ends, await store.checkpoints())))
     const found = reached.map((positions) => ({ positions, isAtEnd: missingTo(ends, positions) === 0 }))
@@ -136,6 +141,6 @@ export const untilReached = async (stores: readonly Pick<Store, 'checkpoints'>[]
     signal?.throwIfAborted()
     const now = JSON.stringify(reached.map((positions) => [...positions]))
     if (now !== last) [last, movedAt] = [now, clock.now()]
-    if (clock.now() - movedAt >= STILL_MS) return found
+    if (clock.now() - movedAt >= STILL_MS || clock.now() >= until) return found
   }
 }

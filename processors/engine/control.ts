@@ -51,7 +51,7 @@ export interface BuildState {
 interface Serving extends Turn {
   /** Newest first. */
   readonly before: readonly Turn[]
-  /** Of the pointer: whoever moves it says which one they saw. */
+  /** The version of the pointer's row. A flip names the version that it read. */
   readonly version: number
   /** Epoch milliseconds. */
   readonly since: number
@@ -62,7 +62,7 @@ export interface Proof {
   /** Epoch milliseconds. */
   readonly at: number
   readonly items: number
-  /** Of a sample also those that were found before: only looking at all of them shows that they are gone. */
+  /** After a sample, this includes the differences found before: only a full verification shows that they are gone. */
   readonly differences: number
   readonly generation: number
   /** The log keys that were drawn; null when all were compared. */

@@ -21,7 +21,7 @@ export interface Decision {
 
 export interface Decider {
   readonly projection: Projection
-  /** The event types on which this projection's word is the one their sender hears. */
+  /** The event types whose outcome this projection decides. */
   readonly decides: ReadonlySet<string>
   /** The table's TTL attribute. */
   readonly ttl: string

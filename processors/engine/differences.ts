@@ -29,7 +29,7 @@ export interface KindCount {
 
 /** What kind of item lies under a key: by the table's own list of prefixes, else by what the key begins with. */
 const kindOf = ({ kinds = [] }: TableSpec, { PK, SK }: Key): string =>
-  kinds.find(({ pk = '', sk = '' }) => PK.startsWith(pk) && SK.startsWith(sk))?.name ?? (isTimer({ PK, SK }) ? 'timer' : `${head(PK)}${head(SK)}`)
+  kinds.find(({ pk = '', sk = '', end = '' }) => PK.startsWith(pk) && SK.startsWith(sk) && SK.endsWith(end))?.name ?? (isTimer({ PK, SK }) ? 'timer' : `${head(PK)}${head(SK)}`)
 
 const head = (text: string): string => /^[^#]*#?/.exec(text)?.[0] ?? ''
 

@@ -25,8 +25,8 @@ export interface Why {
 }
 
 /**
- * Gives up on the event at which a key stands, on the record: no fold of any generation hears it again, and the key heals past it.
- * The entries are held first, so that nobody heals the event while it is being given up; cut anywhere, it can be repeated.
+ * Discards the event at which a key is parked, and records it: no generation folds the event again, and the key heals past it.
+ * The entries are held first, so that nothing heals the event meanwhile. A discard that was interrupted can be repeated.
  */
 export const discard = async (parts: DiscardParts, entry: StoredParked, { reason, by }: Why): Promise<void> => {
   const { domain, marks, clock } = parts

@@ -29,7 +29,7 @@ export interface DropParts {
   readonly timeoutMs: number
 }
 
-/** Step by step, each without effect where it was done before: what was cut in the middle is finished by saying it again. */
+/** Every step can be repeated. Run the command again to finish a drop that was interrupted. */
 export const dropGeneration = async (parts: DropParts): Promise<void> => {
   const { domain, generation, control, stores, workshop } = parts
   const listed = (await control.generations(domain.name)).find((each) => each.generation === generation)
@@ -55,7 +55,7 @@ const removeGroup = ({ log, clock, timeoutMs }: DropParts, group: string): Promi
 
 const PAGE = 100
 
-/** What it put into its outbox while it served is its own to send, also afterwards. */
+/** A generation sends the outbox rows of its own turn, also after it has stopped serving. */
 const refuseUnsent = async ({ domain, generation, control, store, log }: DropParts): Promise<void> => {
   const serving = await control.serving(domain.name)
   const turns = [serving, ...serving.before]
@@ -69,7 +69,7 @@ const refuseUnsent = async ({ domain, generation, control, store, log }: DropPar
     for await (const rows of pages(reader, { pk: outboxPartition(partition), limit: PAGE })) {
       const unsent = (rows as readonly (OutboxRow & Stored)[]).filter(isDerivedRow).find(({ _pos, projection, cause }) => ownerOf(turns, { partition, offset: _pos, projection, key: cause }) === generation)
       if (unsent === undefined) continue
-      throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${unsent.PK} / ${unsent.SK}). Run the sender, and drop it when it is done.`)
+      throw new Fault('outbox-not-empty', `Generation ${generation} of ${domain.name} still has something to send (${unsent.PK} / ${unsent.SK}). Run the sender, and drop the generation when the row is sent. If the sender reports record-too-large, raise the limit of the topic first.`)
     }
   }
 }

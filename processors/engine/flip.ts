@@ -58,7 +58,7 @@ export const flip = async (parts: FlipParts): Promise<Flipped> => {
   // If the table of the old generation is missing, the new one sends everything since the old one began to serve. The ledger prevents that an event is sent twice.
   const served = evenIfLost(openServed, () => pointer.from)
   await untilPassed(parts, target, { store, ends, isFollowed })
-  // Where nobody follows with the old one, the new one sends from where that stands.
+  // If no processor follows the old generation, the new one sends from the old one's checkpoints.
   const old = generations.find(({ generation }) => generation === pointer.generation)
   const isOldLost = await isLost(openServed)
   const isOldFollowed = old !== undefined && !isOldLost && (await log.followed(old.group))
@@ -118,6 +118,6 @@ type Standing = StoredParked & { readonly key: string }
 export const standingIn = async (served: Pick<Store, 'reader'>, positions: Positions): Promise<readonly Standing[]> =>
   (await parkedIn(served, positions.keys())).filter((entry): entry is Standing => entry.key !== null)
 
-/** What stands still was the serving generation's to send only from where its own turn began. */
+/** For each parked key, the offset from which the serving generation had to send: the parked event or the start of its turn, whichever is later. */
 const unsentIn = (turn: Turn, standing: readonly Standing[]): ReadonlyMap<string, number> =>
   new Map(standing.map((entry) => [`${entry.projection}#${entry.key}`, Math.max(entry.offset, startOf(turn, entry))]))

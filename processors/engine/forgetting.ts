@@ -51,7 +51,7 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   const nothing = { subject, places: [], items: 0, plain: old.events, left: [] }
   if (known === undefined && old.places.length === 0) return { ...nothing, was: 'unknown' }
   if (known !== undefined && known.key === undefined && !known.forgetting) return { ...nothing, was: 'before' }
-  // Who was spoken of only before there were keys gets one to lose: the store then knows how far this came.
+  // All events of this person are older than sealing, so there is no key. A new one lets the store record the progress.
   if (known === undefined) await keys.keep(new Map([[subject, old.places]]))
   await keys.step(subject, 'forgetting')
   ring.evict(subject)
@@ -69,7 +69,7 @@ export const forget = async (parts: ForgetParts, subject: string): Promise<Forgo
   return { subject, was: 'known', places, items: first.items + second.items, plain: old.events, left }
 }
 
-/** What one key's events tell of a person to the person themselves is derived, and nobody told the key store of it. */
+/** Adds the person's own log key in each domain: it has the events that were derived for the person, and the key store does not list it. */
 const withOwn = (places: readonly Place[], subject: string): readonly Place[] => {
   const own = [...new Set(places.map(({ domain }) => domain))].map((domain) => ({ domain, key: subject }))
   return [...places, ...own.filter(({ domain }) => !places.some((place) => place.domain === domain && place.key === subject))]
@@ -132,7 +132,7 @@ interface Sweeping {
 /** With two changes an item an event stays within one commit. */
 const ITEMS_AN_EVENT = 40
 
-/** Says it, waits until every generation has heard it, and says it again as long as anything is found after that. */
+/** Appends PersonForgotten, waits until every generation has folded it, and repeats this while items still contain the person's data. */
 const sweep = async (parts: ForgetParts, sweeping: Sweeping): Promise<Swept> => {
   const followed = await followedBy(sweeping.pipeline)
   let found = await itemsHolding(sweeping, followed)

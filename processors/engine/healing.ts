@@ -82,7 +82,7 @@ const healKey = async (work: Work, entry: StoredParked, entries: readonly Stored
   return still.length === 0
 }
 
-/** What is asked for is tried so often and no more: a retry that kills leaves the key parked for that. */
+/** A retry is attempted a limited number of times. If it kills the process, the key stays parked. */
 const guarded = async ({ parts, lane }: Work, entry: StoredParked, fold: () => Promise<readonly Poison[]>): Promise<readonly Poison[]> => {
   const { tries, clock, kills } = parts
   if (tries === undefined) return fold()

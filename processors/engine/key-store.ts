@@ -18,7 +18,7 @@ export interface Place {
   readonly key: string
 }
 
-/** What is kept about one person's keys. Nobody is known who never had one. */
+/** The stored key of one person. A person who never had a key has no entry. */
 export interface Person {
   readonly key: DataKey | undefined
   /** Ids of keys that were destroyed: what they sealed is forgotten, and not lost. */

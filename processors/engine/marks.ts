@@ -24,7 +24,7 @@ export interface Marks {
   put(domain: string, mark: Mark): Promise<void>
   /** Takes back that an event kills: somebody asked to try it again. */
   clear(domain: string, position: Position): Promise<void>
-  /** What is in the hands of the processors of a generation; absent where processes die too often to take a death for a sign. */
+  /** The batches that the processors of a generation are folding. Absent if the death of a process says nothing about the event it folded. */
   readonly tries?: ((domain: string, generation: number, me: string) => Tries) | undefined
 }
 
@@ -60,7 +60,7 @@ const toMark = (item: Item): Mark => ({
   at: item['at'] as number,
 })
 
-/** The log as folds hear it: what is marked says so, wherever it is read from. Whoever reads knows the marks of that moment. */
+/** The log with the marks of its records, as of the last refresh: a fold can see that a record was discarded or kills processes. */
 export const withMarks = <L extends Partial<Log>>(log: L, marks: () => Promise<readonly Mark[]>): L & Marked => {
   let known = byPosition([])
   const refresh = async (): Promise<void> => {

@@ -52,7 +52,7 @@ export const createOutcomes = (parts: OutcomesParts): Outcomes => {
   const heard = ({ partition, from, next, exceptions }: Passed) => {
     for (const [offset, outcome] of exceptions) recent.set(`${partition}:${offset}`, outcome)
     trim()
-    // What lies before this batch and was not heard here is told by its markers only.
+    // For events before this batch that this process did not fold, only their markers contain the outcome.
     if (from > progress.next(partition)) progress.unheard(partition, from)
     progress.pass(partition, next)
   }
@@ -130,7 +130,7 @@ const createProgress = ({ store, clock, pollMs }: OutcomesParts) => {
   /** One clock for all who wait: a timer for each would cost more than most waits last. */
   const tick = async () => {
     ticking = true
-    // What was passed before this process began, or before a flip, nobody will tell here again.
+    // Events that were folded before this process began, or before a flip, are not reported again: the checkpoints show them.
     // Nobody awaits the reads: a store that does not answer must not keep a waiter past its time.
     void look()
     while (waiters.size > 0) {

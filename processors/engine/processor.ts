@@ -31,7 +31,7 @@ export interface ProcessorParts {
   readonly series?: Pick<Series, 'write'> | undefined
   readonly codec: Codec
   readonly clock: Clock
-  /** Where what is about to be folded is written down, for whoever comes after a process that died of it. */
+  /** Stores each batch before it is folded, so that the crash-loop guard finds the batch that killed a process. */
   readonly tries?: Tries
   /** Puts on record that an event kills. */
   readonly kills?: (killer: Killer) => Promise<void>

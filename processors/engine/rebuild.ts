@@ -20,7 +20,7 @@ import type { Series } from './series.ts'
 import type { Store } from './store.ts'
 import { refuseTrimmed } from './trimmed.ts'
 
-/** What a build is told: where to stop, and whom to tell how far it is. */
+/** The input of a build: its log, where it ends, and the callback for progress. */
 export interface BuildWork {
   readonly log: Pick<Log, 'read'> & Partial<Marked>
   readonly codec: Codec
@@ -125,7 +125,7 @@ export const startBuild = async (parts: RebuildParts): Promise<Building> => {
   if (parts.resume === undefined) await refuseTrimmed(domain.topic, log)
   const { generation: made, lock } = await claim(parts)
   const { generation } = made
-  // Nothing of it was folded yet: what lies under its number is another's, of before control was lost.
+  // This build has folded nothing yet, so files under its number are from before the control table was lost.
   if (made.work === undefined) await workshop.discard(generation)
   const kept = keepState(parts, made)
   const folding = createFolding({ ...parts, signal: kept.signal }, { generation, kept, begun: made.work })

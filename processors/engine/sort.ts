@@ -21,7 +21,7 @@ export interface Sorted {
 export interface Sorting {
   readonly codec: Codec
   readonly deciders: readonly Decider[]
-  /** Whether the key stands still at this offset. What lies before the event it stands for is folded, or was. */
+  /** True if the key is parked at or before this offset. Events before the parked one are folded. */
   readonly isParked: (projection: string, key: string, offset: number) => boolean
 }
 
@@ -106,6 +106,6 @@ export const read = (codec: Codec, record: LogRecord): Heard | Poison | 'discard
   }
 }
 
-/** Not even decoded again: nobody knows in which step whoever tried it died. */
+/** The event is not decoded again: the step that killed the processes is unknown. */
 export const killer = (partition: number, offset: number): Fault =>
   new Fault('killed-the-process', `Every process that folded the event at ${partition}:${offset} died of it. Mend what it runs into and retry it, or discard it.`)

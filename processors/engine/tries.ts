@@ -3,7 +3,7 @@ import { changeRow } from './change-row.ts'
 import type { Clock } from './clock.ts'
 import type { Store } from './store.ts'
 
-/** What somebody has in their hands. Written down before it is folded: if they die of it, the next one finds it here. */
+/** A batch that a process is about to fold. It is stored first, so that the next process finds it if this one dies. */
 export interface Try {
   /** The events from one offset to another, both included. */
   readonly at: number
@@ -42,7 +42,7 @@ const toTry = (item: Stored | undefined): Try | undefined =>
 export const MOST_TRIES = 2
 /** and so many over one event alone before it is taken for the cause. */
 const MOST_TRIES_ALONE = 3
-/** Whoever is alive so much later did not die of what they began, but waits for the store. */
+/** A process that is alive so long after it began a batch waits for the store. The batch did not kill it. */
 const ALIVE_MS = 5_000
 
 export interface Trying {

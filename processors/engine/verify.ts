@@ -2,7 +2,7 @@ import { isExpired, keyOf, sameItem, type Key, type Stored } from '../../project
 import type { Clock } from './clock.ts'
 import { build, type BuildParts } from './build.ts'
 import type { BuildTarget } from './build-target.ts'
-import { compare, only, rereadItems, scanItems, untilReached, type ItemSide, type Pair } from './compare.ts'
+import { compare, only, rereadItems, scanItems, untilReached, VERIFY_PATIENCE_MS, type ItemSide, type Pair } from './compare.ts'
 import { shown } from './differences.ts'
 import { isTransient } from './keys.ts'
 import type { Log } from './log.ts'
@@ -59,7 +59,7 @@ export const verify = async (parts: VerifyParts): Promise<Verified> => {
     }),
     advance: async (round) => {
       if (round > 0) await clock.sleep(PAUSE_MS, signal)
-      for (const { positions } of await untilReached([store], { log, clock, signal })) await foldTo(positions)
+      for (const { positions } of await untilReached([store], { log, clock, patienceMs: VERIFY_PATIENCE_MS, signal })) await foldTo(positions)
     },
     reread: (pairs, see) => rereadItems(sides, pairs, see),
     settle: (pair, before) => {

@@ -5,9 +5,9 @@ import { balances, credits, dayBalances } from '../../projections/expenses/keys.
 import { negative, plus } from '../../projections/expenses/money.ts'
 import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
 import type { Refused } from '../../projections/refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 import type { Work } from '../access/work.ts'
 import { MOST_MEMBERS } from './members.ts'
-import { refuse } from './refusal.ts'
 
 type Side = keyof Standing
 
@@ -66,7 +66,7 @@ export const exponentFits = (work: Pick<Work, 'get'>, group: string, { currency,
 }
 
 export interface Moved {
-  /** Never before what moved last, whatever clocks say: so the balances of any time can be told by it. */
+  /** Never earlier than the change before it, whatever clocks report, so that the balances of any time can be computed. */
   readonly at: string
   readonly moved: NonNullable<EntryItem['moved']>
 }

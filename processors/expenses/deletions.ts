@@ -5,10 +5,10 @@ import { bare } from '../../projections/item.ts'
 import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem } from '../../projections/expenses/items.ts'
 import { deletedExpenses } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { expenseHeld, settled } from './expenses.ts'
-import { refuse } from './refusal.ts'
 import { isOf } from './rights.ts'
 
 /** Removes the expense with its participants and what it contributed (E43). A DeletedExpenseItem keeps it for a restore. */

@@ -6,12 +6,12 @@ import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } 
 import { canCorrect } from '../../projections/expenses/rules.ts'
 import { deletedExpenses, expenseNamed, expenseNames, expenses, historyOf, isId } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork, type Work } from '../access/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
 import { enter } from './entries.ts'
 import { putExpense, removeExpense, spending } from './expense-items.ts'
-import { refuse } from './refusal.ts'
 import { changeableGroup, inactiveRefusal, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 

@@ -5,10 +5,10 @@ import { isHash } from '../../projections/access/keys.ts'
 import type { GroupItem, Invitation, InvitationsItem, MemberItem } from '../../projections/expenses/items.ts'
 import { invitations, isId, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 import { heardBefore, hearing } from '../access/heard.ts'
 import { startWork } from '../access/work.ts'
 import { enter } from './entries.ts'
-import { refuse } from './refusal.ts'
 import { changeableGroup, inactiveRefusal, ownerOnly } from './rights.ts'
 
 const MOST_INVITATIONS = 20

@@ -10,13 +10,13 @@ export type Profile = Pick<ProfileItem, 'name' | 'username' | 'avatarUrl'>
 
 export const NAMELESS: Profile = { name: null, username: null, avatarUrl: null }
 
-/** What an event tells of its subject, without names where they were forgotten; undefined where it tells nothing, or of somebody else. */
+/** The profile in the event, without names if the person is forgotten. Undefined if the event has none, or is about another person. */
 export const profileIn = ({ meta, personal }: Event<string, unknown, MemberJoinedPersonal>, user: string): Profile | undefined => {
   if (personal === null || meta.subjectId !== user) return undefined
   return personal === FORGOTTEN ? NAMELESS : { name: personal.name, username: personal.username, avatarUrl: personal.avatarUrl }
 }
 
-/** What a group heard of a person goes to the person (E-m). That it does never depends on whether it can still be read. */
+/** Derives ProfileTold for the person (E-m), also if the personal data is forgotten. */
 export const tellProfile = (work: Work, event: Event<string, unknown, MemberJoinedPersonal>, user: string): void => {
   const { meta, personal } = event
   if (personal === null || meta.subjectId !== user) return

@@ -1,7 +1,5 @@
-import { expensesRefusals } from '../../projections/expenses/refusals.ts'
-import { refusing, type Refused } from '../../projections/refusal.ts'
-
-export const refuse = refusing(expensesRefusals)
+import { refuse } from '../../projections/expenses/refusals.ts'
+import type { Refused } from '../../projections/refusal.ts'
 
 export const noGroup = (group: string): Refused => refuse('group-not-found', `There is no group ${group}.`)
 

@@ -4,7 +4,8 @@ import type { Get } from '../../projections/projection.ts'
 import type { GroupItem } from '../../projections/expenses/items.ts'
 import { groups, members, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
-import { leftGroup, noGroup, refuse } from './refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
+import { leftGroup, noGroup } from './refusal.ts'
 
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {

@@ -4,10 +4,11 @@ import { isId, members } from '../../projections/expenses/keys.ts'
 import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
 import { misfitOf, MOST_BENEFICIARIES } from '../../projections/expenses/rules.ts'
 import type { Refused } from '../../projections/refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 import type { Work } from '../access/work.ts'
 import { exponentFits } from './balances.ts'
 import { isCurrency } from './groups.ts'
-import { leftGroup, refuse } from './refusal.ts'
+import { leftGroup } from './refusal.ts'
 import { isImported } from './rights.ts'
 
 /** The reason for which an expense is refused, or undefined. A person who left stays in an expense that named them before, and is accepted in an imported one. */

@@ -3,7 +3,7 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf } from '../../projections/instant.ts'
 import type { TransactionItem } from '../../projections/expenses/items.ts'
 import { isId, isTxHash, transactionLogKey, transactions } from '../../projections/expenses/keys.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from '../../projections/expenses/refusals.ts'
 
 /** Keyed by the transaction: it settles what was named first, and nothing else (E-j). */
 export const transactionClaimed = ({ data, meta }: TransactionClaimed, get: Get): Result => {

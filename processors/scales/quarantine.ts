@@ -22,7 +22,7 @@ export const quarantine = (work: Work, { data, meta }: ReadingReported, doubt: D
   return work.result()
 }
 
-/** Of a person's no device said anything. */
+/** Quarantines the tare of a device. A tare that a person sent without a device leaves no row. */
 export const quarantineTare = (work: Work, { data, meta }: TareRecorded, doubt: Doubt): Result => {
   const { device_id, at } = data
   if (device_id !== null && isId(device_id)) put(work, meta.key, { device_id, boot: null, seq: null, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `-:${meta.eventId.slice(-12)}` })

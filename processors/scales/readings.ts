@@ -95,7 +95,7 @@ const stateAfter = (work: Work, read: Read, timeline: TimelineItem): TapStateIte
     tare_status: data.tare_status ?? state?.tare_status ?? null,
     keg_id,
     level_measured: isLevelMeasured({ level_pct, keg_id }, kegNow(timeline)?.keg_id ?? null),
-    // What was poured then is told late: by now another stands there.
+    // A late reading, or one of a device that is no longer under the tap, does not show a pour of now.
     pouring: pouring && read.isNow && read.isHere,
     _device: data.device_id,
     _heard: withReading(state?._heard, data),

@@ -92,5 +92,5 @@ const inserted = <S extends Span>(spans: readonly S[], { from, ...rest }: Omit<S
 const endOf = ({ to }: Span): number => to ?? Infinity
 const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
 
-/** What lies before all that is kept was dropped: it cannot be told from what was heard before. */
+/** True if the time is before the oldest kept span: older spans were dropped. */
 const isForgotten = (spans: readonly Span[], at: number): boolean => spans.length >= KEPT_KEGS && at <= (spans[0]?.from ?? at)

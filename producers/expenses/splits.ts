@@ -99,6 +99,6 @@ const demandShape = ({ splitType, splits, payerId }: Division): void => {
   })
   seen.delete(payerId)
   if (seen.size > MOST_BENEFICIARIES) {
-    throw wrong({ pointer: '/splits', code: 'too-many-beneficiaries', detail: `at most ${MOST_BENEFICIARIES} besides whoever paid can share an expense, these are ${seen.size}: make two of it` })
+    throw wrong({ pointer: '/splits', code: 'too-many-beneficiaries', detail: `at most ${MOST_BENEFICIARIES} people besides the payer can share an expense, and this one names ${seen.size}: record two expenses` })
   }
 }

@@ -1,4 +1,5 @@
 import type { XStatic } from 'typebox/schema'
+import type { Paging } from '../../projections/entity.ts'
 import type { Page } from '../../projections/table.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { mistake } from './problem.ts'
@@ -15,11 +16,6 @@ export interface Paged {
 }
 
 const [DEFAULT_LIMIT, MOST] = [50, 200]
-
-export interface Paging {
-  readonly limit: number
-  readonly cursor?: string
-}
 
 export const pagingOf = ({ limit, cursor }: Paged): Paging => ({
   limit: limit === undefined ? DEFAULT_LIMIT : limitOf(limit),

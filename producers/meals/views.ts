@@ -71,4 +71,4 @@ export const summary = shape<SummaryOfDay['summary'] & Pick<SummaryOfDay, 'day' 
   targets: { ...goals.schema, optional: true, from: ({ goals: of }) => of, description: 'What the day is measured against: the targets that held then. A disabled one is absent.' },
 })
 
-export const goneSchema = { type: 'object', required: ['id'], properties: { id: text, deleted: bool, revoked: bool } } as const
+export const goneSchema = { type: 'object', required: ['id', 'deleted'], properties: { id: text, deleted: bool } } as const

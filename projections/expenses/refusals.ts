@@ -1,4 +1,4 @@
-import type { Refusals } from '../refusal.ts'
+import { refusing, type Refusals } from '../refusal.ts'
 
 /** Every rule that can refuse an expenses event. */
 export const expensesRefusals = {
@@ -17,3 +17,5 @@ export const expensesRefusals = {
     'invitation-only': '/invitation', 'settlement-to-self': '/toUserId', 'transaction-claimed': '/txHash',
   },
 } as const satisfies Refusals
+
+export const refuse = refusing(expensesRefusals)

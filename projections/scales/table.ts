@@ -2,7 +2,7 @@ import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
 import {
   activeAlerts, beerKegs, beers, calibrations, claims, devicePointers, devices, discrepancies, goneBeers, goneMembers, graces, kegs, libraryNames, libraryWords, locationSettings, members, owners, pastAlerts, pastCalibrations, pours,
-  quarantineCounts, quarantined, tapStates, tares, telemetry, telemetryPointers, timelines,
+  quarantineCounts, quarantined, taps, tapStates, tares, telemetry, telemetryPointers, timelines,
 } from './keys.ts'
 
 /** The range keys of the indexes keep apart what the source document would have mixed up (S-d). */
@@ -20,7 +20,7 @@ export const scalesTable: TableSpec = {
   watched: true,
   kinds: [
     ...[
-      tapStates, kegs, tares, devices, telemetry, calibrations, pastCalibrations, activeAlerts, pastAlerts, graces, beers, goneBeers, beerKegs, libraryNames, libraryWords, pours, quarantined, quarantineCounts,
+      tapStates, taps, kegs, tares, devices, telemetry, calibrations, pastCalibrations, activeAlerts, pastAlerts, graces, beers, goneBeers, beerKegs, libraryNames, libraryWords, pours, quarantined, quarantineCounts,
       locationSettings, timelines, owners, members, goneMembers, devicePointers, telemetryPointers, discrepancies, claims,
     ].map(({ kind }) => kind),
     ...ACCESS_KINDS,

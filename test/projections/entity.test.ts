@@ -27,6 +27,7 @@ describe('the key of an entity', () => {
 
   test('is of the kind that its table lists', () => {
     expect(notes.kind).toEqual({ name: 'note', pk: 'ROOM#', sk: 'NOTE#' })
+    expect(drafts.kind).toEqual({ name: 'draft', pk: 'ROOM#', sk: 'NOTE#', end: '#DRAFT' })
     expect(ofEpoch<Note, [type: string]>('any', '').kind).toEqual({ name: 'any', pk: 'DEVICE#' })
   })
 })

@@ -14,13 +14,13 @@ export interface Hold {
   take(payload: EachBatchPayload): Promise<void>
   /** A fetch brought nothing but markers of transactions, up to `last`. */
   passOver(last: number): Promise<void>
-  /** What is to come next, where it stands idle and could take it. */
+  /** The next offset. Undefined if the hold is not idle, or cannot take records. */
   idleAt(): number | undefined
   /** Compares with watermarks that were asked for when it stood idle at `from`. */
   check(from: number, marks: Watermarks): Promise<void>
   /** The offset to commit, where the group's lags behind what was taken. */
   uncommitted(): number | undefined
-  /** What it stands on is refused: says so, and begins anew from the watermarks. */
+  /** Reports that the offset was refused, and starts again from the watermarks. */
   refuse(error: unknown): void
   /** Not ours any more: says so, and takes nothing from now on. */
   lose(): void

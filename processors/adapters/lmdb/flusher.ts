@@ -31,7 +31,7 @@ export const createFlusher = (parts: FlusherParts) => {
   let running: Promise<void> | undefined
 
   const run = async (): Promise<void> => {
-    // Who appends in this turn of the event loop goes along.
+    // Appends of the same turn of the event loop share this flush.
     await turn()
     try {
       while (!queue.isEmpty()) {

@@ -97,7 +97,7 @@ const findIn = ({ name }: TableSpec, { writer, overlay }: { readonly writer: Wri
   }
 }
 
-/** Nobody is told of what nobody watches. */
+/** A change feed if the table is watched, otherwise none. */
 const feedOf = ({ watched }: TableSpec) => {
   if (watched !== true) return { told: () => {}, offered: {} }
   const feed = createFeed()

@@ -14,7 +14,7 @@ import { removeScrubs, scrubbed } from './scrub.ts'
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
-  /** One of several writers side by side. Where it stands is kept under this name, beside where all of them began. */
+  /** The name of one of several parallel writers. Its checkpoints are stored under this name. */
   readonly share?: string
   /** Nobody needs it after this process: nothing waits for the disk. */
   readonly fleeting?: boolean

@@ -73,6 +73,15 @@ test('an item that changes while it is looked at is never reported for that', as
   expect((await verified()).differences).toEqual([])
 })
 
+test('it does not wait until a processor that is far behind has caught up', async () => {
+  const { store, say, whileItWaits, verify: verified } = world()
+  await say(...Array.from({ length: 2_000 }, (_, index) => paid(1, `p${index}`)))
+  let waits = 0
+  whileItWaits(async () => void (await store.reach((waits += 1))))
+  expect((await verified()).differences).toEqual([])
+  expect(waits).toBeLessThan(1_000)
+})
+
 test('a wrong total is reported though its account is never still', async () => {
   const { say, checkpoint, whileItWaits, tamper, verify: verified } = world()
   await say(paid(5, 'p'))
