@@ -17,6 +17,7 @@ import { envelope } from '../../producers/http/envelope.ts'
 import { canonical, isTrace } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
+import { prepared } from '../prepared.ts'
 import { at, corrected, deleted, idOf, logged } from '../processors/meals/said.ts'
 
 const WORDS = ['Ann ate secret soup', 'a note that is hidden', 'telephone of Ann', 'words of a correction']
@@ -53,15 +54,25 @@ const append = async (runtime: Runtime, events: readonly Event[]): Promise<void>
   expect(await serving().outcomes.reached(positions.at(-1) ?? { partition: 0, offset: 0 }, 30_000)).toBe(true)
 }
 
-/** A folder with two people in it, whose processor runs here. */
-const lived = async (config: Config): Promise<Runtime> => {
+const openWithProcessor = async (config: Config): Promise<Runtime> => {
   const runtime = await openRuntime({ config })
   await runtime.pipeline('meals').start('processor')
+  return runtime
+}
+
+/** A folder with two people in it, whose processor runs here. */
+const lived = async (config: Config): Promise<Runtime> => {
+  const runtime = await openWithProcessor(config)
   const ofBob = eventsOf('bob').slice(0, 3).map((event) => ({ ...event, personal: { mealSummary: 'Bob ate bread', emoji: null, notes: null } }))
   await append(runtime, [...eventsOf('ann'), ...ofBob])
   await createPerform(runtime)('token-create', { user: 'ann', domain: 'meals', scopes: 'read', name: WORDS[2] }, says)
   return runtime
 }
+
+const copyOfLived = prepared(async (folder) => (await lived(readConfig({ TRIBUTARY_DATA: folder }))).close())
+
+/** A folder as `lived` leaves it. */
+const livedConfig = async (): Promise<Config> => readConfig({ TRIBUTARY_DATA: (await copyOfLived()).folder })
 
 const partsOf = forgetPartsOf
 
@@ -108,14 +119,14 @@ describe('forgetting a person', () => {
   })
 
   test('of whom nothing is known is told, and changes nothing', async () => {
-    const runtime = await lived(freshConfig())
+    const runtime = await openWithProcessor(await livedConfig())
     expect(await forget(partsOf(runtime), 'nobody')).toEqual({ subject: 'nobody', was: 'unknown', places: [], items: 0, plain: 0, left: [] })
     await runtime.close()
   })
 
   test('who comes back is somebody new: a new key, words that can be read, and the old ones gone', async () => {
-    const config = freshConfig()
-    const runtime = await lived(config)
+    const config = await livedConfig()
+    const runtime = await openWithProcessor(config)
     const first = (await runtime.keys.store.load(['ann']))[0]?.key?.id
     await forget(partsOf(runtime), 'ann')
     const meta = envelope({ user: 'ann', now: at('2026-11-17T12:00:00.000Z'), source: 'test', correlationId: null, eventId: 'back' })
@@ -131,7 +142,7 @@ describe('forgetting a person', () => {
   })
 
   test('says no to personal words meanwhile', async () => {
-    const runtime = await lived(freshConfig())
+    const runtime = await openWithProcessor(await livedConfig())
     await runtime.keys.store.step('ann', 'forgetting')
     runtime.keys.ring.evict('ann')
     await expect(append(runtime, eventsOf('ann').slice(0, 1))).rejects.toMatchObject({ code: 'person-being-forgotten', retriable: true })
@@ -139,8 +150,8 @@ describe('forgetting a person', () => {
   })
 
   test('a build that runs meanwhile is begun again, and nothing of the first is left', async () => {
-    const config = freshConfig()
-    const runtime = await lived(config)
+    const config = await livedConfig()
+    const runtime = await openWithProcessor(config)
     const { domain, log, codec, control } = runtime.pipeline('meals')
     const workshop = runtime.adapters.workshop(domain)
     let forgot: Promise<unknown> | undefined
@@ -161,8 +172,7 @@ describe('forgetting a person', () => {
   })
 
   test('a generation that nobody follows is told; when it is dropped, the same command completes it', async () => {
-    const config = freshConfig()
-    await (await lived(config)).close()
+    const config = await livedConfig()
     const runtime = await openRuntime({ config, domains: [{ ...meals, foldVersion: meals.foldVersion + 1 }] })
     const pipeline = runtime.pipeline('meals')
     await upgrade(runtime, pipeline, { output, signal: new AbortController().signal })
@@ -186,8 +196,7 @@ describe('forgetting a person', () => {
     const plain = openCodec()
     await (await logs.open(meals.topic)).append(eventsOf('ann').map((event) => ({ key: 'ann', value: plain.encode(event) })))
     await logs.close()
-    const runtime = await openRuntime({ config })
-    await runtime.pipeline('meals').start('processor')
+    const runtime = await openWithProcessor(config)
     await append(runtime, eventsOf('bob').slice(0, 1))
     expect(JSON.stringify(await itemsOf(runtime, 1))).toContain(WORDS[0])
     expect(await forget(partsOf(runtime), 'ann')).toMatchObject({ was: 'known', items: 100, plain: 101, left: [] })
@@ -197,7 +206,7 @@ describe('forgetting a person', () => {
   })
 
   test('plain words that are appended after there are keys park their key', async () => {
-    const runtime = await lived(freshConfig())
+    const runtime = await openWithProcessor(await livedConfig())
     const { log, serving } = runtime.pipeline('meals')
     const [position] = await log.append([{ key: 'cyd', value: openCodec().encode(logged({ meta: { key: 'cyd' }, uid: 'x' })) }])
     expect(await serving().outcomes.after({ partition: 0, offset: position?.offset ?? 0, key: 'cyd' }, 10_000)).toMatchObject({ kind: 'parked', reason: expect.stringContaining('plain text') as string })
@@ -229,14 +238,13 @@ describe('forgetting that is cut off', () => {
   test('at any of its steps, and run again, ends the same', { timeout: 120_000 }, async () => {
     const ends: string[] = []
     for (let step = 0, steps = 1; step < steps; step += 1) {
-      const config = freshConfig()
-      const runtime = await lived(config)
+      const config = await livedConfig()
+      const runtime = await openWithProcessor(config)
       const secret = Buffer.from((await runtime.keys.store.load(['ann']))[0]?.key?.bytes ?? []).toString('hex')
       const first = dying(partsOf(runtime), step)
       await expect(forget(first.parts, 'ann')).rejects.toThrow('killed')
       await runtime.close()
-      const again = await openRuntime({ config })
-      await again.pipeline('meals').start('processor')
+      const again = await openWithProcessor(config)
       const second = dying(partsOf(again), -1)
       await forget(second.parts, 'ann')
       if (step === 0) steps = second.calls()
@@ -253,22 +261,20 @@ describe('forgetting that is cut off', () => {
 
 describe('a key store that is gone', () => {
   test('is told when the folder is opened, and nothing is begun in its place', async () => {
-    const config = freshConfig()
-    await (await lived(config)).close()
+    const config = await livedConfig()
     const { renameSync, existsSync } = await import('node:fs')
     renameSync(join(config.data, 'keys'), join(config.data, 'elsewhere'))
     for (let time = 0; time < 2; time += 1) await expect(openRuntime({ config })).rejects.toMatchObject({ code: 'key-store-gone' })
     expect(existsSync(join(config.data, 'keys'))).toBe(false)
     renameSync(join(config.data, 'elsewhere'), join(config.data, 'keys'))
-    const runtime = await openRuntime({ config })
-    await runtime.pipeline('meals').start('processor')
+    const runtime = await openWithProcessor(config)
     expect(await differences(runtime)).toEqual([])
     await runtime.close()
   })
 
   test('lost while it runs: a rebuild ends with what is wrong, parks nothing, shows nothing as forgotten', async () => {
-    const config = freshConfig()
-    const runtime = await lived(config)
+    const config = await livedConfig()
+    const runtime = await openWithProcessor(config)
     const { domain, log, control, serving } = runtime.pipeline('meals')
     const { createKeyring } = await import('../../processors/engine/keyring.ts')
     const empty = { ...runtime.keys.store, peek: () => undefined, load: (subjects: readonly string[]) => Promise.resolve(subjects.map(() => undefined)) }

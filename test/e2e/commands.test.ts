@@ -8,7 +8,7 @@ import { createOutput } from '../../cli/output.ts'
 import { createProgram } from '../../cli/program.ts'
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
-import { cleanEnv, client, freshFolder, meal, newToken, run, runProcess, startServer, tell } from './program.ts'
+import { cleanEnv, client, freshFolder, meal, newToken, run, runProcess, sharedServer, startServer, tell } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
@@ -52,6 +52,9 @@ const EACH: readonly (readonly [args: readonly string[], code: number])[] = [
   [['start', '--print-config'], 0],
 ]
 
+/** Only the test of `events --follow` appends events here: it lists all of them. */
+const shared = sharedServer()
+
 /** The names of the commands that run something, such as `parked list`. */
 const namesOf = (command: Command, path: readonly string[] = []): readonly string[] =>
   command.commands.flatMap((each) => (each.commands.length > 0 ? namesOf(each, [...path, each.name()]) : [[...path, each.name()].join(' ')]))
@@ -70,8 +73,7 @@ describe('commands', { timeout: 120_000 }, () => {
   })
 
   test('events --follow begins at the end of the log or with the last events, and ends with 130 when it is interrupted', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
+    const { env, server } = await shared()
     const ann = client(server.url, await newToken(env, 'ann'))
     /** The meals of the events that it shows, up to one that is posted meanwhile; PatIssued as such. */
     const follow = async (args: readonly string[], posted: number): Promise<readonly string[]> => {
@@ -96,8 +98,7 @@ describe('commands', { timeout: 120_000 }, () => {
   })
 
   test('status --watch tells again and again until it is interrupted, and ends with 130', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await startServer(env)
+    const { env } = await shared()
     const watching = spawn(process.execPath, [program, 'status', '--watch', '--json'], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'inherit'] })
     const [first] = (await once(createInterface({ input: watching.stdout }), 'line')) as [string]
     watching.kill('SIGINT')
@@ -147,7 +148,7 @@ describe('commands', { timeout: 120_000 }, () => {
   })
 
   test('the admin port tells life, readiness, metrics and tables, and nothing else', async () => {
-    const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
+    const { server } = await shared()
     const status = async (path: string): Promise<number> => (await fetch(`${server.admin}${path}`)).status
     expect(await Promise.all(['/livez', '/readyz', '/metrics', '/v1/tables', '/', '/v1/meals'].map(status))).toEqual([200, 200, 200, 200, 404, 404])
     const metrics = await (await fetch(`${server.admin}/metrics`)).text()

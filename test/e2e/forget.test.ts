@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DynamoDB, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
+import { prepared } from '../prepared.ts'
 import { describeOnServices } from './on-services.ts'
 import { client, freshFolder, newToken, run, startServer, tell, until } from './program.ts'
 import type { Env } from './program.ts'
@@ -33,6 +34,13 @@ const eat = async (url: string, token: string, count: number): Promise<void> => 
 
 const tokenFor = (env: Env, user: string) => tell(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
 
+const mealsOfAnn = prepared(async (folder) => {
+  const env = { TRIBUTARY_DATA: folder }
+  const server = await startServer(env)
+  await eat(server.url, await tokenFor(env, 'ann'), 5)
+  await server.stop()
+})
+
 describe('tributary forget', { timeout: 240_000 }, () => {
   test('beside a running server: no trace in the folder or its logs, the token is revoked, rebuilds agree', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_LOG_LEVEL: 'trace' }
@@ -60,10 +68,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
   })
 
   test('with no server running: the same', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
-    await eat(server.url, await tokenFor(env, 'ann'), 5)
-    await server.stop()
+    const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
     expect(holding(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
     expect(await tell(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
@@ -97,10 +102,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
   })
 
   test('a key store that is gone is told by every command, once each, and all is well when it is back', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
-    await eat(server.url, await tokenFor(env, 'ann'), 3)
-    await server.stop()
+    const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
     const [keys, away] = [join(env.TRIBUTARY_DATA, 'keys'), join(env.TRIBUTARY_DATA, 'away')]
     renameSync(keys, away)
     for (const args of [['start'], ['verify'], ['forget', '--subject', 'ann', '--yes'], ['status']]) {

@@ -7,6 +7,7 @@ import { openEmbeddedLogs, openTables } from '../../cli/adapters.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
+import { prepared } from '../prepared.ts'
 import { startLoad } from './load.ts'
 import { longTest } from '../services/available.ts'
 import { cleanEnv, client, freshFolder, meal, newToken, run, startServer, tell, until, statusOf } from './program.ts'
@@ -15,8 +16,7 @@ import type { Env } from './program.ts'
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
 /** A data folder whose log holds so many events, and whose first generation has folded them. */
-const filled = async (events: number): Promise<{ readonly env: Env; readonly data: string }> => {
-  const data = freshFolder()
+const fill = async (data: string, events: number): Promise<void> => {
   const codec = openCodec()
   const logs = await openEmbeddedLogs(data, 'write')
   await (await logs.open(meals.topic)).append([...mealEvents({ events, users: 23 })].map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
@@ -25,8 +25,9 @@ const filled = async (events: number): Promise<{ readonly env: Env; readonly dat
   const server = await startServer(env)
   await until(async () => (await statusOf(env))['lagEvents'] === 0, () => server.stderr())
   await server.stop()
-  return { env, data }
 }
+
+const filled = prepared((folder) => fill(folder, 20_000))
 
 const dump = async (data: string, generation: number): Promise<readonly string[]> => {
   const tables = await openTables(join(data, 'tables'))
@@ -57,7 +58,8 @@ const slowRebuild = (env: Env, args: readonly string[]) => {
 
 describe('generations, embedded', { timeout: 300_000 }, () => {
   test('a rebuild killed in the middle is listed half-built, and gone on with equals one that was not', async () => {
-    const { env, data } = await filled(20_000)
+    const { folder: data } = await filled()
+    const env = { TRIBUTARY_DATA: data }
     const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '1000'])
     await until(() => Promise.resolve(killed.folded() > 4_000), killed.stderr)
     killed.kill('SIGKILL')
@@ -75,7 +77,9 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
   })
 
   longTest('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
-    const { env, data } = await filled(100_000)
+    const data = freshFolder()
+    await fill(data, 100_000)
+    const env = { TRIBUTARY_DATA: data }
     const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '3000'])
     await until(() => Promise.resolve(killed.folded() > 2_500), killed.stderr)
     killed.kill('SIGKILL')
@@ -88,7 +92,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
   })
 
   test('Ctrl-C leaves nothing torn, a second rebuild is refused while one runs, and what was left is dropped', async () => {
-    const { env } = await filled(20_000)
+    const env = { TRIBUTARY_DATA: (await filled()).folder }
     const server = await startServer(env)
     const running = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '100'])
     await until(() => Promise.resolve(running.folded() > 0), running.stderr)

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { eventIds, expenseRows, fileOf, importAfterChanges, importAgain, importFile, importSpliitAgain, importTwiceAtOnce, mealRows } from './imports.ts'
-import { freshFolder, run, startCommand, startServer, until } from './program.ts'
+import { freshFolder, run, sharedServer, startCommand, startServer, until } from './program.ts'
+
+/** Two tests import at the same server: one for ada, the other for eve. */
+const shared = sharedServer()
 
 describe('a file that is imported again', { timeout: 180_000 }, () => {
   test('M20: appends no event of meals, in whatever order and parts', () => importAgain({ TRIBUTARY_DATA: freshFolder() }, 'meals', mealRows(20)))
@@ -13,15 +16,13 @@ describe('a file that is imported again', { timeout: 180_000 }, () => {
   test('appends no event of a Spliit export', () => importSpliitAgain({ TRIBUTARY_DATA: freshFolder() }))
 
   test('brings nothing back that was changed, moved, deleted or revoked since', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
+    const { env, server } = await shared()
     await importAfterChanges(env, server)
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
   test('at the same time: each event is appended once', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await startServer(env)
+    const { env } = await shared()
     await importTwiceAtOnce(env)
   })
 

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { messageOf } from '../../schemas/fault.ts'
 import { folderOf, type Release } from './releases.ts'
 
@@ -115,13 +115,13 @@ export interface Server {
   stop(): Promise<number | NodeJS.Signals>
 }
 
-/** Starts the built program on free ports; resolves when it is ready. */
-export const startServer = async (env: Env, args: readonly string[] = []): Promise<Server> => {
+/** Starts the built program on free ports; resolves when it is ready. `atEnd` receives the function that kills it. Default: it is killed when the test ends. */
+export const startServer = async (env: Env, args: readonly string[] = [], atEnd: (kill: () => Promise<void>) => void = onTestFinished): Promise<Server> => {
   const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', TRIBUTARY_RATE_LIMIT: 'off', ...env })
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)
-  onTestFinished(async () => {
+  atEnd(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     await ended
   })
@@ -135,6 +135,35 @@ export const startServer = async (env: Env, args: readonly string[] = []): Promi
     return ended
   }
   return { pid: child.pid ?? 0, url, admin, mqtt, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended, stop }
+}
+
+/** For how long a shared server may take to stop. Only a failure takes as long. */
+const STOP_BOUND_MS = 60_000
+
+/**
+ * Returns a function that gives the tests of a file one server. The first call runs `prepare` on an empty data folder, and starts the server on it.
+ * After the last test the server is stopped, and must end with 0. Call `sharedServer` outside of tests. Tests that share a server do not stop it
+ * and do not rebuild its domains, and each test has its own users, locations and devices.
+ */
+export const sharedServer = <T>(prepare?: (env: Env) => Promise<T>): (() => Promise<{ readonly env: Env; readonly server: Server; readonly made: T }>) => {
+  let shared: ReturnType<typeof start> | undefined
+  const cleanups: (() => Promise<void> | void)[] = []
+  const start = async () => {
+    const env = { TRIBUTARY_DATA: mkdtempSync(join(tmpdir(), 'tributary-e2e-')) }
+    cleanups.push(() => rmSync(env.TRIBUTARY_DATA, { recursive: true, force: true }))
+    const made = (await prepare?.(env)) as T
+    return { env, made, server: await startServer(env, [], (kill) => void cleanups.push(kill)) }
+  }
+  afterAll(async () => {
+    // A test has failed already if there is no server.
+    const server = await shared?.then((started) => started.server, () => undefined)
+    const bound = setTimeout(() => server?.kill('SIGKILL'), STOP_BOUND_MS)
+    const how = await server?.stop()
+    clearTimeout(bound)
+    for (const clean of cleanups.toReversed()) await clean()
+    if (how !== undefined) expect(how, server?.stderr()).toBe(0)
+  })
+  return () => (shared ??= start())
 }
 
 const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: () => string): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {

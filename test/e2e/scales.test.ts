@@ -1,24 +1,28 @@
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, run, startServer, statusOf, tell, type Client } from './program.ts'
+import { client, freshFolder, run, sharedServer, startServer, statusOf, tell, type Client } from './program.ts'
 
 const LOC = '/v1/locations/loc-001'
 const KEG = { beer_id: 'guinness-draught', keg_type: 'half_barrel' }
+const BAR = { loc: LOC, scale: 'SCALE-0042', beer: KEG.beer_id }
 
 const scalesToken = (env: Record<string, string>, user: string) => tell(['token', 'create', '--user', user, '--domain', 'scales'], env)
 
 /** A location, a beer, a scale under a tap and a keg on it; the scale's own token. */
-const openBar = async (ann: Client): Promise<{ device: string; keg: string }> => {
-  expect((await ann.send('PATCH', `${LOC}/settings`, { grace_period_secs: 0, timezone: 'Europe/Berlin' })).status).toBe(200)
-  expect((await ann.post('/v1/beers', { beer_id: 'guinness-draught', name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 })).status).toBe(201)
-  expect(await ann.post(`${LOC}/devices`, { device_id: 'SCALE-0042' })).toMatchObject({ status: 201, body: { status: 'registered' } })
-  expect(await ann.send('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })).toMatchObject({ status: 200, body: { device_id: 'SCALE-0042' } })
-  const keg = await ann.post(`${LOC}/taps/07/keg`, KEG, { 'idempotency-key': 'keg-1' })
-  const token = await ann.send('POST', `${LOC}/devices/SCALE-0042/tokens`)
+const openBar = async (ann: Client, { loc, scale, beer } = BAR): Promise<{ device: string; keg: string }> => {
+  expect((await ann.send('PATCH', `${loc}/settings`, { grace_period_secs: 0, timezone: 'Europe/Berlin' })).status).toBe(200)
+  expect((await ann.post('/v1/beers', { beer_id: beer, name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 })).status).toBe(201)
+  expect(await ann.post(`${loc}/devices`, { device_id: scale })).toMatchObject({ status: 201, body: { status: 'registered' } })
+  expect(await ann.send('PUT', `${loc}/taps/07/device`, { device_id: scale })).toMatchObject({ status: 200, body: { device_id: scale } })
+  const keg = await ann.post(`${loc}/taps/07/keg`, { ...KEG, beer_id: beer }, { 'idempotency-key': 'keg-1' })
+  const token = await ann.send('POST', `${loc}/devices/${scale}/tokens`)
   expect([keg.status, token.status]).toEqual([201, 201])
   return { device: String(token.body['token']), keg: String(keg.body['id']) }
 }
 
 const reading = (seq: number, level_pct: number) => ({ seq, age_ms: 0, weight_lbs: 29 + level_pct * 1.325, level_pct, battery_pct: 80, battery_v: 3.9 })
+
+/** For the tests that only send requests and run commands. Each has a bar of its own. */
+const shared = sharedServer()
 
 describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
   test('S55 readings of a device become tap state, telemetry and alerts; kill -9 loses nothing; rebuild, verify and explain agree', async () => {
@@ -59,8 +63,7 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
   })
 
   test('explain tells the events behind an item, by its place or by what it says of its place', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
+    const { env, server } = await shared()
     const { keg } = await openBar(client(server.url, await scalesToken(env, 'ann')))
     const typesOf = async (...args: string[]) => (JSON.parse(await tell(['explain', 'scales', ...args, '--json'], env)) as { key: string; steps: readonly { type: string }[] })
     expect(await typesOf('LOCATION#loc-001', 'TAP#07')).toMatchObject({ key: 'loc-001', steps: [{ type: 'DeviceAssigned' }, { type: 'KegTapped' }] })
@@ -73,13 +76,13 @@ describe('from a scale to a tap, embedded', { timeout: 180_000 }, () => {
   })
 
   test('a token of a device is made on the command line, too, and a token of meals opens no bar', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
-    await openBar(client(server.url, await scalesToken(env, 'ann')))
-    const device = client(server.url, await tell(['token', 'create', '--user', 'SCALE-0042', '--domain', 'scales', '--scopes', 'device'], env))
-    expect((await device.post('/v1/devices/SCALE-0042/readings', { boot: 'b1', readings: [reading(1, 70)] })).status).toBe(202)
-    expect((await device.post('/v1/devices/SCALE-0043/readings', { boot: 'b1', readings: [reading(1, 70)] })).status).toBe(403)
-    const meals = client(server.url, await tell(['token', 'create', '--user', 'ann'], env))
-    expect(await meals.get(`${LOC}/taps`)).toMatchObject({ status: 401, body: { code: 'token-unknown' } })
+    const { env, server } = await shared()
+    const bar = { loc: '/v1/locations/loc-002', scale: 'SCALE-0052', beer: 'murphys' }
+    await openBar(client(server.url, await scalesToken(env, 'bob')), bar)
+    const device = client(server.url, await tell(['token', 'create', '--user', 'SCALE-0052', '--domain', 'scales', '--scopes', 'device'], env))
+    expect((await device.post('/v1/devices/SCALE-0052/readings', { boot: 'b1', readings: [reading(1, 70)] })).status).toBe(202)
+    expect((await device.post('/v1/devices/SCALE-0053/readings', { boot: 'b1', readings: [reading(1, 70)] })).status).toBe(403)
+    const meals = client(server.url, await tell(['token', 'create', '--user', 'bob'], env))
+    expect(await meals.get(`${bar.loc}/taps`)).toMatchObject({ status: 401, body: { code: 'token-unknown' } })
   })
 })

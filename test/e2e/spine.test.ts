@@ -1,12 +1,26 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { client, freshFolder, meal, newToken, run, startServer, tell, statusOf } from './program.ts'
+import { client, freshFolder, meal, newToken, run, sharedServer, startServer, tell, statusOf } from './program.ts'
+
+/** Rows of an older table, in a file. */
+const olderRows = (): string => {
+  const file = join(freshFolder(), 'old.ndjson')
+  const rows = [
+    { PK: 'USER#old', SK: 'MEAL#2024-03-01T12:00:00.000Z#a1', MealSummary: 'Soup', Calories: 300, Protein: 10, Carbs: 20, Fat: 5, UserDate: '2024-03-01' },
+    { Item: { PK: { S: 'USER#old' }, SK: { S: 'MEAL#2024-03-01T18:00:00.000Z#a2' }, mealSummary: { S: 'Stew' }, calories: { N: '500.5' }, protein: { N: '30' }, carbs: { N: '40' }, fat: { N: '15' }, userDate: { S: '2024-03-01' } } },
+    { PK: 'USER#old', SK: 'SUMMARY#2024-03-01', totalCalories: 1 },
+  ]
+  writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  return file
+}
+
+/** A server for the tests that only send requests and run commands. `made` are the results of commands that ran before its start. */
+const shared = sharedServer(async (env) => ({ token: await newToken(env, 'dan'), imported: await tell(['import', 'meals', olderRows(), '--json'], env) }))
 
 describe('from a request to a day summary, embedded', { timeout: 120_000 }, () => {
   test('a meal that is posted is in the log, in its item and in the day', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
+    const { env, server } = await shared()
     const ann = client(server.url, await newToken(env, 'ann'))
 
     const posted = await ann.post('/v1/meals', meal(1))
@@ -22,7 +36,6 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     const events = (await tell(['events', '--json', '--key', 'ann'], env)).split('\n').map((line) => JSON.parse(line) as { type: string })
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['PatIssued', 'MealLogged']))
     expect(await statusOf(env)).toMatchObject({ domain: 'meals', generation: 1, parked: 0 })
-    expect(await server.stop()).toBe(0)
   })
 
   test('everything is there after a stop and a start, and equals the fold of its log', async () => {
@@ -44,8 +57,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
   })
 
   test('a token works at once, lists without its secret, and ends at once when it is revoked', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const server = await startServer(env)
+    const { env, server } = await shared()
     const made = JSON.parse(await tell(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as { id: string; token: string }
     const cyd = client(server.url, made.token)
     expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(200)
@@ -58,39 +70,27 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
   })
 
   test('commands work without a server, too', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const token = await newToken(env, 'dan')
-    const server = await startServer(env)
-    expect((await client(server.url, token).post('/v1/meals', meal(3))).status).toBe(201)
+    const { server, made } = await shared()
+    expect((await client(server.url, made.token).post('/v1/meals', meal(3))).status).toBe(201)
   })
 
   test('the demo feeds the real edge, and what it said equals its fold', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    expect(await run(['demo'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('no-server') })
-    const server = await startServer(env)
+    expect(await run(['demo'], { TRIBUTARY_DATA: freshFolder() })).toMatchObject({ code: 1, stderr: expect.stringContaining('no-server') })
+    const { env } = await shared()
     const told = JSON.parse(await tell(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as { requests: number; failed: number; statuses: Record<string, number> }
     expect(told).toMatchObject({ requests: 120, failed: 0 })
     expect(told.statuses['400'] ?? 0).toBe(0)
     expect(await run(['verify', '--key', 'demo-1-1'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(await server.stop()).toBe(0)
   })
 
   test('rows of an older table become events, and the same file again changes nothing', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const file = join(freshFolder(), 'old.ndjson')
-    const rows = [
-      { PK: 'USER#old', SK: 'MEAL#2024-03-01T12:00:00.000Z#a1', MealSummary: 'Soup', Calories: 300, Protein: 10, Carbs: 20, Fat: 5, UserDate: '2024-03-01' },
-      { Item: { PK: { S: 'USER#old' }, SK: { S: 'MEAL#2024-03-01T18:00:00.000Z#a2' }, mealSummary: { S: 'Stew' }, calories: { N: '500.5' }, protein: { N: '30' }, carbs: { N: '40' }, fat: { N: '15' }, userDate: { S: '2024-03-01' } } },
-      { PK: 'USER#old', SK: 'SUMMARY#2024-03-01', totalCalories: 1 },
-    ]
-    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    expect(JSON.parse(await tell(['import', 'meals', file, '--json'], env))).toMatchObject({ rows: 3, derived: 1, unreadable: [], visible: true })
-    const server = await startServer(env)
+    const { env, server, made } = await shared()
+    expect(JSON.parse(made.imported)).toMatchObject({ rows: 3, derived: 1, unreadable: [], visible: true })
     const old = client(server.url, await newToken(env, 'old'))
     const before = await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')
     expect(before.body['items']).toMatchObject([{ totalCalories: 800.5, mealCount: 2 }])
-    await tell(['import', 'meals', file], env)
+    await tell(['import', 'meals', olderRows()], env)
     expect((await old.get('/v1/summaries?from=2024-03-01&to=2024-03-01')).body).toEqual(before.body)
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { meals } from '../../processors/meals/domain.ts'
+import { prepared } from '../prepared.ts'
 import { client, fiveAm, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
 /** Writes past the pipeline, as nobody should; an item whose PK becomes empty is removed. */
@@ -24,19 +25,22 @@ const metric = async (admin: string, name: string): Promise<number | undefined> 
   return value === undefined ? undefined : Number(value)
 }
 
-const withMeals = async (env: Record<string, string>): Promise<void> => {
+const mealsOfThree = prepared(async (folder) => {
+  const env = { TRIBUTARY_DATA: folder }
   const server = await startServer(env)
   for (const user of ['ann', 'bob', 'cia']) {
     const one = client(server.url, await newToken(env, user))
     for (const index of [1, 2, 3]) expect((await one.post('/v1/meals', meal(index))).status).toBe(201)
   }
   await server.stop()
-}
+})
+
+/** The environment of a stopped program with three meals for each of three users. */
+const withMeals = async () => ({ TRIBUTARY_DATA: (await mealsOfThree()).folder })
 
 describe('verify', { timeout: 120_000 }, () => {
   test('a sample compares whole keys, is told as one, and leaves its result to the metrics', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await withMeals(env)
+    const env = await withMeals()
     const server = await startServer(env)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
     expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({ keys: 2, differences: [] })
@@ -52,8 +56,7 @@ describe('verify', { timeout: 120_000 }, () => {
     ['a missing item', 'missing', (item: { [name: string]: unknown }) => (item['PK'] = '')],
     ['an extra item', 'extra', (item: { [name: string]: unknown }) => (item['SK'] = 'SUMMARY#1999-01-01')],
   ])('%s is found, by all and by a sample that holds its key, and the metric tells it', async (_, kind, change) => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await withMeals(env)
+    const env = await withMeals()
     await tamper(env.TRIBUTARY_DATA, change)
     for (const scope of [[], ['--key', 'ann'], ['--sample', '3']]) {
       expect(await run(['verify', 'meals', ...scope], env)).toMatchObject({ code: 3, stdout: expect.stringContaining(`${kind} USER#ann SUMMARY#`) })
@@ -64,8 +67,7 @@ describe('verify', { timeout: 120_000 }, () => {
   })
 
   test('what differs is told field by field, some of it, and how much more there is', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await withMeals(env)
+    const env = await withMeals()
     await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
     const { stdout } = await run(['verify', 'meals'], env)
     expect(stdout).toMatch(/^changed USER#ann SUMMARY#2026-11-16\n  totalCalories: stored 1, folded \d+(\.\d+)?\nmeals: \d+ events folded, \d+ items compared, 1 differ\n$/)
@@ -76,8 +78,7 @@ describe('verify', { timeout: 120_000 }, () => {
   })
 
   test('only a generation that these folds made is verified, the serving one or another, and only of the serving one is anything recorded', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    await withMeals(env)
+    const env = await withMeals()
     expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('folds-differ: Generation 1 of meals was made by folds of version 1') })
     await tell(['rebuild', 'meals', '--no-flip', '--yes'], env)
     await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { client, deadly, fiveAm, freshFolder, meal, newToken, run, startServer, statusOf } from './program.ts'
+import { prepared } from '../prepared.ts'
+import { client, deadly, fiveAm, meal, newToken, run, startServer, statusOf } from './program.ts'
 import type { Client } from './program.ts'
 
 const log = async (who: Client, index: number, fields: object = {}): Promise<void> =>
@@ -8,13 +9,20 @@ const log = async (who: Client, index: number, fields: object = {}): Promise<voi
 const mealsOfDay = async (who: Client): Promise<unknown> =>
   ((await who.get('/v1/summaries?from=2026-11-16&to=2026-11-16')).body['items'] as readonly { readonly mealCount: number }[])[0]?.mealCount
 
+/** The older release made the token and logged a meal. */
+const older = prepared(async (folder) => {
+  const env = { TRIBUTARY_DATA: folder }
+  const server = await startServer(env)
+  const token = await newToken(env, 'ann')
+  await log(client(server.url, token), 1)
+  expect(await server.stop()).toBe(0)
+  return token
+})
+
 describe('back to an older release, embedded', { timeout: 240_000 }, () => {
   test('starting the older release serves its own generation with the events of the newer one, and starting the newer one again goes forward', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const older = await startServer(env)
-    const token = await newToken(env, 'ann')
-    await log(client(older.url, token), 1)
-    expect(await older.stop()).toBe(0)
+    const { folder, made: token } = await older()
+    const env = { TRIBUTARY_DATA: folder }
     const newer = await startServer(fiveAm(env))
     await log(client(newer.url, token), 2)
     await log(client(newer.url, token), 3)
@@ -41,12 +49,10 @@ describe('back to an older release, embedded', { timeout: 240_000 }, () => {
   })
 
   test('keys that the older release cannot fold are named with the command that accepts it, and that command works', async () => {
-    const env = { TRIBUTARY_DATA: freshFolder() }
-    const older = await startServer(env)
-    const token = await newToken(env, 'ann')
-    expect(await older.stop()).toBe(0)
+    const { folder, made: token } = await older()
+    const env = { TRIBUTARY_DATA: folder }
     const newer = await startServer(fiveAm(env))
-    await log(client(newer.url, token), 1, { calories: 666 })
+    await log(client(newer.url, token), 2, { calories: 666 })
     expect(await newer.stop()).toBe(0)
 
     const refused = await run(['start'], { ...deadly(env, 'throw'), TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: 'off' })
