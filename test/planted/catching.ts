@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, expect, test } from 'vitest'
+import { describeWith, ifLong } from '../services/available.ts'
 import type { Mistakes } from './mistake.ts'
+import { planted } from './mutate.mjs'
 
 interface Ran {
   /** Null: the sources as they are. */
@@ -21,8 +24,17 @@ const runAll = async (mistakes: Mistakes): Promise<readonly Ran[]> => {
   return (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{"mistake"')).map((line) => JSON.parse(line) as Ran)
 }
 
-/** One test for each mistake: the test that is named with it fails when the mistake is in the sources, and passes when it is not. */
+/** Every run tests that the places of the mistakes and the names of their tests exist. The mistakes are planted where there is time. */
 export const catches = (mistakes: Mistakes): void => {
+  test.for(Object.entries(mistakes))('there is a place and a test for the mistake that %s', ([, mistake]) => {
+    planted(readFileSync(join(ROOT, mistake.file), 'utf8'), mistake)
+    expect(existsSync(join(ROOT, mistake.by)), mistake.by).toBe(true)
+  })
+  describeWith('with the mistake in the sources', ifLong({ ok: true }), () => plantAll(mistakes))
+}
+
+/** One test for each mistake: the test that is named with it fails when the mistake is in the sources, and passes when it is not. */
+const plantAll = (mistakes: Mistakes): void => {
   let ran: readonly Ran[]
   beforeAll(async () => {
     ran = await runAll(mistakes)
