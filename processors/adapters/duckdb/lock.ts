@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { DuckDBInstance } from '@duckdb/node-api'
+import type { Database } from '@duckdb/node-bindings'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { syncPath } from '../sync-path.ts'
 
@@ -12,9 +12,9 @@ export interface FileLock {
 
 /**
  * The locks of this process, by device and inode. The kernel's locks (fcntl) belong to a process: a second open in the same process succeeds, and its
- * close releases the lock. So this table refuses the second open. It also keeps a reference to each instance: the garbage collector would close it.
+ * close releases the lock. So this table refuses the second open. It also keeps a reference to each database: the garbage collector would close it.
  */
-const held = new Map<string, DuckDBInstance | undefined>()
+const held = new Map<string, Database | undefined>()
 
 /** A lock file contains no data. */
 const LIMITS = { threads: '1', memory_limit: '16MB' }
@@ -27,20 +27,19 @@ const LIMITS = { threads: '1', memory_limit: '16MB' }
  * In this process no other code may open the file: closing any descriptor of it releases the lock. So a copy of the folder must leave `locks/` out.
  */
 export const takeFileLock = async (path: string): Promise<FileLock | undefined> => {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const open = (file: string): Promise<DuckDBInstance> => DuckDBInstance.create(file, LIMITS)
-  if (!existsSync(path)) await createLockFile(path, open)
+  const duckdb = await loadDuckdb()
+  if (!existsSync(path)) await createLockFile(path, duckdb)
   const { dev, ino } = statSync(path, { bigint: true })
   const id = `${dev}:${ino}`
   if (held.has(id)) return undefined
   held.set(id, undefined)
   try {
-    const instance = await open(path)
-    held.set(id, instance)
+    const database = await duckdb.open(path)
+    held.set(id, database)
     return {
       release: () => {
-        if (held.get(id) !== instance) return
-        instance.closeSync()
+        if (held.get(id) !== database) return
+        duckdb.close(database)
         held.delete(id)
       },
     }
@@ -49,6 +48,19 @@ export const takeFileLock = async (path: string): Promise<FileLock | undefined> 
     if (isConflict(messageOf(error))) return undefined
     throw unusable(path, error)
   }
+}
+
+interface Duckdb {
+  open(file: string): Promise<Database>
+  close(database: Database): void
+}
+
+/** The bindings alone: every start and most commands take the lock, and `@duckdb/node-api` takes three times as long to load. */
+const loadDuckdb = async (): Promise<Duckdb> => {
+  const { default: bindings } = await import('@duckdb/node-bindings')
+  const config = bindings.create_config()
+  for (const [name, value] of Object.entries(LIMITS)) bindings.set_config(config, name, value)
+  return { open: (file) => bindings.open(file, config), close: (database) => bindings.close_sync(database) }
 }
 
 /** Returns true if a process has the lock now. Creates nothing. */
@@ -60,11 +72,11 @@ export const isFileLocked = async (path: string): Promise<boolean> => {
 }
 
 /** DuckDB rejects a file that a crash left half written. So the file is written under a name of its own and then linked: `path` is absent or complete. */
-const createLockFile = async (path: string, open: (file: string) => Promise<DuckDBInstance>): Promise<void> => {
+const createLockFile = async (path: string, { open, close }: Duckdb): Promise<void> => {
   const draft = `${path}.${randomBytes(4).toString('hex')}`
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    ;(await open(draft)).closeSync()
+    close(await open(draft))
     syncPath(draft)
     linkSync(draft, path)
   } catch (error) {
