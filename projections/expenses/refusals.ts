@@ -14,7 +14,7 @@ export const expensesRefusals = {
   ],
   pointers: {
     'amount-invalid': '/amount', 'currency-unknown': '/currency', 'splits-mismatch': '/splits', 'too-many-beneficiaries': '/splits', 'revision-stale': '/revision',
-    'invitation-only': '/invitation', 'settlement-to-self': '/toUserId', 'transaction-claimed': '/txHash',
+    'invitation-only': '/invitation', 'member-unknown': '/userId', 'settlement-to-self': '/toUserId', 'transaction-claimed': '/txHash',
   },
 } as const satisfies Refusals
 

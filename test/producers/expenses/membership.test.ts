@@ -188,7 +188,7 @@ describe('the owner of a group', () => {
   test('hands the group over to another member', async () => {
     const { group, ann, bob, cyd } = await openCircle()
     await cyd.say('POST', `${group}/leave`)
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({ status: 409, body: { code: 'member-unknown' } })
+    expect(await ann.say('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({ status: 409, body: { code: 'member-unknown', field: '/userId' } })
     expect(await ann.say('PUT', `${group}/owner`, { userId: '789' })).toMatchObject({ status: 409, body: { code: 'member-left' } })
     expect(await ann.say('PUT', `${group}/owner`, { userId: '456' })).toMatchObject({ status: 200, body: { ownerId: '456' } })
     expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({ status: 403, body: { code: 'owner-only' } })
