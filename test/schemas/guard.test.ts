@@ -34,7 +34,7 @@ interface Outcome {
   readonly items: number
 }
 
-/** What reading `bytes` as one field of the type comes to: the code and the reason, or the value, and how many items of lists were read. */
+/** Reads `bytes` as one field of the type. Returns the value, or the code and the reason of the fault, and the number of list items that were read. */
 const read = (type: Schema, bytes: readonly number[], guard = guardOf(type)): Outcome => {
   const cursor = createCursor()
   const buf = Buffer.from(bytes)
