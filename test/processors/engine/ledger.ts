@@ -1,8 +1,9 @@
 import type { Item, Key } from '../../../projections/item.ts'
 import { projection, removed, type Domain, type Result } from '../../../projections/projection.ts'
-import { decidersOf, type Decider, type Heard } from '../../../processors/engine/decide.ts'
+import { decidersOf, type Decider, type LoggedEvent } from '../../../processors/engine/fold/decide.ts'
 import type { Codec } from '../../../schemas/codec.ts'
 import type { Event } from '../../../schemas/event.ts'
+import { rowRulesOf } from '../../../processors/engine/outgoing/row-rules.ts'
 
 /** Accounts that take in and pay out: the smallest domain with refusals, removals, bursts, timers and events for other keys. */
 type Paid = Event<'Paid', { amount: number; id: string }>
@@ -29,22 +30,52 @@ export const ledger: Domain = {
         if (get(paymentKey(meta.key, data.id)) !== undefined) return { duplicate: true }
         const total = get<Account>(accountKey(meta.key))?.total ?? 0
         if (total + data.amount < 0) return { refusal: { code: 'overdrawn', detail: `There are ${total}.` } }
-        return { items: [{ ...accountKey(meta.key), total: total + data.amount }, { ...paymentKey(meta.key, data.id), amount: data.amount }] }
+        return {
+          items: [
+            { ...accountKey(meta.key), total: total + data.amount },
+            { ...paymentKey(meta.key, data.id), amount: data.amount },
+          ],
+        }
       },
       Moved: ({ meta, data }, get): Result => {
         const total = get<Account>(accountKey(meta.key))?.total ?? 0
         const event = { type: 'Paid', key: data.to, data: { amount: data.amount, id: meta.eventId } }
-        return { items: [{ ...accountKey(meta.key), total: total - data.amount }], derived: [{ purpose: 'pay', event }] }
+        return {
+          items: [{ ...accountKey(meta.key), total: total - data.amount }],
+          derived: [{ purpose: 'pay', event }],
+        }
       },
-      Closed: ({ meta }, get): Result => ({ items: get(accountKey(meta.key)) === undefined ? [] : [removed(accountKey(meta.key)), { PK: `ACCOUNT#${meta.key}`, SK: 'GONE#' }] }),
+      Closed: ({ meta }, get): Result => ({
+        items:
+          get(accountKey(meta.key)) === undefined
+            ? []
+            : [removed(accountKey(meta.key)), { PK: `ACCOUNT#${meta.key}`, SK: 'GONE#' }],
+      }),
       Spread: ({ meta, data }): Result => ({
-        items: Array.from({ length: data.count }, (_, index) => ({ PK: `ACCOUNT#${meta.key}`, SK: `ROW#${index}`, text: data.text ?? '', by: meta.eventId })),
+        items: Array.from({ length: data.count }, (_, index) => ({
+          PK: `ACCOUNT#${meta.key}`,
+          SK: `ROW#${index}`,
+          text: data.text ?? '',
+          by: meta.eventId,
+        })),
       }),
       Broke: () => {
         throw new Error('this fold is broken')
       },
-      Reminded: ({ meta, data }): Result => ({ timers: [{ name: 'remind', at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: `timer-${data.at}` } } }] }),
-      Named: ({ meta, data }): Result => ({ timers: [{ name: data.name, at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: data.name } } }] }),
+      Reminded: ({ meta, data }): Result => ({
+        timers: [
+          {
+            name: 'remind',
+            at: data.at,
+            event: { type: 'Paid', key: meta.key, data: { amount: 1, id: `timer-${data.at}` } },
+          },
+        ],
+      }),
+      Named: ({ meta, data }): Result => ({
+        timers: [
+          { name: data.name, at: data.at, event: { type: 'Paid', key: meta.key, data: { amount: 1, id: data.name } } },
+        ],
+      }),
     }),
     projection<Paid>('activity', {
       Paid: ({ meta }, get): Result => {
@@ -61,13 +92,17 @@ export const jsonCodec: Codec = {
   decode: (value) => JSON.parse(Buffer.from(value).toString()) as Event,
 }
 
-const deciders = decidersOf(ledger, { outbox: undefined, timers: () => [] })
+const deciders = decidersOf(ledger, { ...rowRulesOf(ledger.table, jsonCodec), outbox: undefined, timers: () => [] })
 export const accounts = deciders[0] as Decider
 export const activity = deciders[1] as Decider
 
 type Options = { readonly key?: string; readonly at?: number; readonly request?: { key: string; hash: string } }
 
-export const eventOf = <T extends LedgerEvent['type']>(type: T, data: Extract<LedgerEvent, { type: T }>['data'], options: Options & { readonly id: string }): Event => ({
+export const eventOf = <T extends LedgerEvent['type']>(
+  type: T,
+  data: Extract<LedgerEvent, { type: T }>['data'],
+  options: Options & { readonly id: string },
+): Event => ({
   type,
   meta: {
     eventId: options.id,
@@ -86,7 +121,8 @@ export const eventOf = <T extends LedgerEvent['type']>(type: T, data: Extract<Le
 })
 
 /** Events at rising offsets of partition 0. */
-export const heardOf = (events: readonly Event[], first = 0): readonly Heard[] =>
+export const heardOf = (events: readonly Event[], first = 0): readonly LoggedEvent[] =>
   events.map((event, index) => ({ event, partition: 0, offset: first + index }))
 
-export const paid = (amount: number, id: string, options: Options = {}): Event => eventOf('Paid', { amount, id }, { id: `event-${id}`, ...options })
+export const paid = (amount: number, id: string, options: Options = {}): Event =>
+  eventOf('Paid', { amount, id }, { id: `event-${id}`, ...options })

@@ -1,9 +1,10 @@
-import type { Log, LogRecord, Subscriber } from '../../../processors/engine/log.ts'
+import type { LogRecord, Subscriber } from '../../../processors/engine/ports/log.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { jsonCodec } from './ledger.ts'
+import type { OpenTopic } from '../../../processors/engine/ports/log-admin.ts'
 
 /** The log port at its plainest: one partition, and a group that is told by hand. */
-export interface MemoryLog extends Log {
+export interface MemoryLog extends OpenTopic {
   readonly records: LogRecord[]
   say(...events: readonly Event[]): void
   /** Hands everything from where the subscriber begins to every subscriber, as one batch. */
@@ -15,7 +16,8 @@ export interface MemoryLog extends Log {
 export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
   const records: LogRecord[] = []
   const subscribers = new Set<Subscriber>()
-  const add = (key: string | null, value: Uint8Array) => records.push({ partition: 0, offset: records.length, timestamp: 1_000 + records.length, key, value })
+  const add = (key: string | null, value: Uint8Array) =>
+    records.push({ partition: 0, offset: records.length, timestamp: 1_000 + records.length, key, value })
   const log: MemoryLog = {
     topic: 'ledger.events',
     records,
@@ -25,11 +27,12 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
     deliver: async () => {
       for (const subscriber of subscribers) {
         const from = await subscriber.assigned({ partition: 0, low: 0, high: records.length })
-        if (from < records.length) await subscriber.batch(records.slice(from), { partition: 0, held: () => true })
+        if (from < records.length) await subscriber.batch(records.slice(from), { partition: 0, isCurrent: () => true })
       }
     },
     held: () => async (from) => {
-      for (const subscriber of subscribers) await subscriber.batch(records.slice(from), { partition: 0, held: () => true })
+      for (const subscriber of subscribers)
+        await subscriber.batch(records.slice(from), { partition: 0, isCurrent: () => true })
     },
     append: async (said) => said.map(({ key, value }) => ({ partition: 0, offset: add(key, value) - 1 })),
     subscribe: async (_, subscriber) => {
@@ -45,7 +48,7 @@ export const memoryLog = (events: readonly Event[] = []): MemoryLog => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: records.length }],
     identity: async () => ({ cluster: 'c', topic: 't', partitions: 1 }),
-    followed: async () => subscribers.size > 0,
+    isFollowed: async () => subscribers.size > 0,
     removeGroup: async () => undefined,
   }
   log.say(...events)

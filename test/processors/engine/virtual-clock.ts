@@ -1,4 +1,4 @@
-import type { Clock } from '../../../processors/engine/clock.ts'
+import type { Clock } from '../../../processors/engine/ports/clock.ts'
 
 /** Time that moves only when told. */
 export interface VirtualClock extends Clock {

@@ -1,0 +1,153 @@
+import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
+import type { Series } from '../ports/series.ts'
+import { RejectedSpans, type Checkpoint, type SpanOutcome, type Store } from '../ports/store.ts'
+import { foldSpan, MISSING, type FoldedSpan, type ItemCache, type KeySpan } from './span.ts'
+
+export interface AdvancedSpan extends Pick<FoldedSpan, 'outcomes' | 'hasOutboxRows' | 'poison'> {
+  readonly span: KeySpan
+}
+
+export interface AdvanceParts {
+  readonly store: Store
+  /** Stores the points of the events, before the items and the checkpoint. */
+  readonly series?: Pick<Series, 'write'> | undefined
+  readonly spans: readonly KeySpan[]
+  /** Moved by the last commit. If a span is poisoned, the checkpoint is not moved: the caller parks the key first. */
+  readonly checkpoint?: Checkpoint
+  /** Called for each commit that met a newer item. */
+  readonly conflicted?: () => void
+  /** Finds the event of a span that the store rejects (poison/rejected-spans.ts). Default: the fault `RejectedSpans` is thrown. */
+  readonly isolate?: (parts: AdvanceParts, span: KeySpan, error: unknown) => Promise<AdvancedSpan>
+}
+
+/**
+ * Folds the spans and commits them. If a condition fails, another process wrote: takes the stored items and folds again. `_pos` shows
+ * which events are applied. Resolves when each event of each span is in the items, or its span is poisoned. An event is poison if its
+ * fold throws or if the store rejects its items for good. Throws other faults of the store; calling again is safe.
+ */
+export const advance = async (parts: AdvanceParts): Promise<readonly AdvancedSpan[]> => {
+  const { store, series, spans, checkpoint, conflicted, isolate } = parts
+  const cache = createItemCache(store)
+  const results = new Map<KeySpan, AdvancedSpan>()
+  let pending = spans
+  for (;;) {
+    const folded = await foldAll(pending, cache)
+    for (const [index, each] of folded.entries()) mergeResult(results, pending[index] as KeySpan, each)
+    const points = folded.flatMap((each) => each.points)
+    if (points.length > 0 && series !== undefined) await writePoints({ store, series, checkpoint }, points)
+    const isPoisoned = [...results.values()].some(({ poison }) => poison !== undefined)
+    const chunks = folded.map((each) => each.chunks)
+    const committed = await store
+      .commit(chunks, isPoisoned ? unmovedCheckpoint(checkpoint) : checkpoint)
+      .catch(unlessRejected)
+    if (committed instanceof RejectedSpans) {
+      if (isolate === undefined) throw committed
+      for (const [index, error] of committed.spans) {
+        const span = pending[index] as KeySpan
+        results.set(span, await isolate(parts, span, error))
+      }
+      // Folding the other spans again shows whether they are applied. If there are none, the next commit moves the checkpoint.
+      pending = pending.filter((_, index) => !committed.spans.has(index))
+      cache.forget()
+      continue
+    }
+    const behind = pending.filter((_, index) => committed[index]?.applied !== 'all')
+    for (const outcome of committed) if (outcome.applied !== 'all') conflicted?.()
+    if (behind.length === 0) return spans.map((span) => results.get(span) as AdvancedSpan)
+    replaceCached(cache, committed)
+    pending = behind
+  }
+}
+
+/** Keeps the first outcome of each event. If a repeated fold finds an event applied, an earlier commit or another process applied it. */
+const mergeResult = (results: Map<KeySpan, AdvancedSpan>, span: KeySpan, folded: FoldedSpan) => {
+  const earlier = results.get(span)
+  results.set(span, {
+    span,
+    outcomes: folded.outcomes.map((outcome, index) => outcome ?? earlier?.outcomes[index]),
+    hasOutboxRows: folded.hasOutboxRows || earlier?.hasOutboxRows === true,
+    ...(folded.poison === undefined ? {} : { poison: folded.poison }),
+  })
+}
+
+/** Requires the checkpoint before it writes: a point that is folded from wrong items would keep its version for ever. */
+const writePoints = async (
+  { store, series, checkpoint }: Pick<AdvanceParts, 'store' | 'series'> & { checkpoint: Checkpoint | undefined },
+  points: FoldedSpan['points'],
+): Promise<void> => {
+  if (checkpoint !== undefined) await store.commit([], unmovedCheckpoint(checkpoint))
+  await series?.write(points)
+}
+
+/** A checkpoint that the commit requires and does not move. */
+export const unmovedCheckpoint = <C extends Checkpoint | undefined>(checkpoint: C): C =>
+  checkpoint && { ...checkpoint, offset: checkpoint.from }
+
+const unlessRejected = (error: unknown): RejectedSpans => {
+  if (error instanceof RejectedSpans) return error
+  throw error
+}
+
+/**
+ * Folds the spans and loads the items that are missing. If another process folds the same events, loads the items until two loads are
+ * equal: only then were all of them stored at the same time.
+ */
+const foldAll = async (spans: readonly KeySpan[], cache: LoadingCache): Promise<readonly FoldedSpan[]> => {
+  const folded = spans.map((span) => foldSpan(span, cache))
+  const foldAgain = (isUnfinished: (each: FoldedSpan) => boolean) => {
+    for (const [index, each] of folded.entries())
+      if (isUnfinished(each)) folded[index] = foldSpan(spans[index] as KeySpan, cache)
+  }
+  for (;;) {
+    const missing = folded.flatMap(({ misses }) => misses)
+    const contested = folded.flatMap((each) => each.contested)
+    if (missing.length > 0) {
+      await cache.load(missing)
+      foldAgain(({ misses }) => misses.length > 0)
+    } else {
+      if (contested.length === 0 || !(await cache.load(contested))) return folded
+      foldAgain((each) => each.contested.length > 0)
+    }
+  }
+}
+
+interface LoadingCache extends ItemCache {
+  /** Resolves to true if a loaded item differs from the cached one. */
+  load(keys: readonly Key[]): Promise<boolean>
+  add(item: Stored): void
+  forget(): void
+}
+
+/** The items that this batch loaded. A store with `peek` needs no cache: it misses no item and has one writer. */
+const createItemCache = (store: Store): LoadingCache => {
+  const items = new Map<string, Stored | undefined>()
+  const { peek } = store
+  const find: ItemCache['find'] =
+    peek ??
+    ((key) => {
+      const id = keyOf(key)
+      return items.get(id) ?? (items.has(id) ? undefined : MISSING)
+    })
+  return {
+    isSoleWriter: peek !== undefined,
+    find,
+    load: async (keys) => {
+      const wanted = new Map(keys.map((key) => [keyOf(key), key]))
+      const loaded = await store.load([...wanted.values()])
+      let isChanged = false
+      for (const [index, id] of [...wanted.keys()].entries()) {
+        isChanged ||= items.get(id)?._pos !== loaded[index]?._pos
+        items.set(id, loaded[index])
+      }
+      return isChanged
+    },
+    add: (item) => void items.set(keyOf(item), item),
+    forget: () => items.clear(),
+  }
+}
+
+/** After a failed condition only the items that the commit returned are known to be up to date. */
+const replaceCached = (cache: LoadingCache, outcomes: readonly SpanOutcome[]) => {
+  cache.forget()
+  for (const outcome of outcomes) if (outcome.applied !== 'all') for (const item of outcome.current) cache.add(item)
+}

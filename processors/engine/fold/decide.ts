@@ -1,0 +1,155 @@
+import type { Item, Key } from '../../../projections/item.ts'
+import {
+  MAX_CHANGES,
+  type Change,
+  type Domain,
+  type Get,
+  type Outcome,
+  type Projection,
+  type Result,
+  type Timer,
+} from '../../../projections/projection.ts'
+import type { Point } from '../../../projections/series.ts'
+import { HASHED_KEY, type Event } from '../../../schemas/event.ts'
+import type { Position } from '../ports/log.ts'
+import { idempotencyKey, outcomeKey } from './keys.ts'
+
+/** A decoded event and its position in the log. */
+export interface LoggedEvent extends Position {
+  readonly event: Event
+}
+
+export interface Decision {
+  readonly outcome: Outcome
+  readonly changes: readonly Change[]
+  readonly points: readonly Point[]
+  /** True if `changes` contains rows for the outbox. */
+  readonly hasOutboxRows: boolean
+}
+
+/** The rules of the other chapters for the rows of an event. They are passed in, so that the fold depends on no other chapter. */
+export interface RowRules {
+  /** Rows for the derived events of a result. Undefined if derived events are not sent. */
+  readonly outbox: ((logged: LoggedEvent, result: Result, projection: string) => readonly Item[]) | undefined
+  /** Rows for the timers that an event sets and cancels. */
+  readonly timers: (logged: LoggedEvent, timers: readonly Timer[], get: Get) => readonly Change[]
+  /** The size of a change in bytes. Throws a fault that parks the key if no store can hold the change. */
+  readonly measure: (change: Change) => number
+  /** True if only one event ever writes this row, so that it is not loaded before. */
+  readonly isWrittenOnce: (key: Key) => boolean
+  /** True if a removal of this row writes a tombstone. */
+  readonly leavesTombstone: (key: Key) => boolean
+}
+
+export interface Decider extends RowRules {
+  readonly projection: Projection
+  /** The event types whose outcome this projection decides. */
+  readonly decides: ReadonlySet<string>
+  /** The table's TTL attribute. */
+  readonly ttl: string
+}
+
+const DAY_SECONDS = 24 * 60 * 60
+export const APPLIED: Outcome = { kind: 'applied' }
+const NO_CHANGES: readonly Change[] = []
+const NO_POINTS: readonly Point[] = []
+
+/** One decider per projection. The first projection of the domain that folds an event type decides its outcome. */
+export const decidersOf = ({ projections, table }: Domain, rules: RowRules): readonly Decider[] => {
+  const decided = new Set<string>()
+  return projections.map((projection) => {
+    const decides = new Set(Object.keys(projection.folds).filter((type) => !decided.has(type)))
+    for (const type of decides) decided.add(type)
+    return { projection, decides, ttl: table.ttl, ...rules }
+  })
+}
+
+/** The outcome and the changes of an event, given the items that `get` returns. A pure function: each replay gives the same decision. */
+export const decide = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
+  const request = decider.decides.has(logged.event.type) ? logged.event.meta.request : null
+  if (request === null) return judge(decider, logged, get)
+  const key = idempotencyKey(logged.event.meta.actorId ?? '', request.key, logged.event.meta.key)
+  const earlier = get<RememberedRequest>(key)
+  if (earlier !== undefined) return repeatedRequest(decider, logged, earlier)
+  const decision = judge(decider, logged, get)
+  const remembered = requestRow(decider, logged, { key, outcome: decision.outcome })
+  return { ...decision, changes: [...decision.changes, remembered] }
+}
+
+const judge = (decider: Decider, logged: LoggedEvent, get: Get): Decision => {
+  const result = decider.projection.folds[logged.event.type]?.(logged.event, get) ?? {}
+  if (result.refusal !== undefined) return notApplied(decider, logged, { kind: 'refused', refusal: result.refusal })
+  if (result.duplicate) return notApplied(decider, logged, { kind: 'duplicate', of: logged.event.meta.eventId })
+  const items = result.items ?? NO_CHANGES
+  const timers = result.timers === undefined ? NO_CHANGES : decider.timers(logged, result.timers, get)
+  const rows = decider.outbox?.(logged, result, decider.projection.name) ?? NO_CHANGES
+  // Counts the derived events instead of their outbox rows: a build writes no outbox rows and must reach the same decision.
+  const count = items.length + timers.length + (result.derived?.length ?? 0)
+  if (count > MAX_CHANGES) return notApplied(decider, logged, { kind: 'refused', refusal: tooManyChanges(count) })
+  return {
+    outcome: APPLIED,
+    changes: timers.length + rows.length === 0 ? items : [...items, ...timers, ...rows],
+    points: result.points ?? NO_POINTS,
+    hasOutboxRows: rows.length > 0,
+  }
+}
+
+const tooManyChanges = (count: number) => ({
+  code: 'too-many-changes',
+  detail: `The event would change ${count} items at once; at most ${MAX_CHANGES} fit one commit. Send it in smaller parts.`,
+})
+
+type RememberedRequest = Key & {
+  readonly event: string
+  readonly hash: string
+  readonly refusal?: { readonly code: string; readonly detail: string }
+}
+
+const repeatedRequest = (decider: Decider, logged: LoggedEvent, earlier: RememberedRequest): Decision => {
+  if (earlier.hash !== logged.event.meta.request?.hash)
+    return notApplied(decider, logged, { kind: 'refused', refusal: reusedKey(logged) })
+  if (earlier.refusal !== undefined) return notApplied(decider, logged, { kind: 'refused', refusal: earlier.refusal })
+  return notApplied(decider, logged, { kind: 'duplicate', of: earlier.event })
+}
+
+/** Events of older releases contain the Idempotency-Key itself. Then the refusal names it. */
+const reusedKey = ({ event }: LoggedEvent) => {
+  const key = event.meta.request?.key ?? ''
+  const named = key.startsWith(HASHED_KEY) ? 'This Idempotency-Key' : `The Idempotency-Key "${key}"`
+  return {
+    code: 'idempotency-key-reused',
+    detail: `${named} came before with another body. Use a new key for a new request.`,
+  }
+}
+
+/** The row that recognises a repeated request. */
+const requestRow = (
+  { ttl }: Decider,
+  { event }: LoggedEvent,
+  { key, outcome }: { key: Key; outcome: Outcome },
+): Item => ({
+  ...key,
+  event: event.meta.eventId,
+  hash: event.meta.request?.hash,
+  ...(outcome.kind === 'refused' ? { refusal: { ...outcome.refusal } } : {}),
+  [ttl]: expiryOf(event),
+})
+
+/** The decision for a refusal or a duplicate: a row at the event's position that lets every process report the outcome to the caller. */
+const notApplied = ({ decides, ttl }: Decider, logged: LoggedEvent, outcome: Outcome): Decision => ({
+  outcome,
+  changes: decides.has(logged.event.type)
+    ? [{ ...outcomeKey(logged), ...attributesOf(outcome), [ttl]: expiryOf(logged.event) }]
+    : NO_CHANGES,
+  points: NO_POINTS,
+  hasOutboxRows: false,
+})
+
+const attributesOf = (outcome: Outcome): { readonly [name: string]: string } => {
+  if (outcome.kind === 'refused')
+    return { kind: outcome.kind, code: outcome.refusal.code, detail: outcome.refusal.detail }
+  if (outcome.kind === 'duplicate') return { kind: outcome.kind, of: outcome.of }
+  return { kind: outcome.kind }
+}
+
+const expiryOf = (event: Event): number => Math.floor(event.meta.recordedAt / 1000) + DAY_SECONDS

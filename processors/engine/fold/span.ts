@@ -1,0 +1,196 @@
+import { isExpired, stamped, type Item, type Key, type Stored } from '../../../projections/item.ts'
+import type { Change, Get, Outcome } from '../../../projections/projection.ts'
+import { isRetriable } from '../../../schemas/fault.ts'
+import type { Versioned } from '../ports/series.ts'
+import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Write } from '../ports/store.ts'
+import { decide, type Decider, type LoggedEvent } from './decide.ts'
+import { isOutcome } from './keys.ts'
+
+/** Consecutive events of one log key, for one projection. */
+export interface KeySpan {
+  readonly decider: Decider
+  readonly key: string
+  readonly events: readonly LoggedEvent[]
+}
+
+export interface ItemCache {
+  /** True if no other process can write, so that a cached item never becomes out of date. */
+  readonly isSoleWriter: boolean
+  /** Undefined: there is no such item. `MISSING`: it is not loaded. */
+  find(key: Key): Stored | undefined | typeof MISSING
+}
+export const MISSING = Symbol('missing')
+
+export interface FoldedSpan {
+  readonly chunks: readonly Chunk[]
+  /** One outcome per folded event. Undefined if the items show that the event was applied before. */
+  readonly outcomes: readonly (Outcome | undefined)[]
+  /** The points of the events that were not applied before. */
+  readonly points: readonly Versioned[]
+  readonly hasOutboxRows: boolean
+  /** The event that cannot be folded. The events after it are not folded. */
+  readonly poison?: { readonly logged: LoggedEvent; readonly error: unknown }
+  /** The keys to load before the span is folded again. If there are any, the rest of the result is not valid. */
+  readonly misses: readonly Key[]
+  /** All keys that were read, if one of them is at or past the first event: another process folded these events and may still be writing. */
+  readonly contested: readonly Key[]
+}
+
+interface Entry {
+  readonly key: Key
+  now: Stored | undefined
+  /** The `_pos` in the store before the open chunk: the condition of the write. */
+  expect: number | null
+  open: boolean
+}
+
+/** Folds the events of one key over the cached items and cuts the changes into chunks. Each chunk ends between two events. */
+export const foldSpan = ({ decider, events }: KeySpan, cache: ItemCache): FoldedSpan => {
+  const entries = createEntries(cache, decider)
+  const outcomes: (Outcome | undefined)[] = []
+  const points: Versioned[] = []
+  const chunks = createChunks(decider)
+  const first = events[0]?.offset ?? 0
+  let newest = -1
+  let at = 0
+  let hasOutboxRows = false
+
+  const noted = (entry: Entry): Entry => {
+    if (entry.now !== undefined && entry.now._pos > newest) newest = entry.now._pos
+    return entry
+  }
+  const get: Get = <I extends Item>(key: Key) => {
+    const { now } = noted(entries.of(key))
+    return now === undefined || isExpired(now, decider.ttl, at) ? undefined : (now as Item as I)
+  }
+  const result = (poison?: FoldedSpan['poison']): FoldedSpan => ({
+    chunks: entries.misses.length > 0 ? [] : chunks.close(),
+    outcomes,
+    points,
+    hasOutboxRows,
+    misses: entries.misses,
+    contested: cache.isSoleWriter ? NO_KEYS : entries.contested(first),
+    ...(poison === undefined ? {} : { poison }),
+  })
+
+  for (const logged of events) {
+    newest = -1
+    at = logged.event.meta.recordedAt
+    try {
+      const decision = decide(decider, logged, get)
+      const touched = decision.changes.map((change) => noted(entries.of(change)))
+      const isApplied = newest >= logged.offset
+      // Before the outcome is recorded, because this throws if an item is too large: then the event is poison.
+      if (!isApplied) chunks.add(decision.changes, touched, logged)
+      if (!isApplied) for (const point of decision.points) points.push({ ...point, version: logged.offset + 1 })
+      outcomes.push(isApplied ? undefined : decision.outcome)
+      hasOutboxRows ||= !isApplied && decision.hasOutboxRows
+    } catch (error) {
+      // A retriable fault has another cause than the event.
+      if (isRetriable(error)) throw error
+      if (entries.misses.length > 0) continue
+      return result({ logged, error })
+    }
+  }
+  return result()
+}
+
+const NO_KEYS: readonly Key[] = []
+
+/** The items that the span touches, by PK and then by SK: with a joined key, each lookup would hash a new string. */
+const createEntries = (cache: ItemCache, { isWrittenOnce }: Decider) => {
+  const rows = new Map<string, Map<string, Entry>>()
+  const misses: Key[] = []
+  let newest = -1
+  let lastPk = ''
+  let lastRow: Map<string, Entry> | undefined
+
+  /** Remembers the last row, because the keys of a fold mostly have the same PK. */
+  const rowOf = (PK: string): Map<string, Entry> => {
+    if (lastRow !== undefined && PK === lastPk) return lastRow
+    const row = rows.get(PK) ?? new Map<string, Entry>()
+    if (row.size === 0) rows.set(PK, row)
+    lastPk = PK
+    lastRow = row
+    return row
+  }
+  const entryOf = (key: Key): Entry => {
+    const found = cache.find(key)
+    if (found === MISSING && !isOutcome(key) && !isWrittenOnce(key)) misses.push(key)
+    if (found === MISSING || found === undefined) return { key, now: undefined, expect: null, open: false }
+    if (found._pos > newest) newest = found._pos
+    return { key, now: found, expect: found._pos, open: false }
+  }
+  const of = (key: Key): Entry => {
+    const row = rowOf(key.PK)
+    let entry = row.get(key.SK)
+    if (entry === undefined) {
+      entry = entryOf(key)
+      row.set(key.SK, entry)
+    }
+    return entry
+  }
+  const contested = (first: number): readonly Key[] =>
+    newest < first ? NO_KEYS : [...rows.values()].flatMap((row) => [...row.values()].map(({ key }) => key))
+  return { of, misses, contested }
+}
+
+/** Longer than a writer that is no longer the owner of its partition can continue to write. */
+export const TOMBSTONE_SECONDS = 7 * 24 * 60 * 60
+
+/** Collects changes into chunks. All changes of one event are in the same chunk. */
+const createChunks = ({ ttl, measure, leavesTombstone }: Decider) => {
+  const done: Chunk[] = []
+  let open: Entry[] = []
+  let bytes = 0
+
+  const cut = () => {
+    const writes: Write[] = []
+    for (const entry of open) {
+      const write = writeOf(entry)
+      if (write !== undefined) writes.push(write)
+      entry.open = false
+      entry.expect = entry.now === undefined ? null : entry.now._pos
+    }
+    if (writes.length > 0) done.push(writes)
+    open = []
+    bytes = 0
+  }
+  const add = (changes: readonly Change[], touched: readonly Entry[], logged: LoggedEvent) => {
+    let added = 0
+    let fresh = 0
+    for (const change of changes) added += measure(change)
+    for (const entry of touched) if (!entry.open) fresh += 1
+    if (open.length + fresh > MAX_ACTIONS || bytes + added > MAX_CHUNK_BYTES) cut()
+    bytes += added
+    for (let index = 0; index < changes.length; index += 1) {
+      const change = changes[index] as Change
+      const entry = touched[index] as Entry
+      if (!('_removed' in change)) entry.now = stamped(change as Item, logged.offset)
+      else entry.now = leavesTombstone(entry.key) ? tombstone(entry.key, logged, ttl) : undefined
+      if (entry.open) continue
+      entry.open = true
+      open.push(entry)
+    }
+  }
+  const close = (): readonly Chunk[] => {
+    cut()
+    return done
+  }
+  return { add, close }
+}
+
+/** A tombstone has the position of the removal, so that "removed again" is not mistaken for "still absent". Readers do not see it. */
+const tombstone = ({ PK, SK }: Key, { event, offset }: LoggedEvent, ttl: string): Stored =>
+  ({
+    PK,
+    SK,
+    _removed: true,
+    [ttl]: Math.floor(event.meta.recordedAt / 1000) + TOMBSTONE_SECONDS,
+    _pos: offset,
+  }) as Stored
+
+const writeOf = ({ key, now, expect }: Entry): Write | undefined => {
+  if (now !== undefined) return { put: now, expect }
+  return expect === null ? undefined : { remove: { PK: key.PK, SK: key.SK }, expect }
+}

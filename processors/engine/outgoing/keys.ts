@@ -1,0 +1,34 @@
+import type { Key } from '../../../projections/item.ts'
+import type { Position } from '../ports/log.ts'
+
+/** The rows of events that are to be sent, in the table of a generation. Domains never write under these prefixes. */
+const OUTBOX = 'OUTBOX#'
+export const DERIVED = 'DERIVED#'
+const TIMER = 'TIMER#'
+const ARMED = 'ARMED#'
+
+export const outboxPartition = (partition: number): string => `${OUTBOX}${partition}`
+
+/** Several projections can derive events from one event, so the key contains the projection. */
+export const outboxKey = ({ partition, offset }: Position, projection: string, row: number): Key => ({
+  PK: outboxPartition(partition),
+  SK: `${String(offset).padStart(16, '0')}#${projection}#${String(row).padStart(2, '0')}`,
+})
+export const isOutbox = ({ PK }: Key): boolean => PK.startsWith(OUTBOX)
+
+/** The prefix of the sort keys of one event's outbox rows. */
+export const outboxPrefix = ({ offset }: Position): string => `${String(offset).padStart(16, '0')}#`
+
+/** The partition key of the positions of the events that were derived from one event. The sender writes them when it removes the outbox rows. */
+export const derivedPartition = ({ partition, offset }: Position): string => `${DERIVED}${partition}#${offset}`
+
+export const timerPartition = (partition: number): string => `${TIMER}${partition}`
+export const timerKey = (
+  partition: number,
+  { at, key, name }: { readonly at: number; readonly key: string; readonly name: string },
+): Key => ({ PK: timerPartition(partition), SK: `${new Date(at).toISOString()}#${key}#${name}` })
+export const armedKey = (key: string, name: string): Key => ({ PK: `${ARMED}${key}`, SK: name })
+export const isTimer = ({ PK }: Key): boolean => PK.startsWith(TIMER) || PK.startsWith(ARMED)
+
+/** False for a timer row: it is always written together with its `ARMED#` row, whose tombstone is enough, and a list of timers without tombstones stays short. */
+export const leavesTombstone = ({ PK }: Key): boolean => !PK.startsWith(TIMER)

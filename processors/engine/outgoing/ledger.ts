@@ -1,0 +1,112 @@
+import type { Key, Stored } from '../../../projections/item.ts'
+import { changeRow } from '../rows/change-row.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Position } from '../ports/log.ts'
+import type { Store } from '../ports/store.ts'
+
+/** Records the events that any process sent from any generation, so that each event is sent once. */
+export interface Ledger {
+  /**
+   * Calls `send` unless the event was sent before. Resolves to `later` if another process is sending it. If `send` throws, throws the same
+   * error, and the next call sends again. So an event can be appended twice: folds must recognise duplicates.
+   */
+  once(id: string, send: () => Promise<Position | undefined>): Promise<Sent | 'later'>
+  /** Those of the ids that need no further attempt, each with the position of its event, if it was stored. */
+  settled(ids: readonly string[]): Promise<ReadonlyMap<string, Position | undefined>>
+}
+
+export interface Sent {
+  /** The position of the appended event. Undefined if an earlier release sent it without storing the position. */
+  readonly position: Position | undefined
+}
+
+export interface LedgerParts {
+  readonly store: Store
+  readonly clock: Clock
+  /** The name of this run of this process. A claim of another process is valid until it expires. */
+  readonly processName: string
+}
+
+type State =
+  | { readonly state: 'claimed'; readonly by: string; readonly until: number }
+  | { readonly state: 'free' }
+  | { readonly state: 'sent'; readonly position?: { readonly partition: number; readonly offset: number } }
+type Entry = Stored & State
+
+/** Longer than any attempt. */
+const CLAIM_MS = 60_000
+
+/** The rows of the ledger. */
+const SENT = 'SENT#'
+const sentKey = (id: string): Key => ({ PK: `${SENT}${id}`, SK: 'SENT' })
+/** True if no further attempt is needed. Earlier releases also stored the states `unconfirmed` and `refused`, which are final too. */
+const isSettled = (entry: Entry | undefined): entry is Extract<Entry, { readonly state: 'sent' }> =>
+  entry !== undefined && entry.state !== 'claimed' && entry.state !== 'free'
+const sentState = ({ position }: Sent): State => ({
+  state: 'sent',
+  ...(position && { position: { partition: position.partition, offset: position.offset } }),
+})
+
+export const createLedger = ({ store, clock, processName }: LedgerParts): Ledger => {
+  /** Sent by this process, but not recorded yet, because the store did not answer: the next call only records it. */
+  const unrecorded = new Map<string, Sent>()
+  const change = (id: string, assumed: Entry | undefined, next: (was: Entry | undefined) => State | undefined) =>
+    changeRow<Entry>(
+      store,
+      sentKey(id),
+      (was) => {
+        const state = next(was)
+        return state && { ...sentKey(id), ...state }
+      },
+      { assumed },
+    )
+  const isMine = (was: Entry | undefined): boolean => was?.state === 'claimed' && was.by === processName
+  /** A claim of this process stays: its earlier attempt did not receive the response of the store. */
+  const canClaim = (was: Entry | undefined): boolean =>
+    was === undefined ||
+    was.state === 'free' ||
+    (was.state === 'claimed' && was.by !== processName && was.until <= clock.now())
+
+  const attempt = async (
+    id: string,
+    claimed: Entry | undefined,
+    send: () => Promise<Position | undefined>,
+  ): Promise<Sent> => {
+    try {
+      const sent = { position: await send() }
+      unrecorded.set(id, sent)
+      return sent
+    } catch (error) {
+      await change(id, claimed, (was) => (isMine(was) ? { state: 'free' } : undefined))
+      throw error
+    }
+  }
+  const once: Ledger['once'] = async (id, send) => {
+    const claimed = await change(id, undefined, (was) =>
+      canClaim(was) ? { state: 'claimed', by: processName, until: clock.now() + CLAIM_MS } : undefined,
+    )
+    if (isSettled(claimed)) {
+      unrecorded.delete(id)
+      return { position: claimed.position }
+    }
+    if (!isMine(claimed)) return 'later'
+    const sent = unrecorded.get(id) ?? (await attempt(id, claimed, send))
+    if (
+      !isSettled(await change(id, claimed, (was) => (was === undefined || isMine(was) ? sentState(sent) : undefined)))
+    )
+      return 'later'
+    unrecorded.delete(id)
+    return sent
+  }
+  const settled: Ledger['settled'] = async (ids) => {
+    if (ids.length === 0) return new Map()
+    const found = (await store.load(ids.map(sentKey))) as readonly (Entry | undefined)[]
+    return new Map(
+      ids.flatMap((id, index) => {
+        const entry = found[index]
+        return isSettled(entry) ? [[id, entry.position] as const] : []
+      }),
+    )
+  }
+  return { once, settled }
+}

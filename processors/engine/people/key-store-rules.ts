@@ -1,0 +1,33 @@
+import { Fault } from '../../../schemas/fault.ts'
+import type { Person, Step } from '../ports/key-store.ts'
+
+/** The entry after a step; undefined if the step was taken before. The same in every key store. */
+export const afterStep = <P extends Omit<Person, 'key'> & { readonly key: { readonly id: string } | undefined }>(
+  person: P,
+  step: Step,
+): P | undefined => {
+  if (step === 'forgetting') return person.forgetting ? undefined : { ...person, forgetting: true }
+  if (step === 'forgotten') return person.forgetting ? { ...person, forgetting: false, places: [] } : undefined
+  return person.key === undefined
+    ? undefined
+    : { ...person, forgetting: true, key: undefined, destroyed: [...person.destroyed, person.key.id] }
+}
+
+export const keysCut = (where: string, { holds, least }: { readonly holds: number; readonly least: number }): Fault =>
+  new Fault(
+    'key-store-cut',
+    `The key store ${where} has ${holds} bytes, but it had ${least} before: keys are missing at its end. Restore it from its newest backup, then start again. Nothing was changed.`,
+  )
+
+export const keysGone = (where: string): Fault =>
+  new Fault(
+    'key-store-gone',
+    `The key store ${where} does not exist, and the personal data in these logs cannot be read without it. Restore it from its backup, then start again. Nothing was changed.`,
+  )
+
+export const beingForgotten = (subjects: readonly string[]): Fault =>
+  new Fault(
+    'person-being-forgotten',
+    `${subjects.join(', ')} is being forgotten, and no personal data is accepted until that ends. Try again in a moment, or finish it: tributary forget --subject ID.`,
+    { retriable: true },
+  )

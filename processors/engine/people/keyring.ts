@@ -1,0 +1,133 @@
+import { FORGOTTEN } from '../../../schemas/event.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { sealingKey } from '../../../schemas/sealing.ts'
+import type { Sealing, SealingKey } from '../../../schemas/sealing.ts'
+import { KEY_AGE_MS, type KeyStore, type Person, type PersonalLogKey } from '../ports/key-store.ts'
+
+/** The keys of the key store that are in memory. A codec seals and opens with them without await. */
+export interface Keyring {
+  /** The sealing for the codec of one domain. */
+  sealing(domain: string): Sealing
+  /** Removes a person from memory, because the person's keys can have changed. */
+  evict(subject: string): void
+}
+
+interface CachedPerson {
+  readonly key: SealingKey | undefined
+  readonly destroyed: readonly string[]
+  readonly forgetting: boolean
+  readonly logKeys: Set<string>
+  readonly until: number
+}
+
+export interface KeyringOptions {
+  readonly now: () => number
+  /** The maximum number of people in memory. */
+  readonly limit?: number
+}
+
+const LIMIT = 50_000
+
+export const createKeyring = (store: KeyStore, { now, limit = LIMIT }: KeyringOptions): Keyring => {
+  const people = new Map<string, CachedPerson>()
+  const add = (subject: string, person: Person | undefined, readAt = now()): CachedPerson => {
+    const cached = cachedFrom(person, readAt + KEY_AGE_MS)
+    // Removes the oldest entries first: a map keeps the order of insertion.
+    if (people.size >= limit)
+      for (const oldest of people.keys())
+        if (people.size >= limit) people.delete(oldest)
+        else break
+    people.set(subject, cached)
+    return cached
+  }
+  const find = (subject: string): CachedPerson | undefined => {
+    const cached = people.get(subject)
+    if (cached !== undefined && cached.until > now()) return cached
+    people.delete(subject)
+    return store.peek && add(subject, store.peek(subject))
+  }
+  const load = async (subjects: readonly string[]): Promise<void> => {
+    const readAt = now()
+    const loaded = await store.load(subjects)
+    for (const [index, subject] of subjects.entries()) add(subject, loaded[index], readAt)
+  }
+  const parts: Parts = { store, people, find, load }
+  return { sealing: (domain) => sealingOf(parts, domain), evict: (subject) => void people.delete(subject) }
+}
+
+interface Parts {
+  readonly store: KeyStore
+  readonly people: Map<string, CachedPerson>
+  find(subject: string): CachedPerson | undefined
+  load(subjects: readonly string[]): Promise<void>
+}
+
+const sealingOf = ({ store, people, find, load }: Parts, domain: string): Sealing => {
+  const ends = new Map((store.founding.plainBefore[domain] ?? []).map(({ partition, offset }) => [partition, offset]))
+  /** The keys that were not found at the last read of their person. */
+  const missingOnce = new Set<string>()
+  const createKeys: Sealing['createKeys'] = (events) => {
+    const wanted = new Map<string, PersonalLogKey[]>()
+    for (const { subjectId, key } of events) {
+      if (subjectId === null || isStored(find(subjectId), nameOf({ domain, key }))) continue
+      wanted.set(subjectId, [...(wanted.get(subjectId) ?? []), { domain, key }])
+    }
+    if (wanted.size === 0) return undefined
+    return store.ensureKeys(wanted).then(() => {
+      for (const subject of wanted.keys()) people.delete(subject)
+      return load([...wanted.keys()])
+    })
+  }
+  return {
+    createKeys,
+    load,
+    current: (event) => {
+      const subject = event.subjectId ?? ''
+      const key = find(subject)?.key
+      if (key !== undefined) return key
+      // The next attempt of the caller reports an error of this call.
+      createKeys([event])?.catch(() => undefined)
+      throw notLoaded(subject)
+    },
+    opening: (subject, id) => {
+      const person = find(subject)
+      if (person === undefined) throw notLoaded(subject)
+      if (person.key?.id === id) return person.key
+      if (person.destroyed.includes(id)) return FORGOTTEN
+      people.delete(subject)
+      if (missingOnce.delete(`${subject} ${id}`)) throw missing(subject, id)
+      // Another process can have created the key after the last read.
+      missingOnce.add(`${subject} ${id}`)
+      throw notLoaded(subject)
+    },
+    isPlain: (at) => at === undefined || at.offset < (ends.get(at.partition) ?? 0),
+  }
+}
+
+const isStored = (person: CachedPerson | undefined, logKey: string): boolean =>
+  person?.key !== undefined && !person.forgetting && person.logKeys.has(logKey)
+
+const cachedFrom = (person: Person | undefined, until: number): CachedPerson => ({
+  key: person?.key && sealingKey(person.key.id, person.key.bytes),
+  destroyed: person?.destroyed ?? [],
+  forgetting: person?.forgetting ?? false,
+  logKeys: new Set(person?.places.map(nameOf)),
+  until,
+})
+
+const nameOf = ({ domain, key }: PersonalLogKey): string => `${domain}\u0000${key}`
+
+const notLoaded = (subject: string): Fault =>
+  new Fault(
+    'key-not-loaded',
+    `The key of ${subject} is not in memory. The program loads it and repeats the operation.`,
+    { retriable: true },
+  )
+
+/** Retriable, because restoring the key store fixes it: the events wait, and nothing is parked or shown as forgotten. */
+const missing = (subject: string, id: string): Fault =>
+  new Fault(
+    'key-missing',
+    `An event about ${subject} is sealed with the key ${id}, which the key store does not contain and did not destroy. Restore the key store from its backup. Until then nothing is folded past this event.`,
+    { retriable: true },
+  )

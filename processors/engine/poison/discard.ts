@@ -1,0 +1,131 @@
+import type { Key } from '../../../projections/item.ts'
+import type { Domain } from '../../../projections/projection.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import type { Clock } from '../ports/clock.ts'
+import { EVERY_PROJECTION } from '../ports/log.ts'
+import type { Store } from '../ports/store.ts'
+import { changeRow } from '../rows/change-row.ts'
+import { parkedKey } from './keys.ts'
+import type { StoredParked } from './parking.ts'
+import type { Verdicts } from './verdicts.ts'
+
+export interface DiscardParts {
+  readonly domain: Domain
+  readonly control: {
+    generations(domain: string): Promise<readonly { readonly generation: number; readonly state: string }[]>
+  }
+  readonly verdicts: Verdicts
+  readonly serving: number
+  readonly clock: Clock
+  readonly store: (generation: number) => Promise<Pick<Store, 'load' | 'commit' | 'checkpoints'>>
+}
+
+export interface DiscardReason {
+  readonly reason: string
+  readonly by: string
+}
+
+/**
+ * Discards the event at which a key is parked, and records it: no generation folds the event again, and the key heals past it.
+ * First marks the entries, so that no process heals the event in the meantime. A discard that was interrupted can be repeated.
+ */
+export const discard = async (
+  parts: DiscardParts,
+  entry: StoredParked,
+  { reason, by }: DiscardReason,
+): Promise<void> => {
+  const { domain, verdicts, clock } = parts
+  const entries: DiscardedEntry[] = []
+  for (const generation of await generationsToChange(parts)) {
+    const found = await entryAtEvent(parts, generation, entry)
+    if (found !== undefined) entries.push(found)
+  }
+  for (const each of entries) await change(each, { discarding: true })
+  const { partition, offset, projection, key } = entry
+  await verdicts.put(domain.name, {
+    what: 'discarded',
+    partition,
+    offset,
+    projection,
+    key,
+    reason,
+    by,
+    at: clock.now(),
+  })
+  for (const each of entries) await change(each, { discarding: false, retry: true })
+  // Fails if a build began before the verdict was stored: it may not have read the verdict.
+  await generationsToChange(parts)
+}
+
+/** The generations that follow the log. The serving one is last: while its entry is marked, an interrupted discard can be repeated. */
+const generationsToChange = async ({ domain, control, serving }: DiscardParts): Promise<readonly number[]> => {
+  const generations = await control.generations(domain.name)
+  const building = generations.find(({ state }) => state === 'building')
+  if (building !== undefined) {
+    throw new Fault(
+      'rebuild-running',
+      `Generation ${building.generation} of ${domain.name} is being built and may have folded the event already. Wait until it is built, or drop it; then discard the event.`,
+    )
+  }
+  const others = generations.filter(({ state, generation }) => state === 'following' && generation !== serving)
+  return [...others.map(({ generation }) => generation), serving]
+}
+
+interface DiscardedEntry {
+  readonly store: Pick<Store, 'load' | 'commit'>
+  readonly key: Key
+  readonly offset: number
+}
+
+/** The generation's entry at this event. Undefined if the generation has not reached the event, or the key is parked at an earlier event. */
+const entryAtEvent = async (
+  { domain, store: open }: DiscardParts,
+  generation: number,
+  entry: StoredParked,
+): Promise<DiscardedEntry | undefined> => {
+  const { partition, offset, projection, key } = entry
+  const store = await open(generation)
+  const names =
+    projection === EVERY_PROJECTION
+      ? [EVERY_PROJECTION, ...domain.projections.map(({ name }) => name)]
+      : [projection, EVERY_PROJECTION]
+  const found = (await store.load(names.map((name) => parkedKey(partition, name, key ?? `@${offset}`)))) as readonly (
+    StoredParked | undefined
+  )[]
+  const own = found.find((each) => each?.projection === projection && each.offset === offset)
+  if (own !== undefined) {
+    if (own.retry === true) throw busy(own, 'is being retried. Try again in a moment')
+    return { store, key: { PK: own.PK, SK: own.SK }, offset }
+  }
+  const isParkedBefore = found.some((each) => each !== undefined && each.offset <= offset)
+  const next = (await store.checkpoints()).get(partition) ?? 0
+  if (isParkedBefore || next <= offset) return undefined
+  throw new Fault(
+    'discard-applied',
+    `Generation ${generation} of ${domain.name} has folded the event at ${partition}:${offset} already. Flip to that generation (tributary flip ${domain.name} --to ${generation}), or drop it; then discard the event.`,
+  )
+}
+
+/** Resolves to true if the key is still parked at this event. The processor changes the entry too, when it skips events of the key. */
+const change = async (
+  { store, key, offset }: DiscardedEntry,
+  to: Pick<StoredParked, 'retry' | 'discarding'>,
+): Promise<boolean> => {
+  const entry = await changeRow<StoredParked>(store, key, (was) => {
+    if (was?.offset !== offset) return undefined
+    if (to.discarding === true && was.retry === true) throw busy(was, 'is being retried. Try again in a moment')
+    if (to.discarding === undefined && was.discarding === true)
+      throw busy(was, 'has an unfinished discard. Discard the event again')
+    return { ...was, ...to }
+  })
+  return entry?.offset === offset
+}
+
+/** Requests that the owner of the partition folds the key again. Resolves to false if the key is no longer parked at this event. */
+export const requestRetry = (store: Pick<Store, 'load' | 'commit'>, entry: StoredParked): Promise<boolean> =>
+  change({ store, key: entry, offset: entry.offset }, { retry: true })
+
+const busy = ({ key, partition, offset }: StoredParked, what: string): Fault =>
+  new Fault('parked-busy', `The key ${JSON.stringify(key)}, parked at ${partition}:${offset}, ${what}.`, {
+    retriable: true,
+  })

@@ -1,0 +1,25 @@
+import type { Outcome } from '../../../projections/projection.ts'
+import { advance, unmovedCheckpoint, type AdvanceParts } from '../fold/advance.ts'
+
+/**
+ * Commits the events of a rejected span one by one, up to the first event that the store rejects by itself. So each batching of the log
+ * finds the same event.
+ */
+export const isolateRejected: NonNullable<AdvanceParts['isolate']> = async (parts, span, error) => {
+  const [only] = span.events
+  if (span.events.length === 1 && only !== undefined)
+    return { span, outcomes: [], hasOutboxRows: false, poison: { logged: only, error } }
+  const outcomes: (Outcome | undefined)[] = []
+  let hasOutboxRows = false
+  for (const event of span.events) {
+    const [advanced] = await advance({
+      ...parts,
+      spans: [{ ...span, events: [event] }],
+      ...(parts.checkpoint && { checkpoint: unmovedCheckpoint(parts.checkpoint) }),
+    })
+    outcomes.push(...(advanced?.outcomes ?? []))
+    hasOutboxRows ||= advanced?.hasOutboxRows === true
+    if (advanced?.poison !== undefined) return { span, outcomes, hasOutboxRows, poison: advanced.poison }
+  }
+  return { span, outcomes, hasOutboxRows }
+}

@@ -1,0 +1,150 @@
+import { isExpired, isTrace, keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
+import type { TableSpec } from '../../../projections/table.ts'
+import type { Clock } from '../ports/clock.ts'
+import { compare, rereadItems, scanItems, type ItemSide, type Pair } from './compare.ts'
+import { createDecisions, isDecision, type DecisionChange } from './decisions.ts'
+import { createTallies, shown, type ItemChange, type KindCount } from './differences.ts'
+import type { Store } from '../ports/store.ts'
+import { isRequestOrOutbox } from '../generations/bookkeeping.ts'
+import { leavesTombstone } from '../outgoing/keys.ts'
+
+export type Side = Pick<Store, 'scan' | 'sorted' | 'load' | 'checkpoints'>
+
+export interface DiffParts {
+  readonly table: TableSpec
+  /** The serving generation. It can change during the comparison. */
+  readonly before: Side
+  /** Folds the other generation up to the present checkpoints of the serving one, or a little further. Resolves to the other generation. */
+  readonly advance: () => Promise<Side>
+  /** True if the store of the serving generation removes expired rows. */
+  readonly removesExpired: boolean
+  readonly clock: Clock
+  readonly sample: number
+  readonly progress?: (items: number) => void
+  readonly signal?: AbortSignal
+}
+
+export interface Diffed {
+  readonly kinds: readonly KindCount[]
+  readonly sample: readonly ItemChange[]
+  readonly decisions: readonly DecisionChange[]
+  /** The number of events that are so old that the decision of the serving generation is not stored any more. */
+  readonly unknownDecisions: number
+  /** The number of items that differ only in attributes of the engine. */
+  readonly bookkeeping: number
+  /** The number of items that changed too often to be compared. */
+  readonly moving: number
+  /** The number of rows of the engine in the serving generation. */
+  readonly own: number
+  /** The checkpoints of the other generation at the begin. */
+  readonly positions: ReadonlyMap<number, number>
+}
+
+const ROUNDS = 30
+const PAUSE_MS = 20
+
+/**
+ * Compares all items of two generations, in both directions, while both follow the log. A pair counts only if both items are as of one
+ * position: either no item is at an event that the other generation has not folded, or no item changed while the generations folded past the end of the log.
+ */
+export const diff = async (parts: DiffParts): Promise<Diffed> => {
+  const { before, clock, signal } = parts
+  const tallies = createTallies(parts.table, parts.sample)
+  const judge = createJudge(parts, tallies)
+  let after = await parts.advance()
+  const positions = await after.checkpoints()
+  const decisions = createDecisions(parts, [await before.checkpoints(), positions])
+  let bounds = await boundsOf(before, after)
+  let [items, own] = [0, 0]
+  const scanned =
+    (side: 'before' | 'after') =>
+    (page: readonly Stored[]): void => {
+      signal?.throwIfAborted()
+      for (const item of page) if (isDecision(item)) decisions.add(side, item)
+      if (side === 'after') return
+      own += page.filter((item) => isDecision(item) || isRequestOrOutbox(item) || isTrace(item)).length
+      parts.progress?.(items)
+    }
+  const moving = await compare<Key, Stored>({
+    idOf: keyOf,
+    rounds: ROUNDS,
+    scan: (see) =>
+      scanItems(
+        { left: withoutEngineRows(before, scanned('before')), right: withoutEngineRows(after, scanned('after')) },
+        (pair) => {
+          if (pair.left !== undefined) items += 1
+          see(pair)
+        },
+      ),
+    advance: async (round) => {
+      if (round > 0) await clock.sleep(PAUSE_MS, signal)
+      after = await parts.advance()
+      bounds = await boundsOf(before, after)
+    },
+    reread: (pairs, see) => rereadItems({ left: before, right: after }, pairs, see),
+    settle: (pair, was) => judge(pair, was !== undefined && isUnchanged(was, pair) ? undefined : bounds),
+  })
+  const { changes, unknown } = decisions.compared()
+  return {
+    kinds: tallies.kinds(),
+    sample: tallies.sample(),
+    bookkeeping: tallies.bookkeeping(),
+    decisions: changes,
+    unknownDecisions: unknown,
+    moving,
+    own,
+    positions,
+  }
+}
+
+/** The offsets below which each generation has folded all partitions. Read before the items. */
+interface Bounds {
+  readonly before: number
+  readonly after: number
+}
+
+const boundsOf = async (before: Side, after: Side): Promise<Bounds> => ({
+  before: await leastOf(before),
+  after: await leastOf(after),
+})
+
+const leastOf = async (side: Side): Promise<number> => {
+  const reached = [...(await side.checkpoints()).values()]
+  return reached.length === 0 ? 0 : Math.min(...reached)
+}
+
+/** Returns false if the two items can be as of different positions. Without bounds they are as of the same position. */
+const createJudge =
+  ({ table, clock }: DiffParts, tallies: ReturnType<typeof createTallies>) =>
+  ({ key, left, right }: Pair<Key, Stored>, bounds?: Bounds): boolean => {
+    const [before, after] = [shown(left), shown(right)]
+    if (before !== undefined && after !== undefined && sameItem(before, after)) {
+      tallies.same(key)
+      return true
+    }
+    if (bounds !== undefined && !(isWithin(left, key, bounds.after) && isWithin(right, key, bounds.before)))
+      return false
+    if (before === undefined && after === undefined) return true
+    // The store may or may not have collected an expired item yet: neither is a difference.
+    const lone = before === undefined ? after : after === undefined ? before : undefined
+    if (lone === undefined || !isExpired(lone, table.ttl, clock.now())) tallies.differ(key, before, after)
+    return true
+  }
+
+/** If there is neither an item nor a tombstone, the item has never existed. */
+const isWithin = (item: Stored | undefined, key: Key, bound: number): boolean =>
+  item === undefined ? leavesTombstone(key) : item._pos < bound
+
+const isUnchanged = (was: Pair<Key, Stored>, now: Pair<Key, Stored>): boolean =>
+  sameItem(was.left, now.left) && sameItem(was.right, now.right)
+
+/** A side without the rows of the engine. */
+const withoutEngineRows = (side: Side, scanned: (page: readonly Stored[]) => void): ItemSide => ({
+  ...side,
+  async *scan() {
+    for await (const page of side.scan()) {
+      scanned(page)
+      yield page.filter((item) => !isDecision(item) && !isRequestOrOutbox(item))
+    }
+  },
+})

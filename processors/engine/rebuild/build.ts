@@ -1,0 +1,115 @@
+import type { Domain } from '../../../projections/projection.ts'
+import type { Codec } from '../../../schemas/codec.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import type { UnsentEvents } from '../generations/generation.ts'
+import { totalOf, type Positions } from '../generations/positions.ts'
+import { parkedInPartition, type Parked } from '../poison/parking.ts'
+import type { Log, LogRecord } from '../ports/log.ts'
+import type { Series } from '../ports/series.ts'
+import type { BuildTarget } from './build-target.ts'
+import { createFolder, type Folder } from './folder.ts'
+import { createPointBuffer } from './point-buffer.ts'
+import { createWorkingSet } from './working-set.ts'
+
+export interface BuildParts {
+  readonly domain: Domain
+  readonly log: Pick<Log, 'read'>
+  readonly codec: Codec
+  readonly target: BuildTarget
+  /** The points of the generation. Absent if the domain has no points. */
+  readonly series?: Pick<Series, 'write'> | undefined
+  /** The ends of the build. They are fixed, so that two builds of the same log have the same result. */
+  readonly ends: Positions
+  readonly signal?: AbortSignal
+  /** Receives the number of folded events, including those of earlier runs. */
+  readonly progress?: (events: number) => void
+  /** The approximate size in bytes of the changed items in memory at which they are flushed. */
+  readonly workingSet?: number
+  /** Folds only these keys, as one of several workers over the same log. The target stores the checkpoints of each worker separately. */
+  readonly share?: (key: string | null) => boolean
+  /** The events for which the serving generation does not send. Only these get outbox rows. */
+  readonly unsent?: readonly UnsentEvents[]
+}
+
+const WORKING_SET = 6 * 1024 * 1024
+
+export interface Built {
+  readonly events: number
+  readonly parked: readonly Parked[]
+  /** The number of points that the series store rejected. */
+  readonly rejected: number
+}
+
+/**
+ * Folds the log from the target's checkpoints to fixed ends. Makes the same decisions as a processor, in the order of the log, but writes
+ * without conditions. Flushes items and checkpoints together, so that an interrupted build continues at its checkpoints.
+ */
+export const build = async (parts: BuildParts): Promise<Built> => {
+  const { log, target, ends, signal, share } = parts
+  const checkpoints = new Map(await target.checkpoints())
+  const working = createWorkingSet(target, {
+    limit: parts.workingSet ?? WORKING_SET,
+    fresh: checkpoints.size === 0 || share !== undefined,
+    events: totalOf(ends),
+  })
+  if (share !== undefined) for await (const page of target.scan()) working.registerStored(page)
+  let folder: Folder | undefined
+  const points = createPointBuffer(parts.series)
+  const flush = async () => {
+    folder?.settle()
+    // Points first, as in a processor: the checkpoints promise that they are stored.
+    await points.flush()
+    await working.flush(checkpoints)
+  }
+  const parked: Parked[] = []
+  let events = 0
+  for (const [partition, end] of ends) {
+    folder?.settle()
+    const parkedBefore = (
+      await parkedInPartition(
+        target.reader(() => 0),
+        partition,
+      )
+    ).filter(({ key }) => share === undefined || share(key))
+    const { fold } = (folder = createFolder(parts, { items: working, points, parked, parkedBefore, through: end - 1 }))
+    for await (const records of log.read(partition, checkpoints.get(partition) ?? 0, end)) {
+      await foldAll(records, { fold, codec: parts.codec, share })
+      events += records.length
+      checkpoints.set(partition, (records.at(-1) as LogRecord).offset + 1)
+      parts.progress?.(totalOf(checkpoints))
+      working.packIdle()
+      if (points.isFull()) await points.flush()
+      if (working.isFull()) await flush()
+      signal?.throwIfAborted()
+    }
+    checkpoints.set(partition, end)
+  }
+  await flush()
+  await working.flushed()
+  return { events, parked, rejected: points.rejected() }
+}
+
+interface FoldAll extends Pick<BuildParts, 'codec'> {
+  readonly fold: Folder['fold']
+  readonly share: BuildParts['share'] | undefined
+}
+
+/** Folds records one by one. If the data key of an event is not loaded, loads the keys of the remaining events and folds the event again: the fault occurs before anything of the event is folded. */
+const foldAll = async (records: readonly LogRecord[], { fold, codec, share }: FoldAll): Promise<void> => {
+  for (let index = 0; index < records.length; index += 1) {
+    const record = records[index] as LogRecord
+    if (share !== undefined && !share(record.key)) continue
+    try {
+      fold(record)
+    } catch (error) {
+      if (codec.keysOf === undefined || !isFault(error, 'key-not-loaded')) throw error
+      await codec.keysOf(
+        records
+          .slice(index)
+          .filter(({ key }) => share?.(key) ?? true)
+          .map(({ value }) => value),
+      )
+      fold(record)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import { isExpired, type Item, type Key } from '../../../projections/item.ts'
+import type { Change, Get, Outcome } from '../../../projections/projection.ts'
+import { isRetriable } from '../../../schemas/fault.ts'
+import { APPLIED, decide, decidersOf, type Decider, type LoggedEvent } from '../fold/decide.ts'
+import { readRecord, type Poison } from '../fold/sort.ts'
+import type { UnsentEvents } from '../generations/generation.ts'
+import { rowRulesOf } from '../outgoing/row-rules.ts'
+import { parkedFrom, parkedName, type Parked, type StoredParked } from '../poison/parking.ts'
+import { EVERY_PROJECTION, type LogRecord } from '../ports/log.ts'
+import type { BuildParts } from './build.ts'
+import type { PointBuffer } from './point-buffer.ts'
+import type { WorkingSet } from './working-set.ts'
+
+/** A packed item has at most this many bytes per byte of its size: a number of one digit has the size 2 and is packed to up to 9 bytes. */
+const PACKED = 5
+
+interface Folding {
+  readonly items: Pick<WorkingSet, 'find' | 'put' | 'remove'>
+  readonly points: Pick<PointBuffer, 'add'>
+  /** Receives the entries of the keys that this build parks. */
+  readonly parked: Parked[]
+  /** The entries that are stored already. */
+  readonly parkedBefore: readonly StoredParked[]
+  /** The last offset of this partition's build: the events of a parked key up to here are skipped. */
+  readonly through: number
+}
+
+/** The outcome of one record. `logged` is absent if the record was not decoded. */
+interface Folded {
+  readonly logged?: LoggedEvent
+  readonly outcome: Outcome
+}
+
+const DISCARDED: Outcome = {
+  kind: 'refused',
+  refusal: {
+    code: 'discarded',
+    detail: 'An operator discarded the event. tributary parked --discarded shows who and why.',
+  },
+}
+const BEHIND: Outcome = { kind: 'parked', reason: 'an earlier event of this key could not be folded', behind: true }
+
+export interface Folder {
+  fold(record: LogRecord): Folded
+  /** Writes to the parked entries the number of skipped events. */
+  settle(): void
+}
+
+/** Folds records in the order of the log into `items`, without conditions. A build and the history of one key use it. */
+export const createFolder = (
+  { domain, codec, unsent }: Pick<BuildParts, 'domain' | 'codec' | 'unsent'>,
+  { items, points, parked, parkedBefore, through }: Folding,
+): Folder => {
+  const rules = rowRulesOf(domain.table, codec)
+  const deciders = decidersOf(domain, { ...rules, outbox: onlyUnsent(rules.outbox, unsent) })
+  const parkedEntries = new Map(
+    parkedBefore.map((entry) => [parkedName(entry), { entry: { ...entry, through }, behind: 0 }]),
+  )
+  const { ttl } = domain.table
+  let at = 0
+  const get: Get = <I extends Item>(key: Key) => {
+    const item = items.find(key)
+    return item === undefined || isExpired(item, ttl, at) ? undefined : (item as Item as I)
+  }
+  const park = (poison: Poison): Outcome => {
+    const entry = parkedFrom(poison, through)
+    parkedEntries.set(parkedName(entry), { entry: { ...entry, _pos: entry.offset }, behind: 0 })
+    parked.push(entry)
+    return { kind: 'parked', reason: entry.reason }
+  }
+  /** Returns true, and counts the event, if the key is parked for the projection. */
+  const skipIfParked = (name: string, key: string): boolean => {
+    const found = parkedEntries.size === 0 ? undefined : parkedEntries.get(`${name}#${key}`)
+    if (found !== undefined) found.behind += 1
+    return found !== undefined
+  }
+  const settle = () => {
+    for (const [name, { entry, behind }] of parkedEntries) {
+      const settled = { ...entry, waiting: entry.waiting + behind }
+      parkedEntries.set(name, { entry: settled, behind: 0 })
+      items.put(settled, settled._pos, PACKED * rules.measure(settled))
+    }
+  }
+  /** Undefined if the projection does not fold the event. */
+  const foldOne = (decider: Decider, logged: LoggedEvent, discarded: LogRecord['discarded']): Outcome | undefined => {
+    const { meta, type } = logged.event
+    const { name, folds } = decider.projection
+    if (folds[type] === undefined || discarded?.includes(name) === true) return undefined
+    if (skipIfParked(name, meta.key)) return BEHIND
+    try {
+      const { outcome, changes, points: decided } = decide(decider, logged, get)
+      apply(changes, { items, offset: logged.offset, measure: decider.measure })
+      for (const point of decided) points.add({ ...point, version: logged.offset + 1 })
+      return outcome
+    } catch (error) {
+      if (isRetriable(error)) throw error
+      return park({
+        projection: name,
+        key: meta.key,
+        position: logged,
+        error,
+        type,
+        eventId: meta.eventId,
+        recordedAt: meta.recordedAt,
+        personal: logged.event.personal,
+      })
+    }
+  }
+  const fold = (record: LogRecord): Folded => {
+    if (record.key !== null && skipIfParked(EVERY_PROJECTION, record.key)) return { outcome: BEHIND }
+    const logged = readRecord(codec, record)
+    if (logged === 'discarded') return { outcome: DISCARDED }
+    if ('error' in logged) return { outcome: park(logged) }
+    at = logged.event.meta.recordedAt
+    let outcome = APPLIED
+    for (const decider of deciders) {
+      const found = foldOne(decider, logged, record.discarded)
+      if (found !== undefined && decider.decides.has(logged.event.type)) outcome = found
+    }
+    return { logged, outcome }
+  }
+  return { fold, settle }
+}
+
+/** Measures all changes before it applies the first one: a change that is too large parks the key, and then no change of its event may be applied. */
+const apply = (
+  changes: readonly Change[],
+  { items, offset, measure }: Pick<Folding, 'items'> & Pick<Decider, 'measure'> & { readonly offset: number },
+): void => {
+  const sizes = changes.map(measure)
+  for (let index = 0; index < changes.length; index += 1) {
+    const change = changes[index] as Change
+    if ('_removed' in change) items.remove(change)
+    else items.put(change, offset, PACKED * (sizes[index] as number))
+  }
+}
+
+/** Outbox rows for unsent events only. Still encodes the derived events of each event: one that cannot be encoded parks its key, as in a processor. */
+const onlyUnsent =
+  (outbox: Decider['outbox'], unsent: readonly UnsentEvents[] = []): NonNullable<Decider['outbox']> =>
+  (logged, result, projection) => {
+    const rows = outbox?.(logged, result, projection) ?? []
+    const { key } = logged.event.meta
+    const isUnsent = (each: UnsentEvents): boolean =>
+      (each.key ?? key) === key &&
+      (each.partition ?? logged.partition) === logged.partition &&
+      each.offset <= logged.offset
+    return unsent.some(
+      (each) => isUnsent(each) && (each.projection === projection || each.projection === EVERY_PROJECTION),
+    )
+      ? rows
+      : []
+  }

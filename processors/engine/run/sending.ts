@@ -1,0 +1,47 @@
+import { createLedger } from '../outgoing/ledger.ts'
+import { startSender, type SendingGenerations } from '../outgoing/sender.ts'
+import { startTimers } from '../outgoing/timers.ts'
+import type { Log } from '../ports/log.ts'
+import type { Store } from '../ports/store.ts'
+import type { Polling } from '../timing/polling.ts'
+import { openUndamaged, type OpenGeneration } from './open-generations.ts'
+import { PACES, type PipelineParts } from './pipeline-parts.ts'
+
+export interface SendingParts {
+  readonly log: Log
+  readonly partitions: number
+  readonly generation: (generation: number) => Promise<OpenGeneration>
+}
+
+/** The sender of the outboxes and the timers, as far as they run in this process. */
+export const createSending = (
+  { domain, control, processName, clock, observer, paces = PACES, ...parts }: PipelineParts,
+  { log, partitions, generation }: SendingParts,
+) => {
+  const sendingGenerations = async (): Promise<SendingGenerations> => {
+    const pointer = await control.serving(domain.name)
+    const listed = (await control.generations(domain.name))
+      .filter(({ state }) => state === 'following')
+      .map((each) => each.generation)
+    return {
+      periods: [pointer, ...pointer.before],
+      generations: await openUndamaged(listed, { generation, serving: pointer.generation }),
+    }
+  }
+  const store = async (): Promise<Store> => (await generation((await control.serving(domain.name)).generation)).store
+  const ledger = createLedger({ store: parts.ledger, clock, processName })
+  const common = { log, ledger, partitions, clock, failed: (error: unknown) => observer.failed(domain.name, error) }
+  let sender: Polling | undefined
+  let timers: Polling | undefined
+  return {
+    wake: () => sender?.wake(),
+    start(role: 'sender' | 'timers'): void {
+      if (role === 'timers') timers ??= startTimers({ ...common, pollMs: paces.timersMs, store })
+      else sender ??= startSender({ ...common, pollMs: paces.senderMs, sendingGenerations, ttl: domain.table.ttl })
+    },
+    async stop(): Promise<void> {
+      await timers?.stop()
+      await sender?.stop()
+    },
+  }
+}

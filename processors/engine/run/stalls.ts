@@ -1,0 +1,61 @@
+import { tableName } from '../../../projections/table.ts'
+import { isFault, type Fault } from '../../../schemas/fault.ts'
+import type { Assignment } from '../ports/log.ts'
+import type { Checkpoint } from '../ports/store.ts'
+import { checkpointMoved } from '../rows/store-faults.ts'
+import type { ProcessorParts } from './processor-parts.ts'
+
+/** The partitions whose folding fails, each with its last failure. */
+export const createStalls = () => {
+  const stalled = new Map<number, unknown>()
+  /** The number of revocations of each partition. Work that outlives its assignment records no failure. */
+  const revocations = new Map<number, number>()
+  const noteOf = (partition: number) => {
+    const assignment = revocations.get(partition)
+    return (error: unknown): void => void (revocations.get(partition) === assignment && stalled.set(partition, error))
+  }
+  return {
+    revoked: (partition: number): void => {
+      revocations.set(partition, (revocations.get(partition) ?? 0) + 1)
+      stalled.delete(partition)
+    },
+    any: (): unknown => [...stalled.values()][0],
+    noting: (partition: number, failed: (error: unknown) => void) => {
+      const note = noteOf(partition)
+      return (error: unknown): void => {
+        note(error)
+        failed(error)
+      }
+    },
+    /** Records a failure of `work`. Its next success ends the stall. */
+    during: async <T>(partition: number, work: () => Promise<T>): Promise<T> => {
+      const note = noteOf(partition)
+      try {
+        const done = await work()
+        stalled.delete(partition)
+        return done
+      } catch (error) {
+        note(error)
+        throw error
+      }
+    },
+  }
+}
+
+/** Reports a write that failed because another member has the partition now. The log reports no errors of a lost partition. */
+export const reportLate =
+  (assignment: Assignment, failed: (error: unknown) => void) =>
+  (error: unknown): never => {
+    if (isFault(error, 'checkpoint-moved') && !assignment.isCurrent()) failed(error)
+    throw error
+  }
+
+/** The fault `checkpoint-moved` if a stored checkpoint is below one that was written: then the table was replaced. `written` must be noted before the read. */
+export const rewound = async (
+  { domain, generation, store }: ProcessorParts,
+  written: readonly Checkpoint[],
+): Promise<Fault | undefined> => {
+  const stored = await store.checkpoints()
+  const behind = written.find(({ partition, from }) => (stored.get(partition) ?? 0) < from)
+  return behind && checkpointMoved(tableName(domain.table, generation), behind, stored.get(behind.partition) ?? 0)
+}

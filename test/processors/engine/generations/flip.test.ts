@@ -1,0 +1,239 @@
+import { expect, test } from 'vitest'
+import { createControl } from '../../../../processors/engine/generations/control.ts'
+import { parkedFrom, insertEntry } from '../../../../processors/engine/poison/parking.ts'
+import { flip } from '../../../../processors/engine/generations/flip.ts'
+import { ledger } from '../ledger.ts'
+import { memoryStore, type MemoryStore } from '../../../../testing/memory-store.ts'
+import { virtualClock } from '../virtual-clock.ts'
+
+const opened = async () => {
+  const clock = virtualClock()
+  const control = createControl({ store: memoryStore(), now: clock.now })
+  await control.ensure(ledger, { cluster: 'c', topic: ledger.topic, partitions: 1 }, async () => {})
+  const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
+  await control.follow(ledger.name, generation, 'me')
+  const stores = [memoryStore(), memoryStore()] as const
+  const reach = async (end: number) => {
+    for (const store of stores) await store.setCheckpoint(end)
+  }
+  const followed = new Set(['ledger.g1', 'ledger.g2'])
+  const start = (
+    to: number,
+    end: number,
+    {
+      foldVersion = 1,
+      acceptParked = false,
+      acceptUnfollowed = false,
+      progress = (_generation: number, _behind: number): void => undefined,
+    } = {},
+  ) => {
+    const log = { watermarks: async () => [{ partition: 0, low: 0, high: end }] }
+    const admin = { isFollowed: async (group: string) => followed.has(group) }
+    return flip({
+      domain: ledger.name,
+      foldVersion,
+      control,
+      log,
+      admin,
+      clock,
+      to,
+      store: async (number) => stores[number - 1] as MemoryStore,
+      timeoutMs: 60_000,
+      acceptParked,
+      acceptUnfollowed,
+      progress,
+    })
+  }
+  const flipTo = async (to: number, end: number, acceptParked = false) => {
+    await reach(end)
+    return start(to, end, { acceptParked })
+  }
+  return { control, clock, stores, followed, reach, start, flipTo }
+}
+
+const park = (store: MemoryStore, key: string, offset: number) =>
+  store.commit([
+    insertEntry(
+      parkedFrom(
+        { projection: 'accounts', key, position: { partition: 0, offset }, error: new Error('broken') },
+        offset,
+      ),
+    ),
+  ])
+
+test('a flip says from where the new generation sends, and the generations before keep their turns', async () => {
+  const { control, flipTo } = await opened()
+  await flipTo(2, 10)
+  await flipTo(1, 25)
+  const { generation, from, before } = await control.serving(ledger.name)
+  expect([{ generation, from }, ...before].map((turn) => [turn.generation, turn.from.get(0) ?? 0])).toEqual([
+    [1, 25],
+    [2, 10],
+    [1, 0],
+  ])
+})
+
+test("a key that stands still is the next generation's to send for, from where it stood and not from before the turn", async () => {
+  const { control, stores, flipTo } = await opened()
+  await park(stores[0], 'a', 7)
+  await flipTo(2, 10)
+  expect([...(await control.serving(ledger.name)).parked]).toEqual([['accounts#a', 7]])
+  // Parked before its own turn began: what lies between was the first generation's, and was sent.
+  await park(stores[1], 'b', 4)
+  await park(stores[1], 'c', 12)
+  await flipTo(1, 25, true)
+  expect([...(await control.serving(ledger.name)).parked].sort()).toEqual([
+    ['accounts#b', 10],
+    ['accounts#c', 12],
+  ])
+})
+
+test('of two who flip at once, one does', async () => {
+  const { control, flipTo } = await opened()
+  const seen = (await control.serving(ledger.name)).version
+  await flipTo(2, 10)
+  const turn = { generation: 1, from: new Map([[0, 3]]), parked: new Map<string, number>() }
+  await expect(control.flip(ledger.name, turn, seen)).rejects.toMatchObject({ code: 'control-conflict' })
+  expect((await control.serving(ledger.name)).generation).toBe(2)
+})
+
+test('a flip to the generation that serves changes nothing', async () => {
+  const { control, flipTo } = await opened()
+  await flipTo(2, 10)
+  expect(await flipTo(2, 30)).toEqual({ before: 2, isUnfollowed: false })
+  expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 10]]))
+})
+
+test('a flip waits until both generations have passed where the log ended when it was asked for', async () => {
+  const { control, clock, stores, start } = await opened()
+  await stores[0].setCheckpoint(10)
+  const flipping = start(2, 10)
+  await clock.pass(1_000)
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  await stores[1].setCheckpoint(10)
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+})
+
+test('a generation that does not come to the end of the log in time does not serve', async () => {
+  const { control, clock, start } = await opened()
+  const flipping = expect(start(2, 10)).rejects.toMatchObject({
+    code: 'generation-behind',
+    message: expect.stringContaining('10 events behind'),
+  })
+  await clock.pass(61_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a generation that never was, and a half-built one, do not serve', async () => {
+  const { control, flipTo } = await opened()
+  await expect(flipTo(9, 10)).rejects.toMatchObject({ code: 'generation-unknown' })
+  const { generation } = await control.begin(ledger, { holder: 'me', place: 'here' })
+  await expect(flipTo(generation, 10)).rejects.toMatchObject({
+    code: 'generation-unfinished',
+    message: expect.stringContaining('--resume'),
+  })
+})
+
+test('a generation that nobody follows does not serve, however quiet the log is, unless that is accepted', async () => {
+  const { control, clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.clear()
+  const flipping = expect(start(2, 10)).rejects.toMatchObject({
+    code: 'generation-unfollowed',
+    message: expect.stringMatching(/generation 2 .*version 1/),
+  })
+  await clock.pass(31_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  expect(await start(2, 10, { acceptUnfollowed: true })).toEqual({ before: 1, isUnfollowed: true })
+})
+
+test('a flip waits for those who are about to follow', async () => {
+  const { clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.delete('ledger.g2')
+  const flipping = start(2, 10)
+  await clock.pass(5_000)
+  followed.add('ledger.g2')
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+})
+
+test('a command of another fold version flips to a generation that processors of its release follow, and to no other', async () => {
+  const { clock, followed, reach, start } = await opened()
+  await reach(10)
+  followed.delete('ledger.g2')
+  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({ code: 'generation-unfollowed' })
+  await clock.pass(31_000)
+  await flipping
+  followed.add('ledger.g2')
+  expect(await start(2, 10, { foldVersion: 7 })).toEqual({ before: 1, isUnfollowed: false })
+})
+
+test('what nobody follows stands still before the end, does not serve, and is told with what it lacks', async () => {
+  const { control, clock, followed, stores, start } = await opened()
+  followed.delete('ledger.g2')
+  await stores[1].setCheckpoint(6)
+  const flipping = expect(start(2, 10, { foldVersion: 7, acceptUnfollowed: true })).rejects.toMatchObject({
+    code: 'generation-stands-still',
+    message: expect.stringMatching(/4 events behind.*version 1.*version 7/),
+  })
+  await clock.pass(10_000)
+  await flipping
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+})
+
+test('a flip waits for a generation as long as it makes progress, and reports how far it is behind', async () => {
+  const { control, clock, stores, start } = await opened()
+  await stores[0].commit([], { partition: 0, from: 0, offset: 10 })
+  const behind: number[] = []
+  const flipping = start(2, 10, { progress: (_, events) => void (behind.at(-1) !== events && behind.push(events)) })
+  for (let offset = 1; offset <= 10; offset += 1) {
+    await clock.pass(50_000)
+    expect((await control.serving(ledger.name)).generation).toBe(1)
+    await stores[1].commit([], { partition: 0, from: offset - 1, offset })
+  }
+  await clock.pass(1_000)
+  expect(await flipping).toEqual({ before: 1, isUnfollowed: false })
+  expect(behind).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+})
+
+test('a flip that waits for the serving generation names that one', async () => {
+  const { clock, stores, start } = await opened()
+  await stores[1].setCheckpoint(10)
+  const flipping = expect(start(2, 10, { foldVersion: 7 })).rejects.toMatchObject({
+    code: 'generation-behind',
+    message: expect.stringContaining('Generation 1 of'),
+  })
+  await clock.pass(61_000)
+  await flipping
+})
+
+test('where nobody follows the serving generation any more, the next one sends from where that stands', async () => {
+  const { control, followed, stores, start } = await opened()
+  followed.delete('ledger.g1')
+  await stores[0].setCheckpoint(4)
+  await stores[1].setCheckpoint(10)
+  await start(2, 10)
+  expect((await control.serving(ledger.name)).from).toEqual(new Map([[0, 4]]))
+})
+
+test('a generation that parks what the serving one does not is not flipped to, unless that is accepted', async () => {
+  const { control, stores, flipTo } = await opened()
+  await park(stores[0], 'a', 7)
+  await park(stores[0], 'b', 3)
+  await park(stores[1], 'a', 7)
+  await park(stores[1], 'b', 5)
+  await park(stores[1], 'c', 8)
+  await park(stores[1], 'd', 2)
+  await park(stores[0], 'd', 4)
+  await expect(flipTo(2, 10)).rejects.toMatchObject({
+    code: 'flip-would-park',
+    message: expect.stringMatching(/parks 2 keys .*accounts:c at 0:8 .*accounts:d at 0:2 /),
+  })
+  expect((await control.serving(ledger.name)).generation).toBe(1)
+  await flipTo(2, 10, true)
+  expect((await control.serving(ledger.name)).generation).toBe(2)
+})

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { createKeyring } from '../../../../processors/engine/people/keyring.ts'
+import { FORGOTTEN } from '../../../../schemas/event.ts'
+import { isFault } from '../../../../schemas/fault.ts'
+import { codeOf } from '../../../code-of.ts'
+import { memoryStore } from '../../../../testing/memory-store.ts'
+import { openKnownKeys } from '../../../../processors/engine/people/known-keys.ts'
+import {
+  type DataKey,
+  KEY_AGE_MS,
+  type KeyStore,
+  type Person,
+  type PersonalLogKey,
+} from '../../../../processors/engine/ports/key-store.ts'
+
+const key = (digit: number): DataKey => ({ id: String(digit).repeat(16), bytes: Buffer.alloc(32, digit) })
+
+/** A store in memory that counts how often it is asked. */
+const memoryKeys = (
+  people: Map<string, Person>,
+  plainBefore: KeyStore['founding']['plainBefore'] = {},
+): KeyStore & { loads: string[][] } => {
+  const loads: string[][] = []
+  return {
+    founding: { id: 'one', plainBefore },
+    shared: true,
+    loads,
+    load: async (subjects) => {
+      loads.push([...subjects])
+      return subjects.map((subject) => people.get(subject))
+    },
+    ensureKeys: async (asked) => {
+      for (const [subject, places] of asked)
+        people.set(subject, {
+          key: key(1),
+          destroyed: [],
+          forgetting: false,
+          ...people.get(subject),
+          places: [...(people.get(subject)?.places ?? []), ...places],
+        })
+    },
+    step: async () => undefined,
+    close: async () => undefined,
+  }
+}
+const person = (given: Partial<Person> = {}): Person => ({
+  key: key(1),
+  destroyed: [],
+  places: [],
+  forgetting: false,
+  ...given,
+})
+
+describe('the keyring', () => {
+  test('asks the store once for a person, until the key is too old to be trusted', async () => {
+    let now = 0
+    const store = memoryKeys(new Map([['ann', person()]]))
+    const sealing = createKeyring(store, { now: () => now }).sealing('meals')
+    expect(codeOf(() => sealing.opening('ann', key(1).id))).toBe('key-not-loaded')
+    await sealing.load(['ann'])
+    expect(sealing.opening('ann', key(1).id)).toMatchObject({ id: key(1).id })
+    now = KEY_AGE_MS - 1
+    expect(codeOf(() => sealing.opening('ann', key(1).id))).toBe('none')
+    now = KEY_AGE_MS
+    expect(codeOf(() => sealing.opening('ann', key(1).id))).toBe('key-not-loaded')
+    expect(store.loads).toEqual([['ann']])
+  })
+
+  test('tells forgotten from lost: a key nobody destroyed is missing, and only after the store was asked again', async () => {
+    const sealing = createKeyring(memoryKeys(new Map([['ann', person({ destroyed: [key(2).id] })]])), {
+      now: () => 0,
+    }).sealing('meals')
+    await sealing.load(['ann'])
+    expect(sealing.opening('ann', key(2).id)).toBe(FORGOTTEN)
+    for (const code of ['key-not-loaded', 'key-missing', 'key-not-loaded', 'key-missing']) {
+      expect(codeOf(() => sealing.opening('ann', key(3).id))).toBe(code)
+      await sealing.load(['ann'])
+    }
+  })
+
+  test('makes a key before the first event, notes each log key once, and asks nothing more', async () => {
+    const people = new Map<string, Person>()
+    const store = memoryKeys(people)
+    const sealing = createKeyring(store, { now: () => 0 }).sealing('meals')
+    await sealing.createKeys([
+      { subjectId: 'ann', key: 'ann' },
+      { subjectId: null, key: 'x' },
+    ])
+    expect(sealing.current({ subjectId: 'ann', key: 'ann' }).id).toBe(key(1).id)
+    expect(people.get('ann')?.places).toEqual([{ domain: 'meals', key: 'ann' }] satisfies PersonalLogKey[])
+    expect(sealing.createKeys([{ subjectId: 'ann', key: 'ann' }])).toBeUndefined()
+    await sealing.createKeys([{ subjectId: 'ann', key: 'group' }])
+    expect(people.get('ann')?.places).toHaveLength(2)
+  })
+
+  test('a key that is needed in the middle of a fold is made for the next try', async () => {
+    const sealing = createKeyring(memoryKeys(new Map()), { now: () => 0 }).sealing('meals')
+    expect(codeOf(() => sealing.current({ subjectId: 'ann', key: 'ann' }))).toBe('key-not-loaded')
+    await expect.poll(() => codeOf(() => sealing.current({ subjectId: 'ann', key: 'ann' }))).toBe('none')
+  })
+
+  test('holds no more people than it may, and none that were evicted', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `person ${index}`)
+    const ring = createKeyring(memoryKeys(new Map(names.map((name) => [name, person()]))), { now: () => 0, limit: 10 })
+    const sealing = ring.sealing('meals')
+    await sealing.load(names)
+    const held = () => names.filter((name) => codeOf(() => sealing.opening(name, key(1).id)) === 'none')
+    expect(held()).toEqual(names.slice(10))
+    ring.evict('person 15')
+    expect(held()).toHaveLength(9)
+  })
+
+  test('plain text may lie only before the ends of the day the store was begun', () => {
+    const sealing = createKeyring(memoryKeys(new Map(), { meals: [{ partition: 1, offset: 5 }] }), {
+      now: () => 0,
+    }).sealing('meals')
+    expect(
+      [
+        [1, 4],
+        [1, 5],
+        [0, 0],
+      ].map(([partition = 0, offset = 0]) => sealing.isPlain({ partition, offset })),
+    ).toEqual([true, false, false])
+  })
+})
+
+describe('the key store that logs were sealed with', () => {
+  const open =
+    (id: string, begun: string[]) =>
+    async (found?: () => Promise<KeyStore['founding']>): Promise<KeyStore> => {
+      if (found !== undefined) begun.push((await found()).id)
+      return { ...memoryKeys(new Map()), founding: { id, plainBefore: {} } }
+    }
+  const found = () => Promise.resolve({ id: 'new', plainBefore: {} })
+
+  test('is begun once, and from then on only opened', async () => {
+    const control = memoryStore()
+    const begun: string[] = []
+    await openKnownKeys(control, { open: open('one', begun), found })
+    await openKnownKeys(control, { open: open('one', begun), found })
+    expect(begun).toEqual(['new'])
+  })
+
+  test('is not taken for another one', async () => {
+    const control = memoryStore()
+    await openKnownKeys(control, { open: open('one', []), found })
+    await expect(openKnownKeys(control, { open: open('other', []), found })).rejects.toSatisfy((error) =>
+      isFault(error, 'key-store-other'),
+    )
+  })
+})

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { parkedFrom } from '../../../../processors/engine/poison/parking.ts'
+
+test('an entry repeats nothing that the event says of a person, in message or stack', () => {
+  const personal = { mealSummary: 'Soup of Ottilie', emoji: null, notes: '', list: ['hidden note'] }
+  const error = new TypeError('cannot fold "Soup of Ottilie" (hidden note) of meal 7')
+  const { code, reason, stack } = parkedFrom(
+    { projection: 'meals', key: 'ann', position: { partition: 0, offset: 1 }, error, personal },
+    1,
+  )
+  expect(code).toBe('fold-threw')
+  expect(reason).toBe('cannot fold "[personal]" ([personal]) of meal 7')
+  expect(stack).toContain('parking.test.ts')
+  expect(stack).not.toMatch(/Ottilie|hidden/)
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { keyOf } from '../../../../projections/item.ts'
+import { advance } from '../../../../processors/engine/fold/advance.ts'
+import { build } from '../../../../processors/engine/rebuild/build.ts'
+import { historyOf, type ExplainedEvent } from '../../../../processors/engine/proof/history.ts'
+import type { Log } from '../../../../processors/engine/ports/log.ts'
+import type { Codec } from '../../../../schemas/codec.ts'
+import { DERIVED_SOURCE, type Event } from '../../../../schemas/event.ts'
+import { jsonPacking } from '../../../../simulation/json-packing.ts'
+import { accountKey, accounts, activity, eventOf, heardOf, jsonCodec, ledger, paid, paymentKey } from '../ledger.ts'
+import { memoryStore } from '../../../../testing/memory-store.ts'
+import { memoryTarget } from '../memory-target.ts'
+
+const logOf = (events: readonly Event[], broken = -1): Pick<Log, 'readKey'> => ({
+  async *readKey(key) {
+    const records = events.map((event, offset) => ({
+      partition: 0,
+      offset,
+      key: event.meta.key,
+      timestamp: 0,
+      value: offset === broken ? Buffer.from('{') : jsonCodec.encode(event),
+    }))
+    yield records.filter((record) => record.key === key)
+  },
+})
+
+const toldOf = async (
+  events: readonly Event[],
+  broken?: number,
+  codec: Codec = jsonCodec,
+): Promise<readonly ExplainedEvent[]> => {
+  const all: ExplainedEvent[] = []
+  for await (const told of historyOf({ domain: ledger, codec, log: logOf(events, broken), key: 'a' })) all.push(told)
+  return all
+}
+
+const totals = (told: readonly ExplainedEvent[]) =>
+  told.flatMap(({ offset, changes }) =>
+    changes
+      .filter(({ SK }) => SK === 'TOTAL')
+      .map(({ before, after }) => [offset, before?.['total'], after?.['total']]),
+  )
+
+test('every event of the key is told with what it changed; other keys are not', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(1, 'x', { key: 'b' }), paid(2, 'q')])
+  expect(told.map(({ offset }) => offset)).toEqual([0, 2])
+  expect(totals(told)).toEqual([
+    [0, undefined, 5],
+    [2, 5, 7],
+  ])
+})
+
+test('a refused event is told with its refusal and changes nothing but its marker', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(-9, 'q')])
+  expect(told[1]?.outcome).toMatchObject({ kind: 'refused', refusal: { code: 'overdrawn' } })
+  expect(told[1]?.changes.map(({ PK }) => PK).filter((pk) => pk.startsWith('ACCOUNT'))).toEqual([])
+})
+
+test('a removal is told as one', async () => {
+  const told = await toldOf([paid(5, 'p'), eventOf('Closed', {}, { id: 'c' })])
+  expect(told[1]?.changes).toContainEqual(expect.objectContaining({ ...accountKey('a'), after: undefined }))
+})
+
+test('from the event that cannot be folded on, that projection is told as standing still and the others go on', async () => {
+  const told = await toldOf([paid(5, 'p'), eventOf('Broke', {}, { id: 'x' }), paid(1, 'q')])
+  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(told[2]?.changes.map(({ PK }) => PK)).toEqual(['ACTIVITY#a'])
+})
+
+test('from the event that cannot be read on, the key is told as standing still', async () => {
+  const told = await toldOf([paid(5, 'p'), paid(1, 'q'), paid(2, 'r')], 1)
+  expect(told.map(({ outcome }) => outcome.kind)).toEqual(['applied', 'parked', 'parked'])
+  expect(told.slice(1).flatMap(({ changes }) => changes)).toEqual([])
+})
+
+test('an event whose derived event cannot be encoded is parked, as in a build', async () => {
+  const encode: Codec['encode'] = (event) => {
+    if (event.meta.source === DERIVED_SOURCE) throw new Error('no schema for it')
+    return jsonCodec.encode(event)
+  }
+  const codec = { ...jsonCodec, encode }
+  const events = [paid(5, 'p'), eventOf('Moved', { to: 'b', amount: 4 }, { id: 'm' }), paid(1, 'q')]
+  const told = await toldOf(events, undefined, codec)
+  expect(told.map(({ outcome }) => outcome)).toMatchObject([
+    { kind: 'applied' },
+    { kind: 'parked', reason: 'no schema for it' },
+    { kind: 'parked', behind: true },
+  ])
+  expect(totals(told)).toEqual([[0, undefined, 5]])
+  const read = () => logOf(events).readKey('a')
+  const { parked } = await build({
+    domain: ledger,
+    log: { read },
+    codec,
+    target: memoryTarget(memoryStore(), jsonPacking()),
+    ends: new Map([[0, events.length]]),
+  })
+  expect(parked).toMatchObject([{ offset: 1, reason: 'no schema for it' }])
+})
+
+test('what the history ends with is what the pipeline stores', async () => {
+  const events = [paid(5, 'p'), paid(2, 'q'), paid(-3, 'r'), paid(2, 'q')]
+  const store = memoryStore()
+  await advance({
+    store,
+    spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: heardOf(events) })),
+  })
+  const items = new Map(
+    (await toldOf(events)).flatMap(({ changes }) => changes.map((change) => [keyOf(change), change.after] as const)),
+  )
+  for (const key of [accountKey('a'), paymentKey('a', 'p'), { PK: 'ACTIVITY#a', SK: 'COUNT' }])
+    expect(items.get(keyOf(key))).toEqual(store.items.get(keyOf(key)))
+})

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { lmdbStores } from '../../../../processors/adapters/lmdb/store.ts'
+import { advance } from '../../../../processors/engine/fold/advance.ts'
+import { verify, type Verified } from '../../../../processors/engine/proof/verify.ts'
+import { keyOf, type Stored } from '../../../../projections/item.ts'
+import type { Event } from '../../../../schemas/event.ts'
+import { accountKey, accounts, activity, heardOf, jsonCodec, ledger, paid } from '../ledger.ts'
+import { memoryLog } from '../memory-log.ts'
+import { memoryStore } from '../../../../testing/memory-store.ts'
+
+const world = () => {
+  const [log, store] = [memoryLog(), memoryStore()]
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-verify-'))
+  const stores = lmdbStores({ folder })
+  onTestFinished(async () => {
+    await stores.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  let now = 1_000
+  let during: () => Promise<void> = async () => undefined
+  /** Events into the log and the items; the checkpoint is another step, as on a store apart from the log. */
+  const say = async (...events: readonly Event[]) => {
+    const first = log.records.length
+    log.say(...events)
+    await advance({
+      store,
+      spans: [accounts, activity].map((decider) => ({ decider, key: 'a', events: heardOf(events, first) })),
+    })
+  }
+  return {
+    store,
+    say,
+    checkpoint: async () => void (await store.setCheckpoint(log.records.length)),
+    /** Happens whenever the proof waits. */
+    whileItWaits: (work: () => Promise<void>) => (during = work),
+    tamper: (change: object) => {
+      const id = keyOf(accountKey('a'))
+      store.items.set(id, { ...(store.items.get(id) as Stored), ...change })
+    },
+    verify: async (): Promise<Verified> => {
+      const clock = {
+        now: () => now,
+        sleep: async (ms: number) => {
+          now += ms
+          await during()
+        },
+      }
+      return verify({
+        domain: ledger,
+        codec: jsonCodec,
+        log,
+        store,
+        clock,
+        scratch: await stores.create(ledger.table, 1),
+      })
+    },
+  }
+}
+
+test('items that lie ahead of their checkpoint are no difference: it comes, or nobody is there to bring it', async () => {
+  const one = world()
+  await one.say(paid(1, 'p'))
+  await one.checkpoint()
+  await one.say(paid(2, 'q'))
+  one.whileItWaits(one.checkpoint)
+  expect(await one.verify()).toMatchObject({ differences: [], moving: 0 })
+
+  const other = world()
+  await other.say(paid(1, 'p'), paid(2, 'q'))
+  expect(await other.verify()).toMatchObject({ differences: [], moving: 0 })
+})
+
+test('an item that changes while it is looked at is never reported for that', async () => {
+  const { say, checkpoint, whileItWaits, verify: verified } = world()
+  await say(paid(1, 'p'))
+  await checkpoint()
+  await say(paid(1, 'q'))
+  let index = 0
+  whileItWaits(async () => {
+    await checkpoint()
+    await say(paid(1, `r${(index += 1)}`))
+  })
+  expect((await verified()).differences).toEqual([])
+})
+
+test('it does not wait until a processor that is far behind has caught up', async () => {
+  const { store, say, whileItWaits, verify: verified } = world()
+  await say(...Array.from({ length: 2_000 }, (_, index) => paid(1, `p${index}`)))
+  let waits = 0
+  whileItWaits(async () => void (await store.setCheckpoint((waits += 1))))
+  expect((await verified()).differences).toEqual([])
+  expect(waits).toBeLessThan(1_000)
+})
+
+test('a wrong total is reported though its account is never still', async () => {
+  const { say, checkpoint, whileItWaits, tamper, verify: verified } = world()
+  await say(paid(5, 'p'))
+  tamper({ total: 1_000 })
+  await checkpoint()
+  let index = 0
+  whileItWaits(async () => {
+    await say(paid(1, `r${(index += 1)}`))
+    await checkpoint()
+  })
+  expect((await verified()).differences).toMatchObject([{ kind: 'changed', ...accountKey('a') }])
+})
+
+test('a wrong position, a missing and an extra item are reported, and nothing else', async () => {
+  const { store, say, checkpoint, tamper, verify: verified } = world()
+  await say(paid(5, 'p'), paid(6, 'q'))
+  await checkpoint()
+  tamper({ _pos: 0 })
+  store.items.delete(keyOf({ PK: 'ACCOUNT#a', SK: 'PAID#p' }))
+  const extra = { PK: 'ACCOUNT#z', SK: 'TOTAL', total: 1, _pos: 0 }
+  store.items.set(keyOf(extra), extra)
+  const { differences } = await verified()
+  expect(differences.map(({ kind, PK, SK }) => `${kind} ${PK} ${SK}`).sort()).toEqual([
+    'changed ACCOUNT#a TOTAL',
+    'extra ACCOUNT#z TOTAL',
+    'missing ACCOUNT#a PAID#p',
+  ])
+})
+
+test('an item of which the table has only the tombstone is reported as missing', async () => {
+  const { store, say, checkpoint, verify: verified } = world()
+  await say(paid(5, 'p'))
+  await checkpoint()
+  const key = { PK: 'ACCOUNT#a', SK: 'PAID#p' }
+  store.items.set(keyOf(key), { ...key, _removed: true, _pos: 0 })
+  expect((await verified()).differences).toMatchObject([{ kind: 'missing', ...key }])
+})
