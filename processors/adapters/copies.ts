@@ -1,8 +1,8 @@
-/** The copies that are being made of an open database: one that is closed under a copy ends the process. */
+/** The running copies of an open database. LMDB ends the process if a database is closed during a copy, so the owner waits for `ended` first. */
 export const createCopies = () => {
   let ended: Promise<unknown> = Promise.resolve()
   return {
-    /** Settles when no copy is being made. */
+    /** Settles when no copy is running. */
     ended: (): Promise<unknown> => ended,
     add: <T>(copying: Promise<T>): Promise<T> => {
       ended = Promise.allSettled([ended, copying])

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Waits until a file, or the names in a folder, are on disk. */
+/** Syncs a file, or the file names of a folder, to the disk. */
 export const syncPath = (path: string): void => {
   const handle = openSync(path, 'r')
   fsyncSync(handle)

@@ -1,9 +1,10 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
-import type { Clock } from '../engine/clock.ts'
+import type { Clock } from '../engine/ports/clock.ts'
 
 /** Real time. */
 export const systemClock: Clock = {
   now: Date.now,
-  sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
-  turn: () => turn(),
+  sleep: (ms, signal) =>
+    delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+  yield: () => turn(),
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/clock.ts'
+import type { Clock } from '../engine/ports/clock.ts'
 
 /** Waits for the work, at most `ms`. Resolves to true if the work ended in time. */
 export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {

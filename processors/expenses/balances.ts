@@ -1,22 +1,29 @@
 import { isoOf } from '../../projections/instant.ts'
 import { bare } from '../../projections/item.ts'
-import type { BalanceDayItem, BalanceItem, CreditItem, EntryItem, Minor, Standing } from '../../projections/expenses/items.ts'
+import type {
+  BalanceDayItem,
+  BalanceItem,
+  CreditItem,
+  EntryItem,
+  Minor,
+  MemberBalance,
+} from '../../projections/expenses/items.ts'
 import { balances, credits, dayBalances } from '../../projections/expenses/keys.ts'
 import { negative, plus } from '../../projections/expenses/money.ts'
-import { standingsAfter, type Deltas } from '../../projections/expenses/standings.ts'
+import { memberBalancesAfter, type Deltas } from '../../projections/expenses/member-balances.ts'
 import type { Refused } from '../../projections/refusal.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import type { Work } from '../access/work.ts'
+import type { Work } from '../folding/work.ts'
 import { MOST_MEMBERS } from './members.ts'
 
-type Side = keyof Standing
+type Side = keyof MemberBalance
 
-/** What counts of an expense, or of a settlement that was paid, in one currency. */
+/** The changes of balances by an expense, or by a completed settlement, in one currency. */
 export interface Contribution {
   readonly currency: string
   readonly exponent: number
   readonly moves: readonly { readonly user: string; readonly side: Side; readonly minor: Minor }[]
-  /** What `user` owes to `payer` by it. */
+  /** The amounts that each `user` owes to the `payer`. */
   readonly owed: readonly { readonly payer: string; readonly user: string; readonly minor: Minor }[]
 }
 
@@ -31,8 +38,12 @@ interface Spent {
 export const ofExpense = ({ payerId, amountMinor, currency, exponent, splits }: Spent): Contribution => {
   const shares = splits.map(({ userId, amountMinor: minor }) => ({ user: userId, minor }))
   return {
-    currency, exponent,
-    moves: [{ user: payerId, side: 'paid', minor: amountMinor }, ...shares.map(({ user, minor }) => ({ user, side: 'share' as const, minor }))],
+    currency,
+    exponent,
+    moves: [
+      { user: payerId, side: 'paid', minor: amountMinor },
+      ...shares.map(({ user, minor }) => ({ user, side: 'share' as const, minor })),
+    ],
     owed: shares.filter(({ user }) => user !== payerId).map(({ user, minor }) => ({ payer: payerId, user, minor })),
   }
 }
@@ -46,36 +57,53 @@ interface Paid {
 }
 
 export const ofSettlement = ({ fromUserId, toUserId, amountMinor: minor, currency, exponent }: Paid): Contribution => ({
-  currency, exponent,
-  moves: [{ user: fromUserId, side: 'sent', minor }, { user: toUserId, side: 'received', minor }],
+  currency,
+  exponent,
+  moves: [
+    { user: fromUserId, side: 'sent', minor },
+    { user: toUserId, side: 'received', minor },
+  ],
   owed: [{ payer: toUserId, user: fromUserId, minor: negative(minor) }],
 })
 
-/** The same taken back: what an expense contributed leaves with it, and nothing else does. */
+/** The opposite contribution. It removes exactly what the expense or settlement added. */
 export const negated = ({ currency, exponent, moves, owed }: Contribution): Contribution => ({
-  currency, exponent,
+  currency,
+  exponent,
   moves: moves.map(({ user, side, minor }) => ({ user, side, minor: negative(minor) })),
   owed: owed.map(({ payer, user, minor }) => ({ payer, user, minor: negative(minor) })),
 })
 
-/** What was paid with other decimals cannot be added. */
-export const exponentFits = (work: Pick<Work, 'get'>, group: string, { currency, exponent }: Pick<Contribution, 'currency' | 'exponent'>): Refused | undefined => {
+/** Refuses an amount with other decimals than the balance of its currency: the two cannot be added. */
+export const exponentFits = (
+  work: Pick<Work, 'get'>,
+  group: string,
+  { currency, exponent }: Pick<Contribution, 'currency' | 'exponent'>,
+): Refused | undefined => {
   const balance = work.get(balances.key(group, currency))
   if (balance === undefined || balance.exponent === exponent) return undefined
-  return refuse('exponent-changed', `${currency} has ${balance.exponent} decimals in group ${group}, and this has ${exponent}.`)
+  return refuse(
+    'exponent-changed',
+    `${currency} has ${balance.exponent} decimals in group ${group}, and this has ${exponent}.`,
+  )
 }
 
 export interface Moved {
-  /** Never earlier than the change before it, whatever clocks report, so that the balances of any time can be computed. */
+  /** Never earlier than the previous change, whatever the clocks: the balances of any time can then be computed. */
   readonly at: string
   readonly moved: NonNullable<EntryItem['moved']>
 }
 
 /**
- * Adds contributions to the balances and credits of a group, as one movement. Though it may move nothing, the balances of its currencies are
- * of its time: what comes after it is later.
+ * Adds contributions to the balances and credits of a group, as one movement. Also a movement of nothing sets the
+ * time of the balances, so later movements have a later time.
  */
-export const contribute = (work: Work, group: string, occurredAt: number, contributions: readonly Contribution[]): Moved | Refused => {
+export const contribute = (
+  work: Work,
+  group: string,
+  occurredAt: number,
+  contributions: readonly Contribution[],
+): Moved | Refused => {
   const currencies = [...new Set(contributions.map(({ currency }) => currency))]
   const befores = currencies.map((currency) => work.get(balances.key(group, currency))?.changedAt ?? '')
   const at = [isoOf(occurredAt), ...befores].reduce((latest, each) => (each > latest ? each : latest))
@@ -84,7 +112,11 @@ export const contribute = (work: Work, group: string, occurredAt: number, contri
     const own = contributions.filter((each) => each.currency === currency)
     const deltas = summed(own)
     if (Object.keys(deltas).length > 0) moved[currency] = deltas
-    if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas })) return refuse('too-many-members', `More people have balances in group ${group} than one item holds. Begin another group.`)
+    if (!move(work, { group, currency, exponent: own[0]?.exponent ?? 0, at, deltas }))
+      return refuse(
+        'too-many-members',
+        `More people have balances in group ${group} than one item holds. Begin another group.`,
+      )
     credit(work, group, own)
   }
   return { at, moved }
@@ -112,21 +144,21 @@ interface Movement {
   readonly deltas: Deltas
 }
 
-/** Those who left with something owed stay in it. */
-const MOST_STANDINGS = 2 * MOST_MEMBERS
+/** Includes former members who still have a balance. */
+const MOST_MEMBER_BALANCES = 2 * MOST_MEMBERS
 
 const move = (work: Work, { group, currency, exponent, at, deltas }: Movement): boolean => {
   const before = work.get(balances.key(group, currency))
-  const members = standingsAfter(before?.members ?? {}, deltas)
+  const members = memberBalancesAfter(before?.members ?? {}, deltas)
   if (before !== undefined && before.changedAt.slice(0, 10) < at.slice(0, 10)) {
     const day = before.changedAt.slice(0, 10)
     work.put({ ...bare(before), ...dayBalances.key(group, currency, day), day } satisfies BalanceDayItem)
   }
   work.put({ currency, exponent, members, changedAt: at, ...balances.key(group, currency) } satisfies BalanceItem)
-  return Object.keys(members).length <= MOST_STANDINGS
+  return Object.keys(members).length <= MOST_MEMBER_BALANCES
 }
 
-/** Each payer's credits are an item of their own; one that is owed nothing has none. */
+/** Updates the credits. Each payer has one item per currency. An item without debts is removed. */
 const credit = (work: Work, group: string, contributions: readonly Contribution[]): void => {
   for (const { currency, exponent, owed: debts } of contributions) {
     for (const payerId of new Set(debts.map(({ payer }) => payer))) {

@@ -6,45 +6,66 @@ import type { DeletedExpenseItem, ExpenseItem, ExpenseNameItem } from '../../pro
 import { deletedExpenses } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork } from '../access/work.ts'
-import { expenseHeld, settled } from './expenses.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork } from '../folding/work.ts'
+import { findExpense, replaceExpense } from './expenses.ts'
 import { isOf } from './rights.ts'
 
-/** Removes the expense with its participants and what it contributed (E43). A DeletedExpenseItem keeps it for a restore. */
+/**
+ * Removes the expense, its participants and its contribution to the balances (E43). A DeletedExpenseItem keeps the
+ * expense for a restore.
+ */
 export const expenseDeleted = (event: ExpenseDeleted, get: Get): Result => {
   const { meta } = event
-  const found = expenseHeld(get, event)
+  const found = findExpense(get, event)
   if ('refusal' in found) return found
-  const { name: { PK, SK, at, state }, expense } = found
-  if (state === 'deleted' || heardBefore(expense._heard, event)) return DUPLICATE
+  const {
+    name: { PK, SK, at, state },
+    expense,
+  } = found
+  if (state === 'deleted' || hasApplied(expense._heard, event)) return DUPLICATE
   const forbidden = payerOnly(event, expense)
   if (forbidden !== undefined) return forbidden
   const [work, deletedAt] = [startWork(get), isoOf(meta.occurredAt)]
-  const kept = { ...bare(expense), _heard: hearing(expense._heard, event) }
+  const deleted = { ...bare(expense), _heard: withApplied(expense._heard, event) }
   work.put({ PK, SK, at, state: 'deleted', deletedAt } satisfies ExpenseNameItem)
-  work.put({ expense: kept, deletedAt, deletedBy: meta.actorId, ...deletedExpenses.key(meta.key, deletedAt, expense.id) } satisfies DeletedExpenseItem)
-  return settled(work, event, { kind: 'expense-deleted', before: expense, after: undefined })
+  work.put({
+    expense: deleted,
+    deletedAt,
+    deletedBy: meta.actorId,
+    ...deletedExpenses.key(meta.key, deletedAt, expense.id),
+  } satisfies DeletedExpenseItem)
+  return replaceExpense(work, event, { kind: 'expense-deleted', before: expense, after: undefined })
 }
 
 /** Restores the expense exactly as it was, also if members left or changed their names since (E-g). */
 export const expenseRestored = (event: ExpenseRestored, get: Get): Result => {
-  const found = expenseHeld(get, event)
+  const found = findExpense(get, event)
   if ('refusal' in found) return found
-  const { name: { PK, SK, at, state, deletedAt }, expense } = found
-  if (heardBefore(expense._heard, event)) return DUPLICATE
+  const {
+    name: { PK, SK, at, state, deletedAt },
+    expense,
+  } = found
+  if (hasApplied(expense._heard, event)) return DUPLICATE
   if (state !== 'deleted') return refuse('expense-not-deleted', `Expense ${expense.id} is not deleted.`)
   const forbidden = payerOnly(event, expense)
   if (forbidden !== undefined) return forbidden
   const work = startWork(get)
   work.put({ PK, SK, at, state: 'present' } satisfies ExpenseNameItem)
   work.remove(deletedExpenses.key(event.meta.key, deletedAt, expense.id))
-  return settled(work, event, { kind: 'expense-restored', before: undefined, after: { ...expense, _heard: hearing(expense._heard, event) } })
+  return replaceExpense(work, event, {
+    kind: 'expense-restored',
+    before: undefined,
+    after: { ...expense, _heard: withApplied(expense._heard, event) },
+  })
 }
 
 /**
- * Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can too. The edge refuses a payer who
- * left; an event that it appended before it saw the departure applies, as it did by the older rules.
+ * Only the payer can delete and restore an expense (E-l). Imports and operators (without an actor) can do it too. The
+ * edge refuses a payer who left. If the edge appended the event before it read the departure, the event applies, as
+ * it did by the older rules.
  */
 const payerOnly = (event: ExpenseDeleted | ExpenseRestored, { id, payerId }: ExpenseItem): Refused | undefined =>
-  isOf(event, payerId) ? undefined : refuse('payer-only', `Only ${payerId}, who paid, can delete or restore expense ${id}.`)
+  isOf(event, payerId)
+    ? undefined
+    : refuse('payer-only', `Only ${payerId}, who paid, can delete or restore expense ${id}.`)

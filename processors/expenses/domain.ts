@@ -1,12 +1,12 @@
 import { projection, type Domain } from '../../projections/projection.ts'
 import { userPartition } from '../../projections/access/keys.ts'
-import { expensesPersonal } from '../../projections/expenses/items.ts'
+import { expensesPersonal } from '../../projections/expenses/personal.ts'
 import { groupPartition } from '../../projections/expenses/keys.ts'
 import { expensesTable } from '../../projections/expenses/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
 import type { ExpensesEvent } from '../../schemas/generated/expenses.ts'
-import { forgetting } from '../access/forgotten.ts'
-import { ACCESS_EVENTS, accessFolds } from '../access/tokens.ts'
+import { forgetting } from '../folding/forgotten.ts'
+import { ACCESS_EVENTS, accessFolds } from '../folding/tokens.ts'
 import { chatLinked, chatUnlinked } from './chats.ts'
 import { expenseDeleted, expenseRestored } from './deletions.ts'
 import { expenseRecorded, expenseRevised } from './expenses.ts'
@@ -14,7 +14,7 @@ import { groupChatMigrated, groupCreated, groupCurrencyChanged, groupRenamed, gr
 import { invitationCreated, invitationRevoked } from './invitations.ts'
 import { groupMemberRemoved, memberJoined, memberLeft, memberProfileChanged, walletSet } from './members.ts'
 import { groupArchived, groupOwnerChanged, groupUnarchived } from './owners.ts'
-import { profileTold } from './profiles.ts'
+import { storeProfile } from './profiles.ts'
 import { withdraw } from './roster.ts'
 import { settlementConfirmed, settlementFailed, settlementProposed } from './settlements.ts'
 import { transactionClaimed } from './transactions.ts'
@@ -62,7 +62,7 @@ export const expenses: Domain = {
       TransactionClaimed: transactionClaimed,
       ChatLinked: chatLinked,
       ChatUnlinked: chatUnlinked,
-      ProfileTold: profileTold,
+      ProfileTold: storeProfile,
       ...accessFolds,
       PersonForgotten: personForgotten,
     }),

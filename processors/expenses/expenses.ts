@@ -1,114 +1,206 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
-import type { ExpenseDeleted, ExpenseRecorded, ExpenseRestored, ExpenseRevised } from '../../schemas/generated/expenses.ts'
+import type {
+  ExpenseDeleted,
+  ExpenseRecorded,
+  ExpenseRestored,
+  ExpenseRevised,
+} from '../../schemas/generated/expenses.ts'
 import { DUPLICATE, MAX_CHANGES, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { EntryItem, ExpenseItem, ExpenseNameItem, ExpenseThen, GroupItem } from '../../projections/expenses/items.ts'
+import type {
+  EntryItem,
+  ExpenseItem,
+  ExpenseNameItem,
+  ExpenseState,
+  GroupItem,
+} from '../../projections/expenses/items.ts'
 import { canCorrect } from '../../projections/expenses/rules.ts'
-import { deletedExpenses, expenseNamed, expenseNames, expenses, historyOf, isId } from '../../projections/expenses/keys.ts'
+import {
+  deletedExpenses,
+  expenseNamed,
+  expenseNames,
+  expenses,
+  historyOf,
+  isId,
+} from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork, type Work } from '../access/work.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork, type Work } from '../folding/work.ts'
 import { contribute, negated, ofExpense, type Moved } from './balances.ts'
-import { enter } from './entries.ts'
-import { putExpense, removeExpense, spending } from './expense-items.ts'
+import { addEntry } from './entries.ts'
+import { putExpense, removeExpense, expenseFields } from './expense-items.ts'
 import { changeableGroup, inactiveRefusal, isOf } from './rights.ts'
 import { misfit } from './sharing.ts'
 
-/** The expense, its participants and what they owe by it are one unit (E42). */
+/** Records an expense. The expense, its participants and their debts are one commit (E42). */
 export const expenseRecorded = (event: ExpenseRecorded, get: Get): Result => {
   const { data, meta } = event
   const { expenseId: id, spentAt, rowHash } = data
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
-  if (!isId(id)) return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  if (!isId(id))
+    return refuse('expense-invalid', 'An expense is named by an id of 1 to 64 letters, digits and _ . : @ -')
   if (get(expenseNames.key(meta.key, id)) !== undefined) return DUPLICATE
   const work = startWork(get)
   const refused = misfit(work, event)
   if (refused !== undefined) return refused
   const at = isoOf(spentAt)
   const expense: ExpenseItem = {
-    GSI2PK: expenseNamed(id), GSI2SK: meta.key, id, groupId: meta.key, createdAt: isoOf(meta.occurredAt), createdBy: meta.actorId, revision: 1, _heard: hearing(undefined, event),
-    ...spending(work, event, { group, spentAt: at, id }), ...(rowHash !== null && { rowHash }), ...expenses.key(meta.key, at, id),
+    GSI2PK: expenseNamed(id),
+    GSI2SK: meta.key,
+    id,
+    groupId: meta.key,
+    createdAt: isoOf(meta.occurredAt),
+    createdBy: meta.actorId,
+    revision: 1,
+    _heard: withApplied(undefined, event),
+    ...expenseFields(work, event, { group, spentAt: at, id }),
+    ...(rowHash !== null && { rowHash }),
+    ...expenses.key(meta.key, at, id),
   }
   work.put({ at, state: 'present', ...expenseNames.key(meta.key, id) } satisfies ExpenseNameItem)
-  return settled(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
+  return replaceExpense(work, event, { kind: 'expense-recorded', before: undefined, after: expense })
 }
 
 /** Replaces the whole expense as one movement (E-g). If its date changes, its items move. */
 export const expenseRevised = (event: ExpenseRevised, get: Get): Result => {
   const { data } = event
-  const found = expenseHeld(get, event)
+  const found = findExpense(get, event)
   if ('refusal' in found) return found
   const { group, name, expense: before } = found
-  if (heardBefore(before._heard, event)) return DUPLICATE
+  if (hasApplied(before._heard, event)) return DUPLICATE
   if (name.state === 'deleted') return refuse('expense-deleted', `Expense ${before.id} is deleted. Restore it first.`)
   const forbidden = editorOnly(event, get, found)
   if (forbidden !== undefined) return forbidden
-  if (data.revision !== before.revision + 1) return refuse('revision-stale', `Expense ${before.id} is at revision ${before.revision}, and the sender had read revision ${data.revision - 1}. Read it again.`)
+  if (data.revision !== before.revision + 1)
+    return refuse(
+      'revision-stale',
+      `Expense ${before.id} is at revision ${before.revision}, and the sender had read revision ${data.revision - 1}. Read it again.`,
+    )
   const work = startWork(get)
   const refused = misfit(work, event, before)
   if (refused !== undefined) return refused
   const spentAt = data.spentAt === null ? name.at : isoOf(data.spentAt)
   work.put({ ...name, at: spentAt } satisfies ExpenseNameItem)
-  const after = { ...before, ...spending(work, event, { group, spentAt, id: before.id }), ...expenses.key(event.meta.key, spentAt, before.id), revision: data.revision, _heard: hearing(before._heard, event) }
-  return settled(work, event, { kind: 'expense-revised', before, after, reason: event.personal === null || event.personal === FORGOTTEN ? null : event.personal.reason })
+  const after = {
+    ...before,
+    ...expenseFields(work, event, { group, spentAt, id: before.id }),
+    ...expenses.key(event.meta.key, spentAt, before.id),
+    revision: data.revision,
+    _heard: withApplied(before._heard, event),
+  }
+  return replaceExpense(work, event, {
+    kind: 'expense-revised',
+    before,
+    after,
+    reason: event.personal === null || event.personal === FORGOTTEN ? null : event.personal.reason,
+  })
 }
 
-interface Held {
+interface FoundExpense {
   readonly group: GroupItem
   readonly name: ExpenseNameItem
   readonly expense: ExpenseItem
 }
 
 /** The expense that an event changes, deleted or not. */
-export const expenseHeld = (get: Get, event: ExpenseRevised | ExpenseDeleted | ExpenseRestored): Held | Refused => {
-  const { data: { expenseId: id }, meta: { key: group } } = event
+export const findExpense = (
+  get: Get,
+  event: ExpenseRevised | ExpenseDeleted | ExpenseRestored,
+): FoundExpense | Refused => {
+  const {
+    data: { expenseId: id },
+    meta: { key: group },
+  } = event
   const item = changeableGroup(event, get)
   if ('refusal' in item) return item
   const name = isId(id) ? get(expenseNames.key(group, id)) : undefined
-  const expense = name && (name.state === 'deleted' ? get(deletedExpenses.key(group, name.deletedAt, id))?.expense : get(expenses.key(group, name.at, id)))
-  return name === undefined || expense === undefined ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`) : { group: item, name, expense }
+  const expense =
+    name &&
+    (name.state === 'deleted'
+      ? get(deletedExpenses.key(group, name.deletedAt, id))?.expense
+      : get(expenses.key(group, name.at, id)))
+  return name === undefined || expense === undefined
+    ? refuse('expense-not-found', `There is no expense ${id} in group ${group}.`)
+    : { group: item, name, expense }
 }
 
 /**
  * Refuses people who cannot correct the expense. Imports and operators (without an actor) can.
  * The edge refuses people who left. An event that it appended before it saw the departure applies if the payer sent it, as by the older rules.
  */
-const editorOnly = (event: ExpenseRevised, get: Get, { expense, group }: Held): Refused | undefined => {
+const editorOnly = (event: ExpenseRevised, get: Get, { expense, group }: FoundExpense): Refused | undefined => {
   const { key, actorId } = event.meta
   if (actorId === null || isOf(event, expense.payerId)) return undefined
   if (canCorrect(actorId, expense, group)) return inactiveRefusal(get, key, actorId)
-  return refuse('editor-only', `Only the payer (${expense.payerId}), the person who recorded it and the owner of the group can correct expense ${expense.id}.`)
+  return refuse(
+    'editor-only',
+    `Only the payer (${expense.payerId}), the person who recorded it and the owner of the group can correct expense ${expense.id}.`,
+  )
 }
 
 interface Change {
   readonly kind: EntryItem['kind'] & `expense-${string}`
   readonly before: ExpenseItem | undefined
   readonly after: ExpenseItem | undefined
-  /** Why, in the words of who says so. */
+  /** The reason, as the editor wrote it. */
   readonly reason?: string | null
 }
 
 /** Replaces `before` by `after` in the items and balances of the group, and adds an entry to the statement. */
-export const settled = (work: Work, event: Parameters<typeof enter>[1], { kind, before, after, reason }: Change): Result => {
+export const replaceExpense = (
+  work: Work,
+  event: Parameters<typeof addEntry>[1],
+  { kind, before, after, reason }: Change,
+): Result => {
   const group = event.meta.key
-  const moved = contribute(work, group, event.meta.occurredAt, [...(before ? [negated(ofExpense(before))] : []), ...(after ? [ofExpense(after)] : [])])
+  const moved = contribute(work, group, event.meta.occurredAt, [
+    ...(before ? [negated(ofExpense(before))] : []),
+    ...(after ? [ofExpense(after)] : []),
+  ])
   if ('refusal' in moved) return moved
   if (before !== undefined) removeExpense(work, before)
   if (after !== undefined) putExpense(work, after)
-  const told = after ?? before
-  if (told !== undefined) enter(work, event, kind, { after: after === undefined ? null : shapeOf(after), ...entryOf({ kind, event: event.meta.eventId, ...moved }, told), ...(reason !== undefined && { reason }) })
+  const shown = after ?? before
+  if (shown !== undefined)
+    addEntry(work, event, kind, {
+      after: after === undefined ? null : shapeOf(after),
+      ...entryOf({ kind, event: event.meta.eventId, ...moved }, shown),
+      ...(reason !== undefined && { reason }),
+    })
   const result = work.result()
-  return (result.items?.length ?? 0) <= MAX_CHANGES ? result : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
+  return (result.items?.length ?? 0) <= MAX_CHANGES
+    ? result
+    : refuse('too-many-changes', 'This changes more participants than fit one commit. Change it in two steps.')
 }
 
-/** In its history by time, and within one by what must have come first. */
+/**
+ * The keys of the entry in the expense's history. Entries are in the order of time, and entries of the same time in
+ * the order of revisions.
+ */
 const entryOf = ({ event, kind, at, moved }: Moved & { event: string; kind: Change['kind'] }, expense: ExpenseItem) => {
   const { id, revision, currency, exponent, amountMinor, description, describedBy } = expense
-  const turn = `${String(revision).padStart(9, '0')}${kind === 'expense-recorded' || kind === 'expense-revised' ? 'a' : 'b'}`
-  return { GSI2PK: historyOf(id), GSI2SK: `${at}#${turn}#${event}`, at, moved, expenseId: id, revision, currency, exponent, amountMinor, description, describedBy }
+  const order = `${String(revision).padStart(9, '0')}${kind === 'expense-recorded' || kind === 'expense-revised' ? 'a' : 'b'}`
+  return {
+    GSI2PK: historyOf(id),
+    GSI2SK: `${at}#${order}#${event}`,
+    at,
+    moved,
+    expenseId: id,
+    revision,
+    currency,
+    exponent,
+    amountMinor,
+    description,
+    describedBy,
+  }
 }
 
-const shapeOf = ({ spentAt, payerId, splitType, category, splits }: ExpenseItem): ExpenseThen =>
-  ({ spentAt, payerId, splitType, category, splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })) })
+const shapeOf = ({ spentAt, payerId, splitType, category, splits }: ExpenseItem): ExpenseState => ({
+  spentAt,
+  payerId,
+  splitType,
+  category,
+  splits: splits.map(({ userId, amountMinor }) => ({ userId, amountMinor })),
+})

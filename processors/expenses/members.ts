@@ -1,115 +1,193 @@
-import type { GroupMemberRemoved, MemberJoined, MemberLeft, MemberProfileChanged, WalletSet } from '../../schemas/generated/expenses.ts'
+import type {
+  GroupMemberRemoved,
+  MemberJoined,
+  MemberLeft,
+  MemberProfileChanged,
+  WalletSet,
+} from '../../schemas/generated/expenses.ts'
 import { FORGOTTEN } from '../../schemas/event.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { MemberItem } from '../../projections/expenses/items.ts'
-import { groups, GROUPS_OF_USER, isId, LEFT_BY_USER, members, ofUser, REMOVED_FROM, TELEGRAM_SOURCE, telegramIdOf } from '../../projections/expenses/keys.ts'
+import {
+  groups,
+  GROUPS_OF_USER,
+  isId,
+  LEFT_BY_USER,
+  members,
+  ofUser,
+  REMOVED_FROM,
+  TELEGRAM_SOURCE,
+  telegramIdOf,
+} from '../../projections/expenses/keys.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork, type Work } from '../access/work.ts'
-import { enter } from './entries.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork, type Work } from '../folding/work.ts'
+import { addEntry } from './entries.ts'
 import { admissionRefusal, nextInvitation } from './invitations.ts'
-import { NAMELESS, profileIn, tellProfile } from './profiles.ts'
-import { noGroup } from './refusal.ts'
+import { NAMELESS, profileIn, deriveProfile } from './profiles.ts'
+import { noGroup } from './group-refusals.ts'
 import { archivedRefusal, changeableGroup, ownerOnly } from './rights.ts'
 import { enroll, withdraw } from './roster.ts'
 
-/** As many as one item of balances holds with room to spare. */
+/** One item of balances has room for more than this. */
 export const MOST_MEMBERS = 1000
 
-/** Lists the group in the user's index: as one of their groups (E6), or as one they left or were removed from. */
+/** Lists the group in the user's index: as a current group (E6), or as one that the person left or was removed from. */
 const indexed = (group: string, user: string, prefix: string) => ({ GSI1PK: ofUser(user), GSI1SK: prefix + group })
 
-export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> =>
-  ({ ...members.key(group, user), id: user, telegramId: telegramIdOf(user), ...NAMELESS, wallet: null, joinedAt, ...indexed(group, user, GROUPS_OF_USER) })
+export const memberOf = (group: string, user: string, joinedAt: string): Omit<MemberItem, '_heard'> => ({
+  ...members.key(group, user),
+  id: user,
+  telegramId: telegramIdOf(user),
+  ...NAMELESS,
+  wallet: null,
+  joinedAt,
+  ...indexed(group, user, GROUPS_OF_USER),
+})
 
 /** A person joins for the first time, or again. The event of somebody who is a member already only changes their name: a chat and an app can report the same person. */
 export const memberJoined = (event: MemberJoined, get: Get): Result => {
-  const { data: { userId }, meta } = event
+  const {
+    data: { userId },
+    meta,
+  } = event
   const group = get(groups.key(meta.key))
   if (group === undefined) return noGroup(meta.key)
-  if (!isId(userId)) return refuse('member-invalid', 'A member is named by an id of 1 to 64 letters, digits and _ . : @ -')
+  if (!isId(userId))
+    return refuse('member-invalid', 'A member is named by an id of 1 to 64 letters, digits and _ . : @ -')
   const before = get(members.key(meta.key, userId))
-  if (heardBefore(before?._heard, event)) return DUPLICATE
+  if (hasApplied(before?._heard, event)) return DUPLICATE
   const isNew = before === undefined || before.leftAt !== undefined
   const refused = archivedRefusal(event, group) ?? (isNew ? admissionRefusal(event, get, { group, before }) : undefined)
   if (refused !== undefined) return refused
-  if (isNew && group.memberCount >= MOST_MEMBERS) return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
+  if (isNew && group.memberCount >= MOST_MEMBERS)
+    return refuse('too-many-members', `Group ${meta.key} has ${MOST_MEMBERS} members, and cannot have more.`)
   const work = startWork(get)
-  const { leftAt: _, removedAt: __, removedByChat: ___, admittedFrom: ____, ...kept } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
-  work.put({ ...kept, ...indexed(meta.key, userId, GROUPS_OF_USER), ...profileIn(event, userId), ...(isNew && before !== undefined && { rejoinedAt: isoOf(meta.occurredAt) }), _heard: hearing(before?._heard, event) } satisfies MemberItem)
+  const {
+    leftAt: _,
+    removedAt: __,
+    removedByChat: ___,
+    admittedFrom: ____,
+    ...kept
+  } = before ?? { ...memberOf(meta.key, userId, isoOf(meta.occurredAt)), _heard: [] }
+  work.put({
+    ...kept,
+    ...indexed(meta.key, userId, GROUPS_OF_USER),
+    ...profileIn(event, userId),
+    ...(isNew && before !== undefined && { rejoinedAt: isoOf(meta.occurredAt) }),
+    _heard: withApplied(before?._heard, event),
+  } satisfies MemberItem)
   if (isNew) {
     work.put({ ...group, memberCount: group.memberCount + 1 })
-    enter(work, event, 'member-joined', { subjectId: userId })
+    addEntry(work, event, 'member-joined', { subjectId: userId })
   }
   enroll(work, meta.key, userId, kept.joinedAt)
-  tellProfile(work, event, userId)
+  deriveProfile(work, event, userId)
   return work.result()
 }
 
 /** The person's item stays, and so do their balances (E-i). */
 export const memberLeft = (event: MemberLeft, get: Get): Result => {
-  const { data: { userId }, meta } = event
+  const {
+    data: { userId },
+    meta,
+  } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
   const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
-  if (before === undefined) return stranger(meta.key, userId)
-  if (heardBefore(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
+  if (before === undefined) return neverMember(meta.key, userId)
+  if (hasApplied(before._heard, event) || before.leftAt !== undefined) return DUPLICATE
   const work = startWork(get)
-  work.put({ ...before, ...indexed(meta.key, userId, LEFT_BY_USER), leftAt: isoOf(meta.occurredAt), _heard: hearing(before._heard, event) } satisfies MemberItem)
+  work.put({
+    ...before,
+    ...indexed(meta.key, userId, LEFT_BY_USER),
+    leftAt: isoOf(meta.occurredAt),
+    _heard: withApplied(before._heard, event),
+  } satisfies MemberItem)
   work.put({ ...group, memberCount: group.memberCount - 1 })
   withdraw(work, event, userId)
-  enter(work, event, 'member-left', { subjectId: userId })
+  addEntry(work, event, 'member-left', { subjectId: userId })
   return work.result()
 }
 
 /** Removes a member, or somebody who left, so that they can neither read the group nor join it without a newer invitation. */
 export const groupMemberRemoved = (event: GroupMemberRemoved, get: Get): Result => {
-  const { data: { userId }, meta } = event
+  const {
+    data: { userId },
+    meta,
+  } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
   const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
   const isByChat = meta.source === TELEGRAM_SOURCE
   const forbidden = isByChat ? undefined : ownerOnly(event, group)
   if (forbidden !== undefined) return forbidden
-  if (before === undefined) return stranger(meta.key, userId)
-  if (heardBefore(before._heard, event) || (before.removedAt !== undefined && (isByChat || before.removedByChat === undefined))) return DUPLICATE
-  if (!isByChat && userId === meta.actorId) return refuse('member-invalid', 'The owner cannot remove themselves. Leave the group instead.')
+  if (before === undefined) return neverMember(meta.key, userId)
+  if (
+    hasApplied(before._heard, event) ||
+    (before.removedAt !== undefined && (isByChat || before.removedByChat === undefined))
+  )
+    return DUPLICATE
+  if (!isByChat && userId === meta.actorId)
+    return refuse('member-invalid', 'The owner cannot remove themselves. Leave the group instead.')
   const work = startWork(get)
   const { removedByChat: _, ...kept } = before
   const at = isoOf(meta.occurredAt)
   work.put({
-    ...kept, ...indexed(meta.key, userId, REMOVED_FROM), leftAt: before.leftAt ?? at, removedAt: at, admittedFrom: nextInvitation(get, meta.key), ...(isByChat && { removedByChat: true }), _heard: hearing(before._heard, event),
+    ...kept,
+    ...indexed(meta.key, userId, REMOVED_FROM),
+    leftAt: before.leftAt ?? at,
+    removedAt: at,
+    admittedFrom: nextInvitation(get, meta.key),
+    ...(isByChat && { removedByChat: true }),
+    _heard: withApplied(before._heard, event),
   } satisfies MemberItem)
   if (before.leftAt === undefined) work.put({ ...group, memberCount: group.memberCount - 1 })
   withdraw(work, event, userId)
-  enter(work, event, 'member-removed', { subjectId: userId })
+  addEntry(work, event, 'member-removed', { subjectId: userId })
   return work.result()
 }
 
-/** What was written before keeps the name it had (E-k). */
+/** Items that were written before keep the old name (E-k). */
 export const memberProfileChanged = (event: MemberProfileChanged, get: Get): Result => {
   const { userId } = event.data
-  return renewed(event, get, profileIn(event, userId), (work) => tellProfile(work, event, userId))
+  return changeMember(event, get, profileIn(event, userId), (work) => deriveProfile(work, event, userId))
 }
 
 export const walletSet = (event: WalletSet, get: Get): Result => {
-  const { data: { userId }, meta, personal } = event
-  const told = personal === null || meta.subjectId !== userId ? undefined : { wallet: personal === FORGOTTEN ? null : personal.wallet }
-  return renewed(event, get, told)
+  const {
+    data: { userId },
+    meta,
+    personal,
+  } = event
+  const changes =
+    personal === null || meta.subjectId !== userId
+      ? undefined
+      : { wallet: personal === FORGOTTEN ? null : personal.wallet }
+  return changeMember(event, get, changes)
 }
 
-const renewed = (event: MemberProfileChanged | WalletSet, get: Get, told: Partial<MemberItem> | undefined, also: (work: Work) => void = () => undefined): Result => {
-  const { data: { userId }, meta } = event
+const changeMember = (
+  event: MemberProfileChanged | WalletSet,
+  get: Get,
+  changes: Partial<MemberItem> | undefined,
+  also: (work: Work) => void = () => undefined,
+): Result => {
+  const {
+    data: { userId },
+    meta,
+  } = event
   const group = changeableGroup(event, get)
   if ('refusal' in group) return group
   const before = isId(userId) ? get(members.key(meta.key, userId)) : undefined
-  if (before === undefined) return stranger(meta.key, userId)
-  if (heardBefore(before._heard, event)) return DUPLICATE
+  if (before === undefined) return neverMember(meta.key, userId)
+  if (hasApplied(before._heard, event)) return DUPLICATE
   const work = startWork(get)
-  work.put({ ...before, ...told, _heard: hearing(before._heard, event) } satisfies MemberItem)
+  work.put({ ...before, ...changes, _heard: withApplied(before._heard, event) } satisfies MemberItem)
   also(work)
   return work.result()
 }
 
-const stranger = (group: string, user: string) => refuse('member-not-found', `${user} was never a member of group ${group}.`)
+const neverMember = (group: string, user: string) =>
+  refuse('member-not-found', `${user} was never a member of group ${group}.`)

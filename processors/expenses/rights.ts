@@ -5,7 +5,7 @@ import type { GroupItem } from '../../projections/expenses/items.ts'
 import { groups, members, TELEGRAM_SOURCE } from '../../projections/expenses/keys.ts'
 import type { Refused } from '../../projections/refusal.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import { leftGroup, noGroup } from './refusal.ts'
+import { leftGroup, noGroup } from './group-refusals.ts'
 
 /** The group that an event changes. Refuses the event if the group does not exist or is archived, or if its actor was removed from the group. */
 export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => {
@@ -18,7 +18,9 @@ export const changeableGroup = (event: Event, get: Get): GroupItem | Refused => 
 
 /** Refuses commands while the group is archived. Reports of Telegram, imported history and derived events are facts, and are accepted. */
 export const archivedRefusal = (event: Event, { id, archivedAt }: GroupItem): Refused | undefined =>
-  archivedAt === undefined || !isCommand(event) ? undefined : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
+  archivedAt === undefined || !isCommand(event)
+    ? undefined
+    : refuse('group-archived', `Group ${id} is archived. Its owner can unarchive it.`)
 
 const membersOnly = (group: string): Refused => refuse('members-only', `Only members of group ${group} can change it.`)
 
@@ -30,7 +32,8 @@ export const inactiveRefusal = (get: Get, group: string, user: string): Refused 
 }
 
 /** True if this user caused the event, or an import or an operator (without an actor). */
-export const isOf = (event: Pick<Event, 'meta'>, user: string | null | undefined): boolean => event.meta.actorId === null || event.meta.actorId === user || isImported(event)
+export const isOf = (event: Pick<Event, 'meta'>, user: string | null | undefined): boolean =>
+  event.meta.actorId === null || event.meta.actorId === user || isImported(event)
 
 export const isImported = ({ meta: { source } }: Pick<Event, 'meta'>): boolean => source === IMPORT_SOURCE
 
@@ -38,5 +41,6 @@ export const isImported = ({ meta: { source } }: Pick<Event, 'meta'>): boolean =
 export const ownerOnly = (event: Event, { id, ownerId }: GroupItem): Refused | undefined =>
   isOf(event, ownerId) ? undefined : refuse('owner-only', `Only the owner of group ${id} can do this.`)
 
-/** True if a person asked for the event: neither Telegram, an import nor another event caused it. */
-const isCommand = (event: Event): boolean => ![TELEGRAM_SOURCE, DERIVED_SOURCE].includes(event.meta.source) && !isImported(event)
+/** True if a person requested the event: it does not come from Telegram, an import or another event. */
+const isCommand = (event: Event): boolean =>
+  ![TELEGRAM_SOURCE, DERIVED_SOURCE].includes(event.meta.source) && !isImported(event)

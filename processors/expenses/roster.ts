@@ -3,19 +3,22 @@ import type { InvitationsItem, RosterItem } from '../../projections/expenses/ite
 import { groups, invitations, rosters } from '../../projections/expenses/keys.ts'
 import { compareText } from '../../projections/order.ts'
 import type { Event } from '../../schemas/event.ts'
-import type { Work } from '../access/work.ts'
+import type { Work } from '../folding/work.ts'
 import { isImported } from './rights.ts'
 
 /** Adds a member to the roster. If the group has no owner, the member becomes its owner. */
 export const enroll = (work: Work, group: string, user: string, joinedAt: string): void => {
-  work.put({ ...rosters.key(group), members: { ...work.get(rosters.key(group))?.members, [user]: joinedAt } } satisfies RosterItem)
+  work.put({
+    ...rosters.key(group),
+    members: { ...work.get(rosters.key(group))?.members, [user]: joinedAt },
+  } satisfies RosterItem)
   const item = work.get(groups.key(group))
   if (item !== undefined && item.ownerId === null) work.put({ ...item, ownerId: user })
 }
 
 /**
- * Takes a person off the roster and ends the invitations that they created. If they own the group, the member who joined first becomes
- * the owner. An import does not date that change: the file can name the owner in a later row.
+ * Removes a person from the roster, and ends the invitations that they created. If they own the group, the member who
+ * joined first becomes the owner. An import does not date that change: the file can name the owner in a later row.
  */
 export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): void => {
   const { key: group, occurredAt } = event.meta
@@ -23,13 +26,17 @@ export const withdraw = (work: Work, event: Pick<Event, 'meta'>, user: string): 
   const members = Object.fromEntries(Object.entries(roster?.members ?? {}).filter(([id]) => id !== user))
   if (roster !== undefined) work.put({ ...roster, members } satisfies RosterItem)
   const item = work.get(groups.key(group))
-  if (item?.ownerId === user) work.put({ ...item, ownerId: firstOf(members), ...(!isImported(event) && { ownerSince: isoOf(occurredAt) }) })
+  if (item?.ownerId === user)
+    work.put({ ...item, ownerId: firstOf(members), ...(!isImported(event) && { ownerSince: isoOf(occurredAt) }) })
   const invited = work.get(invitations.key(group))
-  if (invited !== undefined) work.put({ ...invited, open: invited.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
+  if (invited !== undefined)
+    work.put({ ...invited, open: invited.open.filter(({ createdBy }) => createdBy !== user) } satisfies InvitationsItem)
 }
 
 /** Members who joined at the same time are ordered by id. */
 const firstOf = (members: RosterItem['members']): string | null => {
-  const [first] = Object.entries(members).sort(([a, joinedA], [b, joinedB]) => compareText(joinedA, joinedB) || compareText(a, b))
+  const [first] = Object.entries(members).sort(
+    ([a, joinedA], [b, joinedB]) => compareText(joinedA, joinedB) || compareText(a, b),
+  )
   return first?.[0] ?? null
 }

@@ -5,22 +5,38 @@ import { MOST_DECIMALS, MOST_MINOR } from '../../projections/expenses/money.ts'
 import { misfitOf, MOST_BENEFICIARIES } from '../../projections/expenses/rules.ts'
 import type { Refused } from '../../projections/refusal.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
-import type { Work } from '../access/work.ts'
+import type { Work } from '../folding/work.ts'
 import { exponentFits } from './balances.ts'
 import { isCurrency } from './groups.ts'
-import { leftGroup } from './refusal.ts'
+import { leftGroup } from './group-refusals.ts'
 import { isImported } from './rights.ts'
 
-/** The reason for which an expense is refused, or undefined. A person who left stays in an expense that named them before, and is accepted in an imported one. */
-export const misfit = (work: Work, event: ExpenseRecorded | ExpenseRevised, before?: ExpenseItem): Refused | undefined => {
+/**
+ * Refuses an invalid expense. A person who left can stay in an expense that named them before, and can be named in an
+ * imported one.
+ */
+export const misfit = (
+  work: Work,
+  event: ExpenseRecorded | ExpenseRevised,
+  before?: ExpenseItem,
+): Refused | undefined => {
   const { data, meta } = event
   const { amountMinor, payerId, splits, category } = data
-  if (category !== null && (category.length === 0 || category.length > 100)) return refuse('expense-invalid', 'A category has 1 to 100 characters.')
+  if (category !== null && (category.length === 0 || category.length > 100))
+    return refuse('expense-invalid', 'A category has 1 to 100 characters.')
   const others = splits.filter(({ userId }) => userId !== payerId).length
-  if (others > MOST_BENEFICIARIES) return refuse('too-many-beneficiaries', `An expense is for at most ${MOST_BENEFICIARIES} others than the payer, and this is for ${others}. Split it into two.`)
+  if (others > MOST_BENEFICIARIES)
+    return refuse(
+      'too-many-beneficiaries',
+      `An expense is for at most ${MOST_BENEFICIARIES} others than the payer, and this is for ${others}. Split it into two.`,
+    )
   const named = [payerId, ...splits.map(({ userId }) => userId)]
-  return sumMisfit(amountMinor, data) ?? exponentFits(work, meta.key, data) ?? splitsMisfit(data)
-    ?? (isImported(event) ? strangerAmong(work, meta.key, named) : memberMisfit(work, meta.key, named, before))
+  return (
+    sumMisfit(amountMinor, data) ??
+    exponentFits(work, meta.key, data) ??
+    splitsMisfit(data) ??
+    (isImported(event) ? strangerAmong(work, meta.key, named) : memberMisfit(work, meta.key, named, before))
+  )
 }
 
 interface Sum {
@@ -29,29 +45,53 @@ interface Sum {
 }
 
 export const sumMisfit = (amount: bigint, { currency, exponent }: Sum): Refused | undefined => {
-  if (!isCurrency(currency)) return refuse('currency-unknown', 'A currency has a code of 2 to 10 capital letters and digits.')
-  if (!Number.isInteger(exponent) || exponent < 0 || exponent > MOST_DECIMALS) return refuse('currency-unknown', `A currency has 0 to ${MOST_DECIMALS} decimals.`)
-  return amount > 0n && amount <= MOST_MINOR ? undefined : refuse('amount-invalid', `An amount is more than zero and at most ${MOST_MINOR} of the currency’s smallest units.`)
+  if (!isCurrency(currency))
+    return refuse('currency-unknown', 'A currency has a code of 2 to 10 capital letters and digits.')
+  if (!Number.isInteger(exponent) || exponent < 0 || exponent > MOST_DECIMALS)
+    return refuse('currency-unknown', `A currency has 0 to ${MOST_DECIMALS} decimals.`)
+  return amount > 0n && amount <= MOST_MINOR
+    ? undefined
+    : refuse(
+        'amount-invalid',
+        `An amount is more than zero and at most ${MOST_MINOR} of the currency’s smallest units.`,
+      )
 }
 
-const splitsMisfit = ({ amountMinor, splits }: ExpenseRecorded['data'] | ExpenseRevised['data']): Refused | undefined => {
+const splitsMisfit = ({
+  amountMinor,
+  splits,
+}: ExpenseRecorded['data'] | ExpenseRevised['data']): Refused | undefined => {
   const users = new Set(splits.map(({ userId }) => userId))
-  if (splits.length === 0 || users.size < splits.length) return refuse('splits-mismatch', 'An expense is split among people, and each of them is named once.')
+  if (splits.length === 0 || users.size < splits.length)
+    return refuse('splits-mismatch', 'An expense is split among people, and each of them is named once.')
   if (splits.some(({ minor }) => minor < 0n)) return refuse('splits-mismatch', 'Nobody bears less than nothing.')
   const sum = splits.reduce((total, { minor }) => total + minor, 0n)
-  return sum === amountMinor ? undefined : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
+  return sum === amountMinor
+    ? undefined
+    : refuse('splits-mismatch', `The parts sum up to ${sum}, and the amount is ${amountMinor}.`)
 }
 
 /** Refuses the first of these people who was never a member, or else the first who left. People whom the expense named before can stay in it. */
-export const memberMisfit = (work: Work, group: string, users: readonly string[], before?: ExpenseItem): Refused | undefined => {
+export const memberMisfit = (
+  work: Work,
+  group: string,
+  users: readonly string[],
+  before?: ExpenseItem,
+): Refused | undefined => {
   const stay = new Set(before === undefined ? [] : [before.payerId, ...before.splits.map(({ userId }) => userId)])
   return strangerAmong(work, group, users) ?? firstMisfit(work, group, users, (user) => stay.has(user))
 }
 
 /** Refuses the first of these people who was never a member. */
-export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined => firstMisfit(work, group, users, () => true)
+export const strangerAmong = (work: Work, group: string, users: readonly string[]): Refused | undefined =>
+  firstMisfit(work, group, users, () => true)
 
-const firstMisfit = (work: Work, group: string, users: readonly string[], canHaveLeft: (user: string) => boolean): Refused | undefined => {
+const firstMisfit = (
+  work: Work,
+  group: string,
+  users: readonly string[],
+  canHaveLeft: (user: string) => boolean,
+): Refused | undefined => {
   for (const user of users) {
     const member = isId(user) ? work.get(members.key(group, user)) : undefined
     const code = misfitOf(member, canHaveLeft(user))

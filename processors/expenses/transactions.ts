@@ -5,7 +5,7 @@ import type { TransactionItem } from '../../projections/expenses/items.ts'
 import { isId, isTxHash, transactionLogKey, transactions } from '../../projections/expenses/keys.ts'
 import { refuse } from '../../projections/expenses/refusals.ts'
 
-/** Keyed by the transaction: it settles what was named first, and nothing else (E-j). */
+/** Claims a TON transaction for a settlement. The log key is the transaction, so only the first claim applies (E-j). */
 export const transactionClaimed = ({ data, meta }: TransactionClaimed, get: Get): Result => {
   const { txHash, groupId, settlementId, verifiedAt, confirmedBy } = data
   if (!isTxHash(txHash) || transactionLogKey(txHash) !== meta.key || !isId(groupId) || !isId(settlementId)) {
@@ -16,6 +16,21 @@ export const transactionClaimed = ({ data, meta }: TransactionClaimed, get: Get)
     if (claim.groupId === groupId && claim.settlementId === settlementId) return DUPLICATE
     return refuse('transaction-claimed', `Transaction ${txHash} settles ${claim.settlementId} already.`)
   }
-  const item: TransactionItem = { ...transactions.key(txHash), txHash, groupId, settlementId, claimedAt: isoOf(meta.occurredAt), event: meta.eventId }
-  return { items: [item], derived: [{ purpose: 'confirmed', event: { type: 'SettlementConfirmed', key: groupId, data: { settlementId, txHash, verifiedAt, confirmedBy } } }] }
+  const item: TransactionItem = {
+    ...transactions.key(txHash),
+    txHash,
+    groupId,
+    settlementId,
+    claimedAt: isoOf(meta.occurredAt),
+    event: meta.eventId,
+  }
+  return {
+    items: [item],
+    derived: [
+      {
+        purpose: 'confirmed',
+        event: { type: 'SettlementConfirmed', key: groupId, data: { settlementId, txHash, verifiedAt, confirmedBy } },
+      },
+    ],
+  }
 }

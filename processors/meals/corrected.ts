@@ -8,7 +8,7 @@ import type { Draft } from '../../projections/item.ts'
 import { eatenOf, keyIn, meals, uidOf } from '../../projections/meals/keys.ts'
 import { fromMilli } from '../../projections/meals/nutrients.ts'
 import { findMeal, notPresent, redirect, type Found } from './find.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
 import { admit, NO_AMOUNTS, wrongAmounts } from './nutrition.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal } from './replace.ts'
@@ -17,55 +17,71 @@ export const mealCorrected = (event: MealCorrected, get: Get): Result => {
   const { data, meta } = event
   const found = findMeal(meta.key, data.mealId, get)
   if (found.state !== 'present') return notPresent(found, data.mealId)
-  const unfit = unfitFor(found.meal, event)
-  if (unfit !== undefined) return unfit
+  const rejected = duplicateOrConflict(found.meal, event)
+  if (rejected !== undefined) return rejected
   const after = nextRevision(found.meal, event)
-  const wrong = moveTo(after, event) ?? reckon(after, event, get)
-  if (wrong !== undefined) return wrong
-  const there = after.SK === found.meal.SK ? undefined : get<MealItem>(keyIn(after))
-  if (there !== undefined) return refuse('meal-key-taken', `Meal ${there.mealId} lies at this instant and has the same uid.`)
-  reword(after, event)
-  return replace(event, found, after, get)
+  const refusal = replaceTime(after, event) ?? replaceAmounts(after, event, get)
+  if (refusal !== undefined) return refusal
+  const other = after.SK === found.meal.SK ? undefined : get<MealItem>(keyIn(after))
+  if (other !== undefined)
+    return refuse('meal-key-taken', `Meal ${other.mealId} lies at this instant and has the same uid.`)
+  replaceWords(after, event)
+  return putReplacement(event, found, after, get)
 }
 
 export const mealDayReassigned = (event: MealDayReassigned, get: Get): Result => {
   const { data, meta } = event
   const found = findMeal(meta.key, data.mealId, get)
   if (found.state !== 'present') return notPresent(found, data.mealId)
-  const unfit = unfitFor(found.meal, event)
-  if (unfit !== undefined) return unfit
+  const rejected = duplicateOrConflict(found.meal, event)
+  if (rejected !== undefined) return rejected
   if (!isDay(data.to)) return refuse('user-date-invalid', `${data.to} is not a day.`)
   const after = nextRevision(found.meal, event)
-  placeOn(after, data.to)
-  return replace(event, found, after, get)
+  setDay(after, data.to)
+  return putReplacement(event, found, after, get)
 }
 
 type Correction = MealCorrected | MealDayReassigned
 
-/** A correction that lies in the meal already is known before its revision is asked for, which has passed since. */
-const unfitFor = (meal: MealItem, event: Correction): Result | undefined => {
+/**
+ * DUPLICATE if this event has changed the meal before. This check comes first: the meal's revision has increased
+ * since. A refusal if the meal has another revision than the event expects.
+ */
+const duplicateOrConflict = (meal: MealItem, event: Correction): Result | undefined => {
   const { expectedRevision, mealId } = event.data
-  if (heardBefore(meal._heard, event)) return DUPLICATE
+  if (hasApplied(meal._heard, event)) return DUPLICATE
   if (expectedRevision === null || expectedRevision === meal.revision) return undefined
-  return refuse('revision-conflict', `Meal ${mealId} is at revision ${meal.revision}, not ${expectedRevision}; read it and correct it again.`)
+  return refuse(
+    'revision-conflict',
+    `Meal ${mealId} is at revision ${meal.revision}, not ${expectedRevision}; read it and correct it again.`,
+  )
 }
 
 const nextRevision = (meal: MealItem, event: Correction): Draft<MealItem> => ({
   ...meal,
   revision: meal.revision + 1,
   updatedAt: isoOf(event.meta.occurredAt),
-  _heard: hearing(meal._heard, event),
+  _heard: withApplied(meal._heard, event),
 })
 
-const replace = (event: Correction, { meal: before, gone }: Extract<Found, { state: 'present' }>, after: MealItem, get: Get): Result => {
+const putReplacement = (
+  event: Correction,
+  { meal: before, gone }: Extract<Found, { state: 'present' }>,
+  after: MealItem,
+  get: Get,
+): Result => {
   const user = event.meta.key
-  return replaceMeal({ user, before, after, at: isoOf(event.meta.occurredAt), beside: redirect(user, after, gone) }, get)
+  return replaceMeal(
+    { user, before, after, at: isoOf(event.meta.occurredAt), additionalChanges: redirect(user, after, gone) },
+    get,
+  )
 }
 
-/** The instant, the zone and the day. A day that the user chose stays when only the time moves. */
-const moveTo = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Result | undefined => {
+/** Changes the instant, the zone and the day. If only the time changes, a day that the user chose stays. */
+const replaceTime = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Result | undefined => {
   const { eatenAt, tz, utcOffsetMinutes, userDate } = data
-  if (eatenAt !== null && !isInstant(eatenAt)) return refuse('eaten-at-out-of-range', 'A meal is eaten between the years 1 and 9998.')
+  if (eatenAt !== null && !isInstant(eatenAt))
+    return refuse('eaten-at-out-of-range', 'A meal is eaten between the years 1 and 9998.')
   if (utcOffsetMinutes !== null && !isOffset(utcOffsetMinutes)) {
     return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
   }
@@ -73,7 +89,7 @@ const moveTo = (meal: Draft<MealItem>, { data, meta }: MealCorrected): Result | 
   if (tz !== null) meal.tz = tz
   if (utcOffsetMinutes !== null) meal.utcOffsetMinutes = utcOffsetMinutes
   if (eatenAt !== null) meal.SK = meals.key(meta.key, isoOf(eatenAt), uidOf(meal.mealId)).SK
-  if (eatenAt !== null || utcOffsetMinutes !== null || userDate !== null) placeOn(meal, dayAfter(meal, data))
+  if (eatenAt !== null || utcOffsetMinutes !== null || userDate !== null) setDay(meal, dayAfter(meal, data))
   return undefined
 }
 
@@ -83,17 +99,21 @@ const dayAfter = (meal: MealItem, { userDate, dayOverridden, dayRuleVersion }: M
   return dayOf(msOf(eatenOf(meal.SK)), meal.utcOffsetMinutes ?? 0)
 }
 
-const placeOn = (meal: Draft<MealItem>, day: string): void => {
+const setDay = (meal: Draft<MealItem>, day: string): void => {
   meal.userDate = day
   if (isElsewhere(day, msOf(eatenOf(meal.SK)), meal.utcOffsetMinutes)) meal.dayOverridden = true
   else delete meal.dayOverridden
 }
 
-const reckon = (meal: Draft<MealItem>, { data, meta }: MealCorrected, get: Get): Result | undefined => {
+const replaceAmounts = (meal: Draft<MealItem>, { data, meta }: MealCorrected, get: Get): Result | undefined => {
   const { calories, protein, carbs, fat, extended, registryVersion } = data
   const dropped = data.dropped ?? []
-  const wrong = wrongAmounts({ calories: calories ?? 0, protein: protein ?? 0, carbs: carbs ?? 0, fat: fat ?? 0 }, extended ?? [], dropped)
-  if (wrong !== undefined) return wrong
+  const refusal = wrongAmounts(
+    { calories: calories ?? 0, protein: protein ?? 0, carbs: carbs ?? 0, fat: fat ?? 0 },
+    extended ?? [],
+    dropped,
+  )
+  if (refusal !== undefined) return refusal
   for (const macro of MACROS) {
     const amount = data[macro]
     if (amount !== null) meal[macro] = fromMilli(amount)
@@ -106,10 +126,11 @@ const reckon = (meal: Draft<MealItem>, { data, meta }: MealCorrected, get: Get):
   return undefined
 }
 
-/** null is unchanged; an empty emoji or note is taken away. */
-const reword = (meal: Draft<MealItem>, { personal }: MealCorrected): void => {
+/** Null changes nothing. An empty emoji or note removes the attribute. */
+const replaceWords = (meal: Draft<MealItem>, { personal }: MealCorrected): void => {
   if (personal === null) return
-  const { mealSummary, emoji, notes } = personal === FORGOTTEN ? { mealSummary: undefined, emoji: '', notes: '' } : personal
+  const { mealSummary, emoji, notes } =
+    personal === FORGOTTEN ? { mealSummary: undefined, emoji: '', notes: '' } : personal
   if (mealSummary !== null) meal.mealSummary = mealSummary ?? null
   if (emoji === '') delete meal.emoji
   else if (emoji !== null) meal.emoji = emoji

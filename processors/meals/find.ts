@@ -8,7 +8,7 @@ import { refuse } from '../../projections/meals/refusals.ts'
 
 type GoneDeleted = Extract<GoneMealItem, { state: 'deleted' }>
 
-/** Where a meal is. `gone` is there when it once left its first key. */
+/** The state of a meal. `gone` is present if the meal was moved before or is deleted. */
 export type Found =
   | { readonly state: 'present'; readonly meal: MealItem; readonly gone: GoneMealItem | undefined }
   | { readonly state: 'deleted'; readonly gone: GoneDeleted }
@@ -24,17 +24,22 @@ export const findMeal = (user: string, mealId: string, get: Get): Found => {
   return meal?.mealId === mealId ? { state: 'present', meal: bare(meal), gone } : { state: 'unknown' }
 }
 
-/** The key that a meal's id implies: where it lies unless it was moved. */
+/** The key that the meal's id names. The meal has it until it is moved. */
 export const homeOf = (user: string, mealId: string): Key | undefined => {
   const name = mealNameOf(mealId)
   return name === undefined ? undefined : meals.key(user, name.eaten, name.uid)
 }
 
-/** What a meal that lies at `sk` now leaves under its id: a redirect, unless it is at home. */
+/**
+ * The change of the meal's redirect: a redirect if the meal is not under the key that its id names, and its removal
+ * otherwise.
+ */
 export const redirect = (user: string, meal: MealItem, gone: GoneMealItem | undefined): readonly Change[] => {
   const key = goneMeals.key(user, meal.mealId)
   if (meal.SK !== homeOf(user, meal.mealId)?.SK) {
-    return gone?.state === 'moved' && gone.to === meal.SK ? [] : [{ ...key, state: 'moved', to: meal.SK } satisfies GoneMealItem]
+    return gone?.state === 'moved' && gone.to === meal.SK
+      ? []
+      : [{ ...key, state: 'moved', to: meal.SK } satisfies GoneMealItem]
   }
   return gone === undefined ? [] : [removed(key)]
 }

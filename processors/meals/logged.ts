@@ -12,63 +12,80 @@ import { admit, amounts, NO_AMOUNTS, wrongAmounts, type Admitted } from './nutri
 import { refuse } from '../../projections/meals/refusals.ts'
 import { replaceMeal, type Replacement } from './replace.ts'
 
-/** A meal comes: from the app, or from a table of an older version. */
-type Arrival = MealLogged | LegacyMealAdopted
+/** A new meal: from the app, or from a table of an older version. */
+type NewMealEvent = MealLogged | LegacyMealAdopted
 
 export const mealLogged = (event: MealLogged, get: Get): Result => {
   const { data, meta } = event
-  const known = arrive(event, get)
-  if ('result' in known) return known.result
-  if (!isOffset(data.utcOffsetMinutes)) return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
+  const checked = checkNewMeal(event, get)
+  if ('result' in checked) return checked.result
+  if (!isOffset(data.utcOffsetMinutes))
+    return refuse('utc-offset-out-of-range', 'Wall clocks run from 12 hours behind UTC to 14 ahead.')
   const implied = dayOf(data.eatenAt, data.utcOffsetMinutes)
-  // A day the user chose stays; one that the rule gave follows the rule of now.
+  // A day that the user chose stays. A day that another version of the rule gave is computed again.
   const userDate = data.dayOverridden || data.dayRuleVersion === DAY_RULE_VERSION ? data.userDate : implied
   if (userDate !== implied && !isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
   const at = isoOf(meta.occurredAt)
-  const meal = newMeal(known.key, event, { userDate, createdAt: at, nutrients: admit(meta.key, data, get) })
+  const meal = newMeal(checked.key, event, { userDate, createdAt: at, nutrients: admit(meta.key, data, get) })
   if (userDate !== implied) meal.dayOverridden = true
   meal.tz = data.tz
   meal.utcOffsetMinutes = data.utcOffsetMinutes
-  return enter({ user: meta.key, after: meal, at }, known.gone, get)
+  return storeMeal({ user: meta.key, after: meal, at }, checked.gone, get)
 }
 
 export const legacyMealAdopted = (event: LegacyMealAdopted, get: Get): Result => {
   const { data, meta } = event
-  const known = arrive(event, get)
-  if ('result' in known) return known.result
+  const checked = checkNewMeal(event, get)
+  if ('result' in checked) return checked.result
   const userDate = data.userDate ?? dayOf(data.eatenAt, 0)
   if (!isDay(userDate)) return refuse('user-date-invalid', `${userDate} is not a day.`)
   const nutrients = { extendedNutrients: amounts(data.extended), droppedNutrients: NO_AMOUNTS }
-  const meal = newMeal(known.key, event, { userDate, createdAt: isoOf(data.createdAt ?? data.eatenAt), nutrients })
+  const meal = newMeal(checked.key, event, { userDate, createdAt: isoOf(data.createdAt ?? data.eatenAt), nutrients })
   if (isElsewhere(userDate, data.eatenAt, undefined)) meal.dayOverridden = true
-  return enter({ user: meta.key, after: meal, at: isoOf(meta.occurredAt) }, known.gone, get)
+  return storeMeal({ user: meta.key, after: meal, at: isoOf(meta.occurredAt) }, checked.gone, get)
 }
 
-/** What makes a create good, new, or one that was heard before. */
-const arrive = (event: Arrival, get: Get): { readonly key: Key; readonly gone: GoneMealItem | undefined } | { readonly result: Result } => {
+/**
+ * The key for the new meal, or the result that ends the fold: a refusal, or DUPLICATE if the meal exists, was moved
+ * or was deleted.
+ */
+const checkNewMeal = (
+  event: NewMealEvent,
+  get: Get,
+): { readonly key: Key; readonly gone: GoneMealItem | undefined } | { readonly result: Result } => {
   const { data, meta } = event
   const eaten = isoOf(data.eatenAt)
   if (!isInstant(data.eatenAt) || !isMealIdOf(data.mealId, eaten)) {
-    return { result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`) }
+    return {
+      result: refuse('meal-id-invalid', `${data.mealId} does not name the instant it was eaten (${eaten}) and a uid.`),
+    }
   }
   const key = meals.key(meta.key, eaten, uidOf(data.mealId))
   const present = get<MealItem>(key)
   const gone = get(goneMeals.key(meta.key, data.mealId))
-  if (present?.mealId === data.mealId || gone?.state === 'moved' || (gone !== undefined && gone.meal !== null)) return { result: DUPLICATE }
-  if (present !== undefined) return { result: refuse('meal-key-taken', `Meal ${present.mealId} was moved to this instant and has the same uid.`) }
-  const wrong = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : NONE)
-  return wrong === undefined ? { key, gone } : { result: wrong }
+  if (present?.mealId === data.mealId || gone?.state === 'moved' || (gone !== undefined && gone.meal !== null))
+    return { result: DUPLICATE }
+  if (present !== undefined)
+    return {
+      result: refuse('meal-key-taken', `Meal ${present.mealId} was moved to this instant and has the same uid.`),
+    }
+  const refusal = wrongAmounts(data, data.extended, 'dropped' in data ? data.dropped : NONE)
+  return refusal === undefined ? { key, gone } : { result: refusal }
 }
 
 const NONE = [] as const
 
-interface Reckoned {
+interface DerivedFields {
   readonly userDate: string
   readonly createdAt: string
   readonly nutrients: Admitted
 }
 
-const newMeal = ({ PK, SK }: Key, { data, personal }: Arrival, { userDate, createdAt, nutrients }: Reckoned): Draft<MealItem> => {
+const newMeal = (
+  { PK, SK }: Key,
+  { data, personal }: NewMealEvent,
+  { userDate, createdAt, nutrients }: DerivedFields,
+): Draft<MealItem> => {
   const text = textOf(personal)
   const meal: Draft<MealItem> = {
     PK,
@@ -96,10 +113,14 @@ const newMeal = ({ PK, SK }: Key, { data, personal }: Arrival, { userDate, creat
 const textOf = (personal: Event<string, unknown, MealLoggedPersonal>['personal']): MealLoggedPersonal | undefined =>
   personal === null || personal === FORGOTTEN ? undefined : personal
 
-/** A create whose delete came first is kept where a restore finds it, and nowhere else. */
-const enter = (arrival: Replacement & { after: MealItem }, gone: GoneMealItem | undefined, get: Get): Result => {
-  if (gone === undefined || gone.state === 'moved') return replaceMeal(arrival, get)
+/** Stores the new meal. If its delete was folded before, stores it in the `GONE#` item, where a restore finds it. */
+const storeMeal = (
+  replacement: Replacement & { after: MealItem },
+  gone: GoneMealItem | undefined,
+  get: Get,
+): Result => {
+  if (gone === undefined || gone.state === 'moved') return replaceMeal(replacement, get)
   const { PK, SK, state, deletedAt, _heard } = gone
-  const kept = _heard === undefined ? arrival.after : { ...arrival.after, _heard }
-  return { items: [{ PK, SK, state, deletedAt, meal: kept } satisfies GoneMealItem] }
+  const meal = _heard === undefined ? replacement.after : { ...replacement.after, _heard }
+  return { items: [{ PK, SK, state, deletedAt, meal } satisfies GoneMealItem] }
 }

@@ -8,7 +8,7 @@ import { refuse } from '../../projections/meals/refusals.ts'
 interface Extended {
   readonly extended: readonly NutrientAmount[]
   readonly dropped: readonly NutrientAmount[]
-  /** null: nobody has filtered yet. */
+  /** Null: the edge did not filter the list, so the fold does. */
   readonly registryVersion: number | null
 }
 
@@ -19,8 +19,15 @@ export interface Admitted {
 
 export const NO_AMOUNTS: Amounts = Object.freeze({})
 
-/** The edge checks the same, and says it better; here it keeps every sum exact whoever wrote the event. */
-export const wrongAmounts = (macros: MacroAmounts, extended: readonly NutrientAmount[], dropped: readonly NutrientAmount[]): Result | undefined => {
+/**
+ * The refusal of amounts for which sums would not be exact. The edge rejects them with a more precise message, but
+ * events can also come from imports and devices.
+ */
+export const wrongAmounts = (
+  macros: MacroAmounts,
+  extended: readonly NutrientAmount[],
+  dropped: readonly NutrientAmount[],
+): Result | undefined => {
   const { calories, protein, carbs, fat } = macros
   if (!isAmount(calories) || !isAmount(protein) || !isAmount(carbs) || !isAmount(fat)) {
     return refuse('nutrient-out-of-range', 'Calories, protein, carbs and fat are from 0 to 10,000,000.')
@@ -29,7 +36,8 @@ export const wrongAmounts = (macros: MacroAmounts, extended: readonly NutrientAm
 }
 
 const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
-  if (list.length > MAX_EXTENDED) return refuse('too-many-nutrients', `A meal has at most ${MAX_EXTENDED} nutrients beside the main four.`)
+  if (list.length > MAX_EXTENDED)
+    return refuse('too-many-nutrients', `A meal has at most ${MAX_EXTENDED} nutrients beside the main four.`)
   for (const { name, amount } of list) {
     if (!isNutrientName(name)) return refuse('nutrient-name-invalid', 'A nutrient has a name of 1 to 64 characters.')
     if (!isAmount(amount)) return refuse('nutrient-out-of-range', `The amount of ${name} is from 0 to 10,000,000.`)
@@ -37,7 +45,10 @@ const wrongList = (list: readonly NutrientAmount[]): Result | undefined => {
   return undefined
 }
 
-/** What the snapshot at the edge let through stays; without one, what the registry of now does not know is dropped, and kept as dropped. */
+/**
+ * The nutrients that count, and those that are dropped. With a registry version, the edge has filtered the list, and
+ * it stays as it is. Without one, nutrients that the current registry does not define are dropped.
+ */
 export const admit = (user: string, { extended, dropped, registryVersion }: Extended, get: Get): Admitted => {
   const already = amounts(dropped)
   if (extended.length === 0) return { extendedNutrients: NO_AMOUNTS, droppedNutrients: already }

@@ -2,7 +2,7 @@ import type { Key } from '../../projections/item.ts'
 import type { Amounts, DaySummaryItem, MealItem } from '../../projections/meals/items.ts'
 import { fromMilli, MAX_EXTENDED_A_DAY, MAX_TOTAL, milliOf } from '../../projections/meals/nutrients.ts'
 
-/** A meal leaves the day, or comes to it, or both at once when it changes in place. */
+/** `minus` is a meal that the day loses, `plus` one that it gains. A meal that changes on its day is both. */
 export interface DayChange {
   readonly minus?: MealItem | undefined
   readonly plus?: MealItem | undefined
@@ -10,14 +10,26 @@ export interface DayChange {
   readonly at: string
 }
 
-/** The day's exact sums after a change, whole in one item; undefined where they would leave the range of exact sums. */
-export const summaryAfter = (key: Key, before: DaySummaryItem | undefined, { minus, plus, at }: DayChange): DaySummaryItem | undefined => {
+/** The whole summary of the day after the change. Undefined if a sum would leave the range in which sums are exact. */
+export const summaryAfter = (
+  key: Key,
+  before: DaySummaryItem | undefined,
+  { minus, plus, at }: DayChange,
+): DaySummaryItem | undefined => {
   const totalCalories = total(before?.totalCalories, minus?.calories, plus?.calories)
   const totalProtein = total(before?.totalProtein, minus?.protein, plus?.protein)
   const totalCarbs = total(before?.totalCarbs, minus?.carbs, plus?.carbs)
   const totalFat = total(before?.totalFat, minus?.fat, plus?.fat)
-  const extendedNutrients = totals(before?.extendedNutrients ?? NONE, minus?.extendedNutrients ?? NONE, plus?.extendedNutrients ?? NONE)
-  if (extendedNutrients === undefined || Math.max(totalCalories, totalProtein, totalCarbs, totalFat) > fromMilli(MAX_TOTAL)) return undefined
+  const extendedNutrients = totals(
+    before?.extendedNutrients ?? NONE,
+    minus?.extendedNutrients ?? NONE,
+    plus?.extendedNutrients ?? NONE,
+  )
+  if (
+    extendedNutrients === undefined ||
+    Math.max(totalCalories, totalProtein, totalCarbs, totalFat) > fromMilli(MAX_TOTAL)
+  )
+    return undefined
   return {
     PK: key.PK,
     SK: key.SK,
@@ -41,16 +53,16 @@ const isEmpty = (amounts: Amounts): boolean => {
   return true
 }
 
-/** No amount is negative, so a sum of 0 means that no meal of the day has any: it has no entry, whatever came and went before. */
+/** A nutrient whose sum is 0 has no entry: amounts are never negative, so no meal of the day contains it. */
 const totals = (before: Amounts, minus: Amounts, plus: Amounts): Amounts | undefined => {
   if (isEmpty(minus) && isEmpty(plus)) return before
   const sums: { [name: string]: number } = { ...before }
   for (const name in minus) sums[name] = total(own(before, name), minus[name], own(plus, name))
   for (const name in plus) if (!Object.hasOwn(minus, name)) sums[name] = total(own(before, name), 0, plus[name])
-  return settled(sums)
+  return withoutZeros(sums)
 }
 
-const settled = (sums: { [name: string]: number }): Amounts | undefined => {
+const withoutZeros = (sums: { [name: string]: number }): Amounts | undefined => {
   let count = 0
   for (const name in sums) {
     const sum = sums[name] as number
@@ -61,4 +73,5 @@ const settled = (sums: { [name: string]: number }): Amounts | undefined => {
   return count > MAX_EXTENDED_A_DAY ? undefined : sums
 }
 
-const own = (amounts: Amounts, name: string): number | undefined => (Object.hasOwn(amounts, name) ? amounts[name] : undefined)
+const own = (amounts: Amounts, name: string): number | undefined =>
+  Object.hasOwn(amounts, name) ? amounts[name] : undefined

@@ -3,25 +3,31 @@ import { bare, type Draft } from '../../projections/item.ts'
 import { DUPLICATE, type Get, type Result } from '../../projections/projection.ts'
 import { isDay } from '../../projections/meals/day.ts'
 import { dateOf, dayNumberOf, isoOf, utcDateOf } from '../../projections/instant.ts'
-import { MACROS, type NutrientDefinition, type NutrientRegistry, type TargetsAsOfItem, type TargetsItem } from '../../projections/meals/items.ts'
+import {
+  MACROS,
+  type NutrientDefinition,
+  type NutrientRegistry,
+  type TargetsAsOfItem,
+  type TargetsItem,
+} from '../../projections/meals/items.ts'
 import { dayTargets, targets } from '../../projections/meals/keys.ts'
 import { fromMilli, isAmount, isNutrientName, MAX_REGISTRY } from '../../projections/meals/nutrients.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { isImported, isSeen, markOf } from './seen.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { isImported, isRepeatedImport, importMarks } from './import-marks.ts'
 import { refuse } from '../../projections/meals/refusals.ts'
 
 type Change = TargetsChanged | NutrientRegistryChanged
 
-/** Null is not said and changes nothing; 0 is said, and disables a target. */
+/** Null changes nothing. 0 disables a target. */
 export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(targets.key(meta.key))
-  const unfit = unfitFor(before, event, get)
-  if (unfit !== undefined) return unfit
+  const rejected = duplicateOrConflict(before, event, get)
+  if (rejected !== undefined) return rejected
   if (!isDay(data.effectiveFromDate) || data.effectiveFromDate > dayAfter(utcDateOf(meta.occurredAt))) {
     return refuse('effective-date-out-of-range', 'Targets hold from a day that is no later than tomorrow.')
   }
-  const after = next(before, event, data.effectiveFromDate)
+  const after = nextTargets(before, event, data.effectiveFromDate)
   for (const macro of MACROS) {
     const amount = data[macro]
     if (amount === null) continue
@@ -29,45 +35,61 @@ export const targetsChanged = (event: TargetsChanged, get: Get): Result => {
     after[macro] = fromMilli(amount)
   }
   if (data.displayUnit !== null) after.displayUnit = data.displayUnit
-  return written(event, after)
+  return storeTargets(event, after)
 }
 
 export const nutrientRegistryChanged = (event: NutrientRegistryChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(targets.key(meta.key))
-  const unfit = unfitFor(before, event, get) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
-  if (unfit !== undefined) return unfit
-  const after = next(before, event, utcDateOf(meta.occurredAt))
+  const rejected = duplicateOrConflict(before, event, get) ?? wrongDefinition(before?.nutrientRegistry ?? {}, event)
+  if (rejected !== undefined) return rejected
+  const after = nextTargets(before, event, utcDateOf(meta.occurredAt))
   const { [data.name]: defined, ...others } = after.nutrientRegistry
-  const known = Object.hasOwn(after.nutrientRegistry, data.name) ? defined : undefined
-  after.nutrientRegistry = data.removed ? others : { ...others, [data.name]: redefined(known, data) }
-  return written(event, after)
+  const present = Object.hasOwn(after.nutrientRegistry, data.name) ? defined : undefined
+  after.nutrientRegistry = data.removed ? others : { ...others, [data.name]: redefined(present, data) }
+  return storeTargets(event, after)
 }
 
-const wrongDefinition = (registry: NutrientRegistry, { data: { name, goal, removed } }: NutrientRegistryChanged): Result | undefined => {
-  if (removed) return Object.hasOwn(registry, name) ? undefined : refuse('nutrient-not-found', `The registry has no nutrient ${name}.`)
+const wrongDefinition = (
+  registry: NutrientRegistry,
+  { data: { name, goal, removed } }: NutrientRegistryChanged,
+): Result | undefined => {
+  if (removed)
+    return Object.hasOwn(registry, name)
+      ? undefined
+      : refuse('nutrient-not-found', `The registry has no nutrient ${name}.`)
   if (!isNutrientName(name)) return refuse('nutrient-name-invalid', 'A nutrient has a name of 1 to 64 characters.')
-  if (goal !== null && !isAmount(goal)) return refuse('nutrient-out-of-range', `The goal of ${name} is from 0 to 10,000,000.`)
+  if (goal !== null && !isAmount(goal))
+    return refuse('nutrient-out-of-range', `The goal of ${name} is from 0 to 10,000,000.`)
   if (Object.hasOwn(registry, name) || Object.keys(registry).length < MAX_REGISTRY) return undefined
   return refuse('too-many-nutrients', `The registry has at most ${MAX_REGISTRY} nutrients; remove one first.`)
 }
 
-const redefined = (defined: NutrientDefinition = {}, { unit, goal }: NutrientRegistryChanged['data']): NutrientDefinition => ({
+const redefined = (
+  defined: NutrientDefinition = {},
+  { unit, goal }: NutrientRegistryChanged['data'],
+): NutrientDefinition => ({
   ...defined,
   ...(unit !== null && { unit }),
   ...(goal !== null && { goal: fromMilli(goal) }),
 })
 
-const unfitFor = (targets: TargetsItem | undefined, event: Change, get: Get): Result | undefined => {
+const duplicateOrConflict = (targets: TargetsItem | undefined, event: Change, get: Get): Result | undefined => {
   const { expectedVersion } = event.data
-  if (isSeen(event, get) || heardBefore(targets?._heard, event)) return DUPLICATE
+  if (isRepeatedImport(event, get) || hasApplied(targets?._heard, event)) return DUPLICATE
   const version = targets?.version ?? 0
   if (expectedVersion === null || expectedVersion === version) return undefined
-  return refuse('targets-version-conflict', `The targets are at version ${version}, not ${expectedVersion}; read them and change them again.`)
+  return refuse(
+    'targets-version-conflict',
+    `The targets are at version ${version}, not ${expectedVersion}; read them and change them again.`,
+  )
 }
 
-/** A change never reaches behind the one before it: what held on a day that has a later change stays. */
-const next = (before: TargetsItem | undefined, event: Change, from: string): Draft<TargetsItem> => {
+/**
+ * The targets with a new version. Their first day is never earlier than that of the previous change, so a change does
+ * not alter past days.
+ */
+const nextTargets = (before: TargetsItem | undefined, event: Change, from: string): Draft<TargetsItem> => {
   const { key, occurredAt } = event.meta
   return {
     ...targets.key(key),
@@ -77,16 +99,22 @@ const next = (before: TargetsItem | undefined, event: Change, from: string): Dra
     version: (before?.version ?? 0) + 1,
     updatedAt: isoOf(occurredAt),
     effectiveFromDate: before !== undefined && before.effectiveFromDate > from ? before.effectiveFromDate : from,
-    // A registry of many rows would push out the names of all other changes.
-    ...(!isImported(event) && { _heard: hearing(before?._heard, event) }),
+    // An import of many rows would replace the remembered names of all other changes.
+    ...(!isImported(event) && { _heard: withApplied(before?._heard, event) }),
   }
 }
 
-/** The targets of now, and the same as what holds from their day on. */
-const written = (event: Change, after: TargetsItem): Result => {
+/** Stores the current targets, and a copy under the first day on which they apply. */
+const storeTargets = (event: Change, after: TargetsItem): Result => {
   const { effectiveFromDate, _heard, ...targets } = after
-  return { items: [after, { ...targets, ...dayTargets.key(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem, ...markOf(event)] }
+  return {
+    items: [
+      after,
+      { ...targets, ...dayTargets.key(event.meta.key, effectiveFromDate) } satisfies TargetsAsOfItem,
+      ...importMarks(event),
+    ],
+  }
 }
 
-/** Somewhere it is tomorrow already. */
+/** In some time zone the next day has begun. */
 const dayAfter = (day: string): string => dateOf((dayNumberOf(day) ?? 0) + 1)

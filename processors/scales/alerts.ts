@@ -3,10 +3,19 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf, msOf } from '../../projections/instant.ts'
 import type { Key } from '../../projections/item.ts'
 import type { AlertItem, DeviceItem, GraceItem, Settings, TapStateItem } from '../../projections/scales/items.ts'
-import { activeAlerts, ALERT_TYPES, type AlertType, graces, isAlertEntity, locationSettings, pastAlerts, tapStates } from '../../projections/scales/keys.ts'
+import {
+  activeAlerts,
+  ALERT_TYPES,
+  type AlertType,
+  graces,
+  isAlertEntity,
+  locationSettings,
+  pastAlerts,
+  tapStates,
+} from '../../projections/scales/keys.ts'
 import { settingsOf } from '../../projections/scales/settings.ts'
-import { startWork, type Work } from '../access/work.ts'
-import { deviceHeld } from './held.ts'
+import { startWork, type Work } from '../folding/work.ts'
+import { ownedDevice } from './owned-devices.ts'
 import { refuse } from '../../projections/scales/refusals.ts'
 
 /** Identifies an alert: there is at most one per location, type and entity (S49). */
@@ -17,7 +26,7 @@ export interface Subject {
   readonly entity: string
 }
 
-export interface Watched extends Subject {
+export interface MeasuredValue extends Subject {
   readonly value: number
   readonly threshold: number
   /** When the value was measured. */
@@ -31,15 +40,19 @@ export interface Watched extends Subject {
 const HYSTERESIS = 5
 const DAY_SECONDS = 86_400
 
-/** Applies a value to its alert and returns whether an alert is open afterwards. `alarmed`: whether one was open; if not, a value within its threshold reads no item. */
-export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean => {
-  const { value, threshold, at } = watched
-  if (!alarmed) return value < threshold && begin(work, watched)
-  const alert = work.get(activeAlerts.key(watched.loc, watched.type, watched.entity))
+/**
+ * Applies a value to its alert. Returns true if an alert is open afterwards. `wasOpen`: whether one was open before.
+ * If not, a value within its threshold reads no item.
+ */
+export const applyValue = (work: Work, measured: MeasuredValue, wasOpen: boolean): boolean => {
+  const { value, threshold, at } = measured
+  if (!wasOpen) return value < threshold && beginAlert(work, measured)
+  const alert = work.get(activeAlerts.key(measured.loc, measured.type, measured.entity))
   const isPending = alert !== undefined && isPendingAt(alert, at)
   // An alert fires only while its value is in breach, so a pending one ends at the threshold itself.
-  if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS)) return resolve(work, watched, at)
-  if (isPending) hold(work, watched, alert)
+  if (alert === undefined || value >= (isPending ? threshold : threshold + HYSTERESIS))
+    return resolve(work, measured, at)
+  if (isPending) applyBreach(work, measured, alert)
   return true
 }
 
@@ -48,39 +61,58 @@ export const watch = (work: Work, watched: Watched, alarmed: boolean): boolean =
  * that firing arrives later and decides instead. A person's acknowledgement makes the firing final.
  */
 const isPendingAt = ({ state, fired_at, _fire_at }: AlertItem, at: number): boolean =>
-  state === 'pending' || (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
+  state === 'pending' ||
+  (state === 'active' && _fire_at !== undefined && fired_at !== undefined && at <= msOf(fired_at))
 
 /** The value is in breach: the alert fires if the grace was over when the value was measured. A pending alert keeps the newest value, because the timer decides by it. */
-const hold = (work: Work, watched: Watched, alert: AlertItem): void => {
-  const { value, at, receivedAt, grace_secs } = watched
+const applyBreach = (work: Work, measured: MeasuredValue, alert: AlertItem): void => {
+  const { value, at, receivedAt, grace_secs } = measured
   const { _fire_at: fireAt = at, ...known } = alert
   if (at >= fireAt) {
-    retract(work, watched, alert)
-    fire(work, watched, { ...known, value }, at)
+    retract(work, measured, alert)
+    fire(work, measured, { ...known, value }, at)
   } else if (alert.state === 'pending') {
     // If the value is late, the device is sending its buffer, and the values after this one may still arrive.
-    if (receivedAt - at > grace_secs * 1000) arm(work, watched, { ...alert, value })
+    if (receivedAt - at > grace_secs * 1000) arm(work, measured, { ...alert, value })
     else work.put({ ...alert, value } satisfies AlertItem)
   }
 }
 
-const begin = (work: Work, watched: Watched): true => {
-  const { loc, type, entity, value, threshold, at, grace_secs } = watched
+const beginAlert = (work: Work, measured: MeasuredValue): true => {
+  const { loc, type, entity, value, threshold, at, grace_secs } = measured
   const started_at = isoOf(at)
   const fireAt = at + grace_secs * 1000
-  const alert: AlertItem = { ...activeAlerts.key(loc, type, entity), type, entity, state: 'pending', value, threshold, started_at }
-  if (fireAt <= at) return fire(work, watched, alert, at)
-  arm(work, watched, { ...alert, _fire_at: fireAt })
-  work.put({ ...graces.key(loc, entity, type), loc_id: loc, started_at, fire_at: isoOf(fireAt), ttl: Math.floor(fireAt / 1000) + DAY_SECONDS } satisfies GraceItem)
+  const alert: AlertItem = {
+    ...activeAlerts.key(loc, type, entity),
+    type,
+    entity,
+    state: 'pending',
+    value,
+    threshold,
+    started_at,
+  }
+  if (fireAt <= at) return fire(work, measured, alert, at)
+  arm(work, measured, { ...alert, _fire_at: fireAt })
+  work.put({
+    ...graces.key(loc, entity, type),
+    loc_id: loc,
+    started_at,
+    fire_at: isoOf(fireAt),
+    ttl: Math.floor(fireAt / 1000) + DAY_SECONDS,
+  } satisfies GraceItem)
   return true
 }
 
 /** Puts the pending alert and arms its timer. The timer waits for a whole grace after the receipt, so that the rest of a buffer has that long to arrive. */
-const arm = (work: Work, watched: Watched, pending: AlertItem): void => {
-  const { loc, type, entity, receivedAt, grace_secs } = watched
+const arm = (work: Work, measured: MeasuredValue, pending: AlertItem): void => {
+  const { loc, type, entity, receivedAt, grace_secs } = measured
   const due = receivedAt + grace_secs * 1000
   work.put({ ...pending, _due_at: due } satisfies AlertItem)
-  work.arm({ name: timerOf(watched), at: due, event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: msOf(pending.started_at) } } })
+  work.arm({
+    name: timerOf(measured),
+    at: due,
+    event: { type: 'GraceElapsed', key: loc, data: { type, entity, started_at: msOf(pending.started_at) } },
+  })
 }
 
 /** The alert fires and its grace ends (S50). */
@@ -88,7 +120,7 @@ export const fire = (work: Work, subject: Subject, { _due_at, ...pending }: Aler
   const alert: AlertItem = { ...pending, state: 'active', fired_at: isoOf(at) }
   work.put(alert)
   endGrace(work, subject)
-  record(work, subject, alert, at)
+  recordTransition(work, subject, alert, at)
   return true
 }
 
@@ -106,7 +138,7 @@ export const resolve = (work: Work, subject: Subject, at: number): false => {
     endGrace(work, subject)
   } else {
     const ends = endOf(alert, at)
-    record(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
+    recordTransition(work, subject, { ...alert, state: 'resolved', resolved_at: isoOf(ends) }, ends)
   }
   return false
 }
@@ -117,7 +149,8 @@ const retract = (work: Work, subject: Subject, alert: AlertItem): void => {
 }
 
 /** When a fired alert ends: at `at`, but always after its latest transition. */
-export const endOf = (alert: AlertItem, at: number): number => Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
+export const endOf = (alert: AlertItem, at: number): number =>
+  Math.max(at, msOf(alert.acknowledged_at ?? alert.fired_at ?? alert.started_at) + 1)
 
 const endGrace = (work: Work, subject: Subject): void => {
   work.remove(graces.key(subject.loc, subject.entity, subject.type))
@@ -125,9 +158,11 @@ const endGrace = (work: Work, subject: Subject): void => {
 }
 
 /** S13, S51: the key of a transition is its instant, the alert and the new state. */
-const record = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void => work.put({ ...alert, ...historyKey(subject, alert, at) })
+const recordTransition = (work: Work, subject: Subject, { _fire_at, ...alert }: AlertItem, at: number): void =>
+  work.put({ ...alert, ...historyKey(subject, alert, at) })
 
-const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key => pastAlerts.key(loc, isoOf(at), `${type}#${entity}#${state}`)
+const historyKey = ({ loc, type, entity }: Subject, { state }: Pick<AlertItem, 'state'>, at: number): Key =>
+  pastAlerts.key(loc, isoOf(at), `${type}#${entity}#${state}`)
 
 const timerOf = ({ type, entity }: Subject): string => `grace:${type}:${entity}`
 
@@ -149,20 +184,24 @@ export const graceElapsed = ({ data, meta }: GraceElapsed, get: Get): Result => 
   return work.result()
 }
 
-/** Ends a pending alert, and the mark on its tap or device that it is open. */
+/** Ends a pending alert, and removes the flag of the open alert from its tap or device. */
 const endUnfired = (work: Work, subject: Subject, at: number): void => {
   resolve(work, subject, at)
   const { loc, type, entity } = subject
   const id = entity.slice(entity.indexOf('#') + 1)
-  const marked = type === 'low_keg' ? work.get(tapStates.key(loc, id)) : deviceHeld(work, loc, id)?.item
-  if (marked === undefined) return
-  const { _low, _low_battery, ...rest } = marked as TapStateItem & DeviceItem
+  const flagged = type === 'low_keg' ? work.get(tapStates.key(loc, id)) : ownedDevice(work, loc, id)?.item
+  if (flagged === undefined) return
+  const { _low, _low_battery, ...rest } = flagged as TapStateItem & DeviceItem
   work.put(rest)
 }
 
-const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): number => (type === 'low_keg' ? low_keg_pct : low_battery_pct)
+const limitOf = ({ low_keg_pct, low_battery_pct }: Settings, type: AlertType): number =>
+  type === 'low_keg' ? low_keg_pct : low_battery_pct
 
-/** An acknowledgement from before the firing was meant for an earlier alert. */
+/**
+ * Acknowledges a fired alert. An acknowledgement that is older than the firing refers to an earlier alert and is
+ * refused.
+ */
 export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): Result => {
   const subject = subjectOf(meta.key, data)
   const alert = subject && get(activeAlerts.key(subject.loc, subject.type, subject.entity))
@@ -171,15 +210,21 @@ export const alertAcknowledged = ({ data, meta }: AlertAcknowledged, get: Get): 
   }
   if (alert.state === 'acknowledged') return DUPLICATE
   const work = startWork(get)
-  const seen: AlertItem = {
-    ...alert, state: 'acknowledged', acknowledged_at: isoOf(meta.occurredAt), ...(meta.actorId !== null && { acknowledged_by: meta.actorId }),
+  const acknowledged: AlertItem = {
+    ...alert,
+    state: 'acknowledged',
+    acknowledged_at: isoOf(meta.occurredAt),
+    ...(meta.actorId !== null && { acknowledged_by: meta.actorId }),
   }
-  work.put(seen)
-  record(work, subject, seen, meta.occurredAt)
+  work.put(acknowledged)
+  recordTransition(work, subject, acknowledged, meta.occurredAt)
   return work.result()
 }
 
-const subjectOf = (loc: string, { type, entity }: { readonly type: string; readonly entity: string }): Subject | undefined => {
-  const known = ALERT_TYPES.find((one) => one === type)
+const subjectOf = (
+  loc: string,
+  { type, entity }: { readonly type: string; readonly entity: string },
+): Subject | undefined => {
+  const known = ALERT_TYPES.find((alertType) => alertType === type)
   return known === undefined || !isAlertEntity(entity) ? undefined : { loc, type: known, entity }
 }

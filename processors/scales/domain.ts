@@ -1,9 +1,17 @@
 import { projection, type Domain } from '../../projections/projection.ts'
 import { scalesTable } from '../../projections/scales/table.ts'
 import type { CommonEvent } from '../../schemas/generated/common.ts'
-import type { DeviceRegistered, DeviceReleased, DeviceStatusReported, ReadingReported, ScalesEvent, TareRecorded, TelemetryReported } from '../../schemas/generated/scales.ts'
-import { forgetting } from '../access/forgotten.ts'
-import { ACCESS_EVENTS, accessFolds } from '../access/tokens.ts'
+import type {
+  DeviceRegistered,
+  DeviceReleased,
+  DeviceStatusReported,
+  ReadingReported,
+  ScalesEvent,
+  TareRecorded,
+  TelemetryReported,
+} from '../../schemas/generated/scales.ts'
+import { forgetting } from '../folding/forgotten.ts'
+import { ACCESS_EVENTS, accessFolds } from '../folding/tokens.ts'
 import { alertAcknowledged, graceElapsed } from './alerts.ts'
 import { beerKegWeightMeasured, beerKegWeightsSet } from './beer-weights.ts'
 import { beerChanged, beerDefined, beerRemoved } from './beers.ts'
@@ -18,10 +26,18 @@ import { silenceDue } from './silence.ts'
 import { deviceAssigned, deviceUnassigned, tapRemoved } from './taps.ts'
 import { deviceCalibrated, tareRecorded } from './tares.ts'
 import { tokenIssued } from './tokens.ts'
-import { readingTold, registrationTold, releaseTold, statusTold, tareTold, telemetryTold } from './telemetry.ts'
+import {
+  readingTelemetry,
+  registrationTelemetry,
+  releaseTelemetry,
+  statusTelemetry,
+  tareTelemetry,
+  messageTelemetry,
+} from './telemetry.ts'
 
-/** What the telemetry hears too: nothing of it is ever refused. */
-type Told = ReadingReported | TelemetryReported | DeviceStatusReported | TareRecorded | DeviceRegistered | DeviceReleased
+/** The events of the telemetry projection. None of its folds refuses an event. */
+type TelemetryEvent =
+  ReadingReported | TelemetryReported | DeviceStatusReported | TareRecorded | DeviceRegistered | DeviceReleased
 
 const { personalItems, personForgotten } = forgetting()
 
@@ -67,13 +83,13 @@ export const scales: Domain = {
       PatIssued: tokenIssued,
       PersonForgotten: personForgotten,
     }),
-    projection<Told>('telemetry', {
-      ReadingReported: readingTold,
-      TelemetryReported: telemetryTold,
-      DeviceStatusReported: statusTold,
-      TareRecorded: tareTold,
-      DeviceRegistered: registrationTold,
-      DeviceReleased: releaseTold,
+    projection<TelemetryEvent>('telemetry', {
+      ReadingReported: readingTelemetry,
+      TelemetryReported: messageTelemetry,
+      DeviceStatusReported: statusTelemetry,
+      TareRecorded: tareTelemetry,
+      DeviceRegistered: registrationTelemetry,
+      DeviceReleased: releaseTelemetry,
     }),
   ],
 }

@@ -3,14 +3,14 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import type { KegItem, Void } from '../../projections/scales/items.ts'
 import { isId, isTap, kegs, timelines } from '../../projections/scales/keys.ts'
 import type { KegOnTap, Span } from '../../projections/scales/spans.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork, type Work } from '../access/work.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork, type Work } from '../folding/work.ts'
 import { areWeights, isGravity, isTime } from './fit.ts'
-import { retell } from './retell.ts'
+import { updateTimeline } from './timeline-update.ts'
 import { openTap } from './taps.ts'
-import { apart, corrected, finished, tapped, type Timeline } from './timeline.ts'
+import { separateTaps, withCorrectedKeg, withFinishedKeg, withTappedKeg, type Timeline } from './timeline.ts'
 
-/** A keg comes to a tap; what was on the tap ends, and so does the keg's time on another. */
+/** Puts a keg on a tap. The previous keg of the tap ends, and so does the keg's time on another tap. */
 export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   const { tap, tapped_at, ...keg } = data
   const loc = meta.key
@@ -19,23 +19,25 @@ export const kegTapped = ({ data, meta }: KegTapped, get: Get): Result => {
   if (known !== undefined && known.loc_id !== loc) return NOTHING
   const work = startWork(get)
   const before = openTap(work, { loc, tap, at: meta.occurredAt })
-  const after = tapped(before, keg, tapped_at)
+  const after = withTappedKeg(before, keg, tapped_at)
   if (after === before) return NOTHING
-  const here = known === undefined ? after : move(work, known, { loc, tap, keg: keg.keg_id, at: tapped_at }, after)
-  retell(work, { loc, tap, at: tapped_at, before, after: { ...before, ...here } })
+  const here = known === undefined ? after : moveKeg(work, known, { loc, tap, keg: keg.keg_id, at: tapped_at }, after)
+  updateTimeline(work, { loc, tap, at: tapped_at, before, after: { ...before, ...here } })
   return work.result()
 }
 
-/** What is left of its time here when it is taken off the tap where it was. */
-const move = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
+/** Takes the keg off its previous tap. Returns the timeline of the new tap: the keg can be on one tap at a time. */
+const moveKeg = (work: Work, known: KegItem, { loc, tap, keg, at }: OnTap, here: Timeline): Timeline => {
   const before = known.tap === tap ? undefined : work.get(timelines.key(loc, known.tap))
   if (before === undefined) return here
-  const moved = apart(here, before, keg)
-  if (moved.other !== before) retell(work, { loc, tap: known.tap, at, before, after: { ...before, ...moved.other } })
-  return moved.here
+  const separated = separateTaps(here, before, keg)
+  if (separated.other !== before)
+    updateTimeline(work, { loc, tap: known.tap, at, before, after: { ...before, ...separated.other } })
+  return separated.here
 }
 
-const isKeg = (keg: KegOnTap): boolean => isId(keg.keg_id) && isId(keg.beer_id) && isType(keg.keg_type) && areWeights(keg) && isGravity(keg.sg)
+const isKeg = (keg: KegOnTap): boolean =>
+  isId(keg.keg_id) && isId(keg.beer_id) && isType(keg.keg_type) && areWeights(keg) && isGravity(keg.sg)
 
 export const isType = (type: string): boolean => /^[a-z0-9][a-z0-9_-]{0,39}$/.test(type)
 
@@ -49,8 +51,8 @@ interface OnTap {
 const takeOff = (work: Work, { loc, tap, keg, at }: OnTap): void => {
   const before = work.get(timelines.key(loc, tap))
   if (before === undefined) return
-  const after = finished(before, keg, at)
-  if (after !== before) retell(work, { loc, tap, at, before, after: { ...before, ...after } })
+  const after = withFinishedKeg(before, keg, at)
+  if (after !== before) updateTimeline(work, { loc, tap, at, before, after: { ...before, ...after } })
 }
 
 export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
@@ -60,24 +62,39 @@ export const kegFinished = ({ data, meta }: KegFinished, get: Get): Result => {
   return work.result()
 }
 
-/** S-m: what was attributed to the one keg from an instant on is the other's. */
+/** S-m: attributes the time of one keg on a tap, from an instant on, to another keg. */
 export const kegAssignmentCorrected = (event: KegAssignmentCorrected, get: Get): Result => {
-  const { data: { tap, keg_id, from, new_keg_id, ...rest }, meta } = event
+  const {
+    data: { tap, keg_id, from, new_keg_id, ...rest },
+    meta,
+  } = event
   const keg: KegOnTap = { keg_id: new_keg_id, ...rest }
-  const before = isTap(tap) && isTime(from) && isTime(meta.occurredAt) && isKeg(keg) ? get(timelines.key(meta.key, tap)) : undefined
+  const before =
+    isTap(tap) && isTime(from) && isTime(meta.occurredAt) && isKeg(keg) ? get(timelines.key(meta.key, tap)) : undefined
   const known = before && get(kegs.key(new_keg_id))
-  if (before === undefined || heardBefore(before._heard, event) || (known !== undefined && known.loc_id !== meta.key)) return NOTHING
-  const after = corrected(before, { keg_id, from, keg })
+  if (before === undefined || hasApplied(before._heard, event) || (known !== undefined && known.loc_id !== meta.key))
+    return NOTHING
+  const after = withCorrectedKeg(before, { keg_id, from, keg })
   if (after === before) return NOTHING
   const work = startWork(get)
-  const here = known === undefined ? after : move(work, known, { loc: meta.key, tap, keg: new_keg_id, at: from }, after)
-  retell(work, { loc: meta.key, tap, at: from, before, after: { ...before, ...here, _heard: hearing(before._heard, event) }, corrected_at: meta.occurredAt })
+  const here =
+    known === undefined ? after : moveKeg(work, known, { loc: meta.key, tap, keg: new_keg_id, at: from }, after)
+  updateTimeline(work, {
+    loc: meta.key,
+    tap,
+    at: from,
+    before,
+    after: { ...before, ...here, _heard: withApplied(before._heard, event) },
+    corrected_at: meta.occurredAt,
+  })
   const wrong = work.get(kegs.key(keg_id))
   const isWholly = !after.kegs.some((span) => span.keg_id === keg_id && span.from !== span.to)
   if (wrong !== undefined && isWholly) work.put({ ...wrong, corrected_to: new_keg_id } satisfies KegItem)
   const right = work.get(kegs.key(new_keg_id))
   if (wrong?.voids !== undefined && right !== undefined) {
-    const moved = before.kegs.filter((span) => span.keg_id === keg_id).flatMap((span) => within(wrong.voids ?? [], { from: Math.max(from, span.from), to: span.to }))
+    const moved = before.kegs
+      .filter((span) => span.keg_id === keg_id)
+      .flatMap((span) => within(wrong.voids ?? [], { from: Math.max(from, span.from), to: span.to }))
     putVoids(work, right, moved)
   }
   return work.result()
@@ -87,12 +104,18 @@ const KEPT_VOIDS = 64
 
 /** Voids of the wrong keg in the corrected time: the pours of that time are the right keg's, and stay voided. */
 const within = (voids: readonly Void[], { from, to }: Span): readonly Void[] =>
-  voids.map((each) => ({ ...each, from: Math.max(each.from, from), to: Math.min(each.to, to ?? Infinity) })).filter((each) => each.from <= each.to)
+  voids
+    .map((each) => ({ ...each, from: Math.max(each.from, from), to: Math.min(each.to, to ?? Infinity) }))
+    .filter((each) => each.from <= each.to)
 
 /** A time that is voided already is not voided again. */
 const putVoids = (work: Work, keg: KegItem, added: readonly Void[]): void => {
   const known = keg.voids ?? []
-  const voids = added.reduce((kept, each) => (kept.some(({ from, to }) => from <= each.from && to >= each.to) ? kept : [...kept.slice(1 - KEPT_VOIDS), each]), known)
+  const voids = added.reduce(
+    (kept, each) =>
+      kept.some(({ from, to }) => from <= each.from && to >= each.to) ? kept : [...kept.slice(1 - KEPT_VOIDS), each],
+    known,
+  )
   if (voids !== known) work.put({ ...keg, voids } satisfies KegItem)
 }
 

@@ -3,16 +3,18 @@ import { DUPLICATE, type Get, type Result } from '../../projections/projection.t
 import { isoOf } from '../../projections/instant.ts'
 import type { GoneMemberItem, MemberItem, OwnerItem } from '../../projections/scales/items.ts'
 import { goneMembers, isId, members, owners } from '../../projections/scales/keys.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork } from '../access/work.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork } from '../folding/work.ts'
 import { refuse } from '../../projections/scales/refusals.ts'
 
-/** A location is theirs who spoke first. */
+/** Opens a location. The actor of the first command about it owns it. */
 export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {
   const owner = get(owners.key(meta.key))
   const { key: loc, actorId } = meta
-  if (!isId(loc) || actorId === null || !isUser(actorId)) return refuse('member-invalid', 'A location has an id, and somebody opens it.')
-  if (owner !== undefined) return owner.user_id === actorId ? DUPLICATE : refuse('location-taken', `Location ${loc} belongs to somebody else.`)
+  if (!isId(loc) || actorId === null || !isUser(actorId))
+    return refuse('member-invalid', 'A location has an id, and somebody opens it.')
+  if (owner !== undefined)
+    return owner.user_id === actorId ? DUPLICATE : refuse('location-taken', `Location ${loc} belongs to somebody else.`)
   const at = isoOf(meta.occurredAt)
   const work = startWork(get)
   work.put({ ...owners.key(loc), user_id: actorId, opened_at: at } satisfies OwnerItem)
@@ -21,28 +23,40 @@ export const locationOpened = ({ meta }: LocationOpened, get: Get): Result => {
 }
 
 export const memberAdded = (event: MemberAdded, get: Get): Result => {
-  const { data: { user_id }, meta } = event
+  const {
+    data: { user_id },
+    meta,
+  } = event
   const owner = get(owners.key(meta.key))
   if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
   if (!isUser(user_id)) return refuse('member-invalid', 'A member is named by an id.')
-  if (heardBefore(owner._heard, event) || get(members.key(meta.key, user_id)) !== undefined) return DUPLICATE
+  if (hasApplied(owner._heard, event) || get(members.key(meta.key, user_id)) !== undefined) return DUPLICATE
   const work = startWork(get)
-  work.put({ ...members.key(meta.key, user_id), user_id, added_at: isoOf(meta.occurredAt), added_by: meta.actorId } satisfies MemberItem)
-  work.put({ ...owner, _heard: hearing(owner._heard, event) } satisfies OwnerItem)
+  work.put({
+    ...members.key(meta.key, user_id),
+    user_id,
+    added_at: isoOf(meta.occurredAt),
+    added_by: meta.actorId,
+  } satisfies MemberItem)
+  work.put({ ...owner, _heard: withApplied(owner._heard, event) } satisfies OwnerItem)
   return work.result()
 }
 
 export const memberRemoved = (event: MemberRemoved, get: Get): Result => {
-  const { data: { user_id }, meta } = event
+  const {
+    data: { user_id },
+    meta,
+  } = event
   const owner = get(owners.key(meta.key))
   if (owner === undefined) return refuse('location-not-found', `Nobody has opened location ${meta.key}.`)
-  if (heardBefore(owner._heard, event)) return DUPLICATE
+  if (hasApplied(owner._heard, event)) return DUPLICATE
   if (owner.user_id === user_id) return refuse('owner-stays', 'The owner of a location stays its member.')
-  if (!isUser(user_id) || get(members.key(meta.key, user_id)) === undefined) return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
+  if (!isUser(user_id) || get(members.key(meta.key, user_id)) === undefined)
+    return refuse('member-not-found', `${user_id} is no member of location ${meta.key}.`)
   const work = startWork(get)
   work.remove(members.key(meta.key, user_id))
   work.put({ ...goneMembers.key(meta.key, user_id), removed_at: isoOf(meta.occurredAt) } satisfies GoneMemberItem)
-  work.put({ ...owner, _heard: hearing(owner._heard, event) } satisfies OwnerItem)
+  work.put({ ...owner, _heard: withApplied(owner._heard, event) } satisfies OwnerItem)
   return work.result()
 }
 

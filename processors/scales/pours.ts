@@ -67,37 +67,46 @@ export const step = (detector: Detector | undefined, level: Level, thresholds: T
   if (level.gallons < LIFTED) return { ...ended(detector, thresholds), detector: { at: level.at }, pouring: false }
   if (!hasKeg(detector)) return resting(level)
   if (level.at - detector.at > thresholds.silent_after_secs * 1000) return afterSilence(detector, level, thresholds)
-  if (isTooFast({ at: detector.at, gallons: detector.low ?? detector.base }, level)) return { ...ended(detector, thresholds), ...resting(level) }
-  return seen(detector, level, thresholds)
+  if (isTooFast({ at: detector.at, gallons: detector.low ?? detector.base }, level))
+    return { ...ended(detector, thresholds), ...resting(level) }
+  return stepOnKeg(detector, level, thresholds)
 }
 
-/** A reading of a keg that the scale watched since the reading before. */
-const seen = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
+/** Applies a reading of a keg that followed the previous one without a silence. */
+const stepOnKeg = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
   const { high, high_at, highs, ...rest } = detector
-  if (!isPouring(rest)) return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
+  if (!isPouring(rest))
+    return isUp(rest.base, level, thresholds) ? rising(detector, level, thresholds) : idle(rest, level, thresholds)
   // A level that is back at the base was a dip, and not a rise.
   const isBack = Math.abs(rest.base - level.gallons) < thresholds.pour_min_gallons
-  return !isBack && isUp(rest.low, level, thresholds) ? rising(detector, level, thresholds) : falling(rest, level, thresholds)
+  return !isBack && isUp(rest.low, level, thresholds)
+    ? rising(detector, level, thresholds)
+    : falling(rest, level, thresholds)
 }
 
-const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean => gallons - before >= pour_min_gallons
+const isUp = (before: number, { gallons }: Level, { pour_min_gallons }: Thresholds): boolean =>
+  gallons - before >= pour_min_gallons
 
 /** The pour up to now, for a keg that leaves the scale before its level settles. */
-export const ended = (detector: Detector | undefined, { pour_min_gallons }: Thresholds): { readonly poured?: Poured } => {
+export const ended = (
+  detector: Detector | undefined,
+  { pour_min_gallons }: Thresholds,
+): { readonly poured?: Poured } => {
   if (detector === undefined || !isPouring(detector)) return {}
   const gallons = detector.base - detector.low
   return gallons >= pour_min_gallons ? { poured: { start: detector.start, end: detector.low_at, gallons } } : {}
 }
 
 /** The pour up to now, for a scale that stops sending. The next fall counts from the last level that was read. A rise stays under way. */
-export const leftAlone = (detector: Detector, thresholds: Thresholds): Step => {
+export const stopObserving = (detector: Detector, thresholds: Thresholds): Step => {
   const { base, start, low, low_at, ...rest } = detector
   const { poured } = ended(detector, thresholds)
   if (poured !== undefined && low !== undefined) return { detector: { ...rest, base: low }, poured, pouring: false }
   return { detector: base === undefined ? rest : { ...rest, base }, pouring: false }
 }
 
-const isTooFast = (before: Level, { at, gallons }: Level): boolean => before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
+const isTooFast = (before: Level, { at, gallons }: Level): boolean =>
+  before.gallons - gallons > FASTEST_PER_MINUTE * Math.max(1, (at - before.at) / 60_000)
 
 /**
  * The first reading after a silence. A pour that was under way ended at the last level that was read. A fall below that level is unseen, however
@@ -105,7 +114,10 @@ const isTooFast = (before: Level, { at, gallons }: Level): boolean => before.gal
  * falls add up.
  */
 const afterSilence = (detector: OnScale, level: Level, thresholds: Thresholds): Step => {
-  const { detector: { base: last = detector.base, ...alone }, poured } = leftAlone(detector, thresholds)
+  const {
+    detector: { base: last = detector.base, ...alone },
+    poured,
+  } = stopObserving(detector, thresholds)
   const rise = isUp(last, level, thresholds) ? riseOf(alone, level, thresholds) : undefined
   const base = rise?.isLasting ? rise.base : last
   const gallons = base - level.gallons
@@ -134,7 +146,8 @@ const driftIn = ({ at: before }: Pick<Detector, 'at'>, { at }: Level): number =>
 const idle = ({ at: before, base }: Pick<OnScale, 'at' | 'base'>, level: Level, thresholds: Thresholds): Step => {
   const { at, gallons } = level
   const drift = driftIn({ at: before }, level)
-  if (base - drift - gallons >= thresholds.pour_min_gallons) return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
+  if (base - drift - gallons >= thresholds.pour_min_gallons)
+    return { detector: { at, base, start: before, low: gallons, low_at: at }, pouring: true }
   return { detector: { at, base: Math.min(base + drift, Math.max(base - drift, gallons)) }, pouring: false }
 }
 

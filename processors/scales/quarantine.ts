@@ -3,11 +3,11 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
 import type { QuarantineCountItem, QuarantinedItem } from '../../projections/scales/items.ts'
 import { isId, quarantineCounts, quarantined, quarantinedAt } from '../../projections/scales/keys.ts'
-import { startWork, type Work } from '../access/work.ts'
+import { startWork, type Work } from '../folding/work.ts'
 import { isTime } from './fit.ts'
-import { valueOf } from './recent.ts'
+import { valueOf } from './recent-readings.ts'
 
-export interface Doubt {
+export interface QuarantineReason {
   readonly reason: string
   readonly detail: string
 }
@@ -15,39 +15,72 @@ export interface Doubt {
 const KEPT_SECONDS = 30 * 86_400
 const LONGEST = 2000
 
-/** Found out here: what it takes to know it is state. */
-export const quarantine = (work: Work, { data, meta }: ReadingReported, doubt: Doubt): Result => {
+/** Quarantines a reading that the fold rejects: the reason depends on the stored state. */
+export const quarantine = (work: Work, { data, meta }: ReadingReported, reason: QuarantineReason): Result => {
   const { device_id, boot, seq, at } = data
-  put(work, meta.key, { device_id, boot, seq, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `${nameOf(boot, seq)}:${valueOf(data)}` })
+  put(work, meta.key, {
+    device_id,
+    boot,
+    seq,
+    at,
+    ...reason,
+    reading: JSON.stringify(data).slice(0, LONGEST),
+    name: `${nameOf(boot, seq)}:${valueOf(data)}`,
+  })
   return work.result()
 }
 
 /** Quarantines the tare of a device. A tare that a person sent without a device leaves no row. */
-export const quarantineTare = (work: Work, { data, meta }: TareRecorded, doubt: Doubt): Result => {
+export const quarantineTare = (work: Work, { data, meta }: TareRecorded, reason: QuarantineReason): Result => {
   const { device_id, at } = data
-  if (device_id !== null && isId(device_id)) put(work, meta.key, { device_id, boot: null, seq: null, at, ...doubt, reading: JSON.stringify(data).slice(0, LONGEST), name: `-:${meta.eventId.slice(-12)}` })
+  if (device_id !== null && isId(device_id))
+    put(work, meta.key, {
+      device_id,
+      boot: null,
+      seq: null,
+      at,
+      ...reason,
+      reading: JSON.stringify(data).slice(0, LONGEST),
+      name: `-:${meta.eventId.slice(-12)}`,
+    })
   return work.result()
 }
 
-/** Found out at the edge. */
+/** Stores a reading that the edge quarantined. */
 export const readingQuarantined = ({ data, meta }: ReadingQuarantined, get: Get): Result => {
   if (!isId(data.device_id) || !isTime(data.at)) return NOTHING
   const work = startWork(get)
-  put(work, meta.key, { ...data, reading: data.reading.slice(0, LONGEST), name: `${nameOf(data.boot, data.seq)}:${meta.eventId.slice(-12)}` })
+  put(work, meta.key, {
+    ...data,
+    reading: data.reading.slice(0, LONGEST),
+    name: `${nameOf(data.boot, data.seq)}:${meta.eventId.slice(-12)}`,
+  })
   return work.result()
 }
 
-const nameOf = (boot: string | null, seq: number | null): string => (boot !== null && isId(boot) && seq !== null ? `${boot}:${seq}` : '-')
+const nameOf = (boot: string | null, seq: number | null): string =>
+  boot !== null && isId(boot) && seq !== null ? `${boot}:${seq}` : '-'
 
-type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & Doubt & { readonly name: string }
+type Quarantined = Omit<ReadingQuarantined['data'], 'detail'> & QuarantineReason & { readonly name: string }
 
-/** No store holds an attribute with such a name. */
+/** Names that no store accepts for an attribute. */
 const UNNAMEABLE: readonly string[] = ['', '__proto__']
 
-/** The row tells what lies in the count, so that what comes again is not counted twice. */
-const put = (work: Work, key: string, { device_id, name: id, boot, seq, at, reason, detail, reading }: Quarantined): void => {
+/** Stores the reading and counts it. If the row exists, the reading is counted already. */
+const put = (
+  work: Work,
+  key: string,
+  { device_id, name: id, boot, seq, at, reason, detail, reading }: Quarantined,
+): void => {
   const row: QuarantinedItem = {
-    ...quarantined.key(key, quarantinedAt(device_id), isoOf(at), id), boot, seq, at: isoOf(at), reason, detail, reading, ttl: Math.floor(at / 1000) + KEPT_SECONDS,
+    ...quarantined.key(key, quarantinedAt(device_id), isoOf(at), id),
+    boot,
+    seq,
+    at: isoOf(at),
+    reason,
+    detail,
+    reading,
+    ttl: Math.floor(at / 1000) + KEPT_SECONDS,
   }
   if (work.get({ PK: row.PK, SK: row.SK }) !== undefined) return
   const before = work.get(quarantineCounts.key(key, device_id))

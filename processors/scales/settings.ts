@@ -3,9 +3,9 @@ import { NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { bare, type Draft } from '../../projections/item.ts'
 import type { Settings, SettingsItem } from '../../projections/scales/items.ts'
 import { locationSettings } from '../../projections/scales/keys.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
 
-/** From and to, both inclusive; what lies outside is not said. */
+/** Lowest and highest value, both inclusive. A value outside changes nothing. */
 const RANGES: Readonly<Record<Exclude<keyof Settings, 'timezone'>, readonly [number, number]>> = {
   grace_period_secs: [0, 604_800],
   pour_window_hours: [1, 720],
@@ -18,12 +18,15 @@ const RANGES: Readonly<Record<Exclude<keyof Settings, 'timezone'>, readonly [num
 const NAMES = Object.keys(RANGES) as (keyof typeof RANGES)[]
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-/** Null is not said and changes nothing. Never refused: the series are reckoned by the same settings. */
+/** Null changes nothing. The event is never refused, because the series fold it too. */
 export const locationSettingsChanged = (event: LocationSettingsChanged, get: Get): Result => {
   const { data, meta } = event
   const before = get(locationSettings.key(meta.key))
-  if (heardBefore(before?._heard, event)) return NOTHING
-  const after: Draft<SettingsItem> = { ...(before === undefined ? locationSettings.key(meta.key) : bare(before)), _heard: hearing(before?._heard, event) }
+  if (hasApplied(before?._heard, event)) return NOTHING
+  const after: Draft<SettingsItem> = {
+    ...(before === undefined ? locationSettings.key(meta.key) : bare(before)),
+    _heard: withApplied(before?._heard, event),
+  }
   for (const name of NAMES) {
     const value = data[name]
     const [least, most] = RANGES[name]

@@ -1,13 +1,28 @@
 import type { DeviceCalibrated, TareRecorded } from '../../schemas/generated/scales.ts'
 import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/projection.ts'
 import { isoOf } from '../../projections/instant.ts'
-import type { CalibrationItem, DevicePointerItem, TapStateItem, TareItem, TimelineItem } from '../../projections/scales/items.ts'
-import { beers, calibrations, isTap, kegs, pastCalibrations, tapStates, tares, timelines } from '../../projections/scales/keys.ts'
+import type {
+  CalibrationItem,
+  DevicePointerItem,
+  TapStateItem,
+  TareItem,
+  TimelineItem,
+} from '../../projections/scales/items.ts'
+import {
+  beers,
+  calibrations,
+  isTap,
+  kegs,
+  pastCalibrations,
+  tapStates,
+  tares,
+  timelines,
+} from '../../projections/scales/keys.ts'
 import type { KegSpan } from '../../projections/scales/spans.ts'
-import { heardBefore, hearing } from '../access/heard.ts'
-import { startWork, type Work } from '../access/work.ts'
+import { hasApplied, withApplied } from '../folding/applied-events.ts'
+import { startWork, type Work } from '../folding/work.ts'
 import { isTime } from './fit.ts'
-import { deviceHeld } from './held.ts'
+import { ownedDevice } from './owned-devices.ts'
 import { quarantineTare } from './quarantine.ts'
 import { refuse } from '../../projections/scales/refusals.ts'
 import { kegAt, tapAt } from './timeline.ts'
@@ -20,14 +35,14 @@ export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   const { data, meta } = event
   if (!isTime(data.at) || !Number.isFinite(data.value_lbs)) return NOTHING
   const work = startWork(get)
-  const place = placeOf(work, meta.key, data)
-  const timeline = place && get(timelines.key(meta.key, place.tap))
+  const target = tareTapOf(work, meta.key, data)
+  const timeline = target && get(timelines.key(meta.key, target.tap))
   const keg = timeline && kegAt(timeline, data.at)
-  if (place === undefined || timeline === undefined || keg === undefined) return NOTHING
+  if (target === undefined || timeline === undefined || keg === undefined) return NOTHING
   // A correction may have put another keg on the tap since the tare was folded, so the event's id recognises a repeated one.
-  const item: DevicePointerItem | TimelineItem = place.pointer ?? timeline
-  if (heardBefore(item._heard, event)) return NOTHING
-  const remembered = { ...item, _heard: hearing(item._heard, event) }
+  const item: DevicePointerItem | TimelineItem = target.pointer ?? timeline
+  if (hasApplied(item._heard, event)) return NOTHING
+  const remembered = { ...item, _heard: withApplied(item._heard, event) }
   if (!isTareOf(keg, data)) {
     if (data.device_id !== null) work.put(remembered)
     return quarantineTare(work, event, UNFIT)
@@ -36,30 +51,35 @@ export const tareRecorded = (event: TareRecorded, get: Get): Result => {
   if (tare === undefined) return NOTHING
   work.put(remembered)
   work.put(tare)
-  const state = get(tapStates.key(meta.key, place.tap))
+  const state = get(tapStates.key(meta.key, target.tap))
   const isNow = timeline.kegs.at(-1) === keg
   if (state !== undefined && isNow) work.put({ ...state, tare_status: tare.tare_status } satisfies TapStateItem)
   if (data.kind === 'full') deriveMeasured(work, { loc: meta.key, keg: keg.keg_id, data })
   return work.result()
 }
 
-const UNFIT = { reason: 'tare', detail: 'The keg on the tap cannot weigh that: a full one weighs more than it does empty, an empty one less than full.' } as const
+const UNFIT = {
+  reason: 'tare',
+  detail:
+    'The keg on the tap cannot weigh that: a full one weighs more than it does empty, an empty one less than full.',
+} as const
 
-/** One that the keg cannot have would be kept with its beer, for every keg to come. */
-const isTareOf = ({ full_lbs, empty_lbs }: KegSpan, { kind, value_lbs }: TareRecorded['data']): boolean => (kind === 'full' ? value_lbs > empty_lbs : value_lbs < full_lbs)
+/** False for a weight that the keg cannot have. Such a weight would be stored with its beer and used for later kegs. */
+const isTareOf = ({ full_lbs, empty_lbs }: KegSpan, { kind, value_lbs }: TareRecorded['data']): boolean =>
+  kind === 'full' ? value_lbs > empty_lbs : value_lbs < full_lbs
 
-interface TarePlace {
+interface TareTap {
   readonly tap: string
   /** Present if the event names only the device. */
   readonly pointer?: DevicePointerItem
 }
 
-/** The tap that the event names, or else the one under which its device stood. Undefined if there is none. */
-const placeOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): TarePlace | undefined => {
+/** The tap that the event names, else the tap of its device at that time. Undefined if there is none. */
+const tareTapOf = (work: Work, loc: string, { tap, device_id, at }: TareRecorded['data']): TareTap | undefined => {
   if (tap !== null) return isTap(tap) ? { tap } : undefined
-  const held = device_id === null ? undefined : deviceHeld(work, loc, device_id)
-  const under = held === undefined ? null : tapAt(held.item._places, at)
-  return held === undefined || under === null ? undefined : { tap: under, pointer: held.pointer }
+  const owned = device_id === null ? undefined : ownedDevice(work, loc, device_id)
+  const tapOfDevice = owned === undefined ? null : tapAt(owned.item._places, at)
+  return owned === undefined || tapOfDevice === null ? undefined : { tap: tapOfDevice, pointer: owned.pointer }
 }
 
 interface Tare {
@@ -69,7 +89,10 @@ interface Tare {
 }
 
 /** The tare of the keg with this measurement. Undefined if the keg has one of the same kind and of the same or a later time. */
-const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value_lbs, at } }: Tare): TareItem | undefined => {
+const tareAfter = (
+  before: TareItem | undefined,
+  { loc, keg, data: { kind, value_lbs, at } }: Tare,
+): TareItem | undefined => {
   const iso = isoOf(at)
   const last = kind === 'empty' ? before?._empty_at : before?._full_at
   if (last !== undefined && last >= iso) return undefined
@@ -78,7 +101,9 @@ const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value
     full_ref: kind === 'full' ? value_lbs : (before?.full_ref ?? null),
   }
   return {
-    ...tares.key(keg), loc_id: loc, ...values,
+    ...tares.key(keg),
+    loc_id: loc,
+    ...values,
     tared_at: before !== undefined && before.tared_at > iso ? before.tared_at : iso,
     tare_status: values.empty_offset !== null && values.full_ref !== null ? 'complete' : kind,
     ...(before?._empty_at !== undefined && { _empty_at: before._empty_at }),
@@ -87,7 +112,7 @@ const tareAfter = (before: TareItem | undefined, { loc, keg, data: { kind, value
   }
 }
 
-/** To the beer, where it is: a location's own, or the global one. */
+/** Derives the weighing for the location's own beer, else for the global one. */
 const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare): void => {
   const item = work.get(kegs.key(keg))
   if (item === undefined) return
@@ -96,23 +121,35 @@ const deriveMeasured = (work: Work, { loc, keg, data: { value_lbs, at } }: Tare)
   work.derive({
     // The id names the keg: a copy that arrives after many other events can find a corrected keg on the tap.
     purpose: `measured:${keg}`,
-    event: { type: 'BeerKegWeightMeasured', key, data: { beer_id: item.beer_id, loc_id, keg_type: item.keg_type, keg_id: keg, full_lbs: value_lbs, at } },
+    event: {
+      type: 'BeerKegWeightMeasured',
+      key,
+      data: { beer_id: item.beer_id, loc_id, keg_type: item.keg_type, keg_id: keg, full_lbs: value_lbs, at },
+    },
   })
 }
 
-/** S10, S11: every calibration is kept, and the newest is the one that holds. */
+/** S10, S11: stores every calibration. The newest one is the current one. */
 export const deviceCalibrated = ({ data, meta }: DeviceCalibrated, get: Get): Result => {
   const work = startWork(get)
-  const held = deviceHeld(work, meta.key, data.device_id)
-  if (held === undefined) return refuse('device-not-found', `Device ${data.device_id} is not of this location.`)
-  if (!isTime(data.at) || !Number.isFinite(data.factor) || !Number.isFinite(data.offset)) return refuse('calibration-invalid', 'A calibration has a time, a factor and an offset.')
+  const owned = ownedDevice(work, meta.key, data.device_id)
+  if (owned === undefined) return refuse('device-not-found', `Device ${data.device_id} is not of this location.`)
+  if (!isTime(data.at) || !Number.isFinite(data.factor) || !Number.isFinite(data.offset))
+    return refuse('calibration-invalid', 'A calibration has a time, a factor and an offset.')
   const iso = isoOf(data.at)
-  const { epoch } = held.item
-  const said = { loc_id: meta.key, factor: data.factor, offset: data.offset, calibrated_at: iso, calibrated_by: meta.actorId }
+  const { epoch } = owned.item
+  const calibration = {
+    loc_id: meta.key,
+    factor: data.factor,
+    offset: data.offset,
+    calibrated_at: iso,
+    calibrated_by: meta.actorId,
+  }
   const asOf = pastCalibrations.key(data.device_id, epoch, iso, meta.eventId.slice(-12))
   if (get(asOf) !== undefined) return DUPLICATE
-  work.put({ ...asOf, ...said } satisfies CalibrationItem)
+  work.put({ ...asOf, ...calibration } satisfies CalibrationItem)
   const current = get(calibrations.key(data.device_id, epoch))
-  if (current === undefined || current.calibrated_at <= iso) work.put({ ...calibrations.key(data.device_id, epoch), ...said } satisfies CalibrationItem)
+  if (current === undefined || current.calibrated_at <= iso)
+    work.put({ ...calibrations.key(data.device_id, epoch), ...calibration } satisfies CalibrationItem)
   return work.result()
 }

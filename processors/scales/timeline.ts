@@ -1,49 +1,68 @@
-import { covers, type KegOnTap, type KegSpan, type Place, type Span } from '../../projections/scales/spans.ts'
+import { covers, type KegOnTap, type KegSpan, type TapAssignment, type Span } from '../../projections/scales/spans.ts'
 
-/** The kegs a tap had, in the order of time. One that was replaced in the instant it came keeps a span of no length: it was heard of. */
+/**
+ * The kegs of a tap in the order of time. A keg that was replaced at the instant it was tapped keeps a span without
+ * length, so that its event stays recognisable.
+ */
 export type Timeline = { readonly kegs: readonly KegSpan[] }
 
 const KEPT_KEGS = 40
-const KEPT_PLACES = 20
+const KEPT_ASSIGNMENTS = 20
 
-/** A keg comes to the tap; what was on it ends there. One that is told late lies between its neighbours. Told again, it changes nothing. */
-export const tapped = (timeline: Timeline, keg: KegOnTap, at: number): Timeline => {
+/**
+ * Puts a keg on the tap. The previous keg ends. A keg whose event is late gets the time up to the next keg. A
+ * repeated event changes nothing.
+ */
+export const withTappedKeg = (timeline: Timeline, keg: KegOnTap, at: number): Timeline => {
   const { kegs } = timeline
   if (kegs.some(({ keg_id, from }) => keg_id === keg.keg_id && from === at) || isForgotten(kegs, at)) return timeline
   return { kegs: inserted<KegSpan>(kegs, { ...keg, from: at }).slice(-KEPT_KEGS) }
 }
 
-/** A keg is taken off. */
-export const finished = (timeline: Timeline, kegId: string, at: number): Timeline => {
-  const holds = (span: KegSpan): boolean => span.keg_id === kegId && covers(span, at)
-  return timeline.kegs.some(holds) ? { kegs: timeline.kegs.map((span) => (holds(span) ? cut(span, at) : span)) } : timeline
+/** Takes a keg off the tap. */
+export const withFinishedKeg = (timeline: Timeline, kegId: string, at: number): Timeline => {
+  const isOnTap = (span: KegSpan): boolean => span.keg_id === kegId && covers(span, at)
+  return timeline.kegs.some(isOnTap)
+    ? { kegs: timeline.kegs.map((span) => (isOnTap(span) ? cut(span, at) : span)) }
+    : timeline
 }
 
 export interface Correction {
-  /** The one that was said. */
+  /** The keg that was recorded. */
   readonly keg_id: string
   readonly from: number
   readonly keg: KegOnTap
 }
 
-/** From an instant on it was another keg than was said, for as long as the one that was said was there. */
-export const corrected = (timeline: Timeline, { keg_id, from, keg }: Correction): Timeline => {
-  const isWrong = (span: KegSpan): boolean => span.keg_id === keg_id && keg.keg_id !== keg_id && endOf(span) > Math.max(from, span.from)
+/** Replaces the recorded keg by another one from an instant on, for as long as the recorded one was on the tap. */
+export const withCorrectedKeg = (timeline: Timeline, { keg_id, from, keg }: Correction): Timeline => {
+  const isWrong = (span: KegSpan): boolean =>
+    span.keg_id === keg_id && keg.keg_id !== keg_id && endOf(span) > Math.max(from, span.from)
   if (!timeline.kegs.some(isWrong)) return timeline
   const right = (span: KegSpan): readonly KegSpan[] => {
     const since = Math.max(from, span.from)
-    return [{ ...span, to: since }, { ...keg, from: since, to: span.to }]
+    return [
+      { ...span, to: since },
+      { ...keg, from: since, to: span.to },
+    ]
   }
   return { kegs: timeline.kegs.flatMap((span) => (isWrong(span) ? right(span) : [span])).slice(-KEPT_KEGS) }
 }
 
-/** A keg has one tap: where it was on both at once, it left the one when it came to the other. Here is what was said last: of two that begin alike, it holds. */
-export const apart = (here: Timeline, other: Timeline, kegId: string): { readonly here: Timeline; readonly other: Timeline } => ({
+/**
+ * Ends the keg's time on one tap when it was put on the other one. `here` has the newer event: if both times begin
+ * together, the one on `here` stays.
+ */
+export const separateTaps = (
+  here: Timeline,
+  other: Timeline,
+  kegId: string,
+): { readonly here: Timeline; readonly other: Timeline } => ({
   here: without(here, kegId, (span) => firstWithin(other, kegId, { ...span, from: span.from + 1 })),
   other: without(other, kegId, (span) => firstWithin(here, kegId, span)),
 })
 
-/** When the keg came, in the time of a span. */
+/** The instant within a span at which the keg was put on the tap. */
 const firstWithin = ({ kegs }: Timeline, kegId: string, span: Span): number | undefined =>
   kegs.find(({ keg_id, from, to }) => keg_id === kegId && from !== to && from >= span.from && from < endOf(span))?.from
 
@@ -58,32 +77,43 @@ const without = (timeline: Timeline, kegId: string, leaves: (span: KegSpan) => n
 /** The keg that was on the tap at an instant (S-i). */
 export const kegAt = ({ kegs }: Timeline, at: number): KegSpan | undefined => kegs.findLast((span) => covers(span, at))
 
-/** The keg that is on the tap for all that is known. */
+/** The keg that is on the tap now. Undefined if there is none. */
 export const kegNow = ({ kegs }: Timeline): KegSpan | undefined => {
   const last = kegs.at(-1)
   return last?.to === null ? last : undefined
 }
 
 /**
- * A device stands under a tap from an instant on, or (null) under none. The last word holds, whatever its clock: it is never before what was
- * said until then. Otherwise a tap would have two devices, or a device stand under a tap that is gone.
+ * Assigns a device to a tap from an instant on, or to none (null). The last event in the log wins, whatever its
+ * clock: an assignment never begins before the previous one. Otherwise a tap could have two devices, or a device
+ * could be assigned to a removed tap.
  */
-export const placed = (places: readonly Place[], tap: string | null, at: number): readonly Place[] => {
-  const last = places.at(-1)
-  if (last?.tap === tap) return places
+export const withAssignment = (
+  assignments: readonly TapAssignment[],
+  tap: string | null,
+  at: number,
+): readonly TapAssignment[] => {
+  const last = assignments.at(-1)
+  if (last?.tap === tap) return assignments
   const from = Math.max(at, last?.from ?? at)
-  const before = places.map((place) => cut(place, from)).filter((place) => place.from !== place.to)
-  return [...before, { tap, from, to: null }].slice(-KEPT_PLACES)
+  const before = assignments
+    .map((assignment) => cut(assignment, from))
+    .filter((assignment) => assignment.from !== assignment.to)
+  return [...before, { tap, from, to: null }].slice(-KEPT_ASSIGNMENTS)
 }
 
-/** The tap under which the device stood at an instant. */
-export const tapAt = (places: readonly Place[], at: number): string | null => places.findLast((place) => covers(place, at))?.tap ?? null
+/** The tap to which the device was assigned at an instant. Null if there was none. */
+export const tapAt = (assignments: readonly TapAssignment[], at: number): string | null =>
+  assignments.findLast((assignment) => covers(assignment, at))?.tap ?? null
 
-/** The tap under which it stands for all that is known. */
-export const tapNow = (places: readonly Place[]): string | null => places.at(-1)?.tap ?? null
+/** The tap to which the device is assigned now. Null if there is none. */
+export const tapNow = (assignments: readonly TapAssignment[]): string | null => assignments.at(-1)?.tap ?? null
 
-/** It ends what held then, and holds until what comes next. */
-const inserted = <S extends Span>(spans: readonly S[], { from, ...rest }: Omit<S, 'to'> & { readonly from: number }): readonly S[] => {
+/** Inserts a span. It ends the span that contains its start, and lasts until the next one. */
+const inserted = <S extends Span>(
+  spans: readonly S[],
+  { from, ...rest }: Omit<S, 'to'> & { readonly from: number },
+): readonly S[] => {
   const before = spans.filter((span) => span.from <= from).map((span) => cut(span, from))
   const after = spans.filter((span) => span.from > from)
   return [...before, { ...rest, from, to: after[0]?.from ?? null } as S, ...after]
@@ -93,4 +123,5 @@ const endOf = ({ to }: Span): number => to ?? Infinity
 const cut = <S extends Span>(span: S, at: number): S => (endOf(span) > at ? { ...span, to: at } : span)
 
 /** True if the time is before the oldest kept span: older spans were dropped. */
-const isForgotten = (spans: readonly Span[], at: number): boolean => spans.length >= KEPT_KEGS && at <= (spans[0]?.from ?? at)
+const isForgotten = (spans: readonly Span[], at: number): boolean =>
+  spans.length >= KEPT_KEGS && at <= (spans[0]?.from ?? at)

@@ -3,11 +3,12 @@ import type { Get, Result } from '../../projections/projection.ts'
 import type { PatItem } from '../../projections/access/items.ts'
 import type { DeviceTokenItem } from '../../projections/scales/items.ts'
 import { claims } from '../../projections/scales/keys.ts'
-import { patIssued } from '../access/tokens.ts'
+import { patIssued } from '../folding/tokens.ts'
 
 /**
- * The item of a device's token records the claim to which it belongs and who created it. The token and the claim have the same log key,
- * so every replay finds the same claim. A token that is issued while no location holds the device belongs to the device's next claim.
+ * The item of a device's token contains the claim to which it belongs and the person who created it. The token and
+ * the claim have the same log key, so every replay finds the same claim. If no location owns the device when the
+ * token is issued, the token belongs to the device's next claim.
  */
 export const tokenIssued = (event: PatIssued, get: Get): Result => {
   const { data, meta } = event
@@ -25,5 +26,9 @@ export const tokenIssued = (event: PatIssued, get: Get): Result => {
   return { items: [token] }
 }
 
-/** `tributary token create` names the token's owner as the actor. A person with the id of a device comes in through the edge. */
-const isOperator = ({ actorId, key, source }: PatIssued['meta']): boolean => actorId === null || (actorId === key && source !== 'edge')
+/**
+ * `tributary token create` names the token's owner as the actor. A person whose id equals the id of a device uses the
+ * edge.
+ */
+const isOperator = ({ actorId, key, source }: PatIssued['meta']): boolean =>
+  actorId === null || (actorId === key && source !== 'edge')

@@ -1,11 +1,14 @@
 import { partition } from '../entity.ts'
 import type { GonePatItem, PatItem, UsageItem } from './items.ts'
 
-/** The entities of people in every domain's table: tokens and usage. No user id contains a `#`. */
+/** The entities of a person in every domain's table: tokens and usage. User ids contain no `#`. */
 let lastUser = ''
 let lastPartition = 'USER#'
 
-/** Caches the partition of the last user: a fold builds several keys of one user, and the same string has its hash computed already. */
+/**
+ * Caches the partition of the last user. A fold builds several keys of one user, and a reused string has its hash
+ * computed already.
+ */
 export const userPartition = (user: string): string => {
   if (user !== lastUser) {
     lastUser = user
@@ -15,7 +18,8 @@ export const userPartition = (user: string): string => {
 }
 
 /** The user of a partition. Undefined if the partition is not a user's. */
-export const userIn = (partition: string): string | undefined => (partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined)
+export const userIn = (partition: string): string | undefined =>
+  partition.startsWith('USER#') ? partition.slice('USER#'.length) : undefined
 
 /** Declares an entity of people. */
 export const inUser = partition('USER#', userPartition)

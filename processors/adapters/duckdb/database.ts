@@ -4,24 +4,24 @@ import type { DuckDBConnection, DuckDBInstance, DuckDBValue } from '@duckdb/node
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { createCopies } from '../copies.ts'
 
-/** A DuckDB file. Writers take turns on one connection; a query has one of its own. */
+/** A DuckDB file. Writes share one connection and run one after another. Each query has its own connection. */
 export interface Database {
-  /** In one transaction: all of it is on disk, or nothing. */
+  /** Runs the work in one transaction. When it resolves, all of it is on disk. If it rejects, nothing is. */
   write<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>
   /** The rows of a query, in pages. */
   rows(sql: () => string | undefined): AsyncGenerator<readonly (readonly DuckDBValue[])[]>
-  /** Writes everything that is committed into a new file, as of one transaction. */
+  /** Copies the committed content of one moment into a new file. */
   copy(file: string): Promise<void>
   close(): Promise<void>
 }
 
-/** The store shares the machine with all else that runs here. */
+/** The store shares the machine with the rest of the program. */
 const LIMITS = { threads: '2', memory_limit: '256MB' }
 
-/** Nothing is loaded or opened before it is first asked; then `prepare` is done before all else. */
+/** Loads DuckDB and opens the file at the first call. Runs `prepare` before anything else. */
 export const openDatabase = (path: string, prepare: (connection: DuckDBConnection) => Promise<void>): Database => {
   let opened: Promise<{ readonly instance: DuckDBInstance; readonly writer: DuckDBConnection }> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
+  let lastWrite: Promise<unknown> = Promise.resolve()
   const copies = createCopies()
 
   const opening = async () => {
@@ -38,36 +38,43 @@ export const openDatabase = (path: string, prepare: (connection: DuckDBConnectio
     return opened
   }
   const write = <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
-    const mine = turn
+    const written = lastWrite
       .then(async () => inTransaction((await open()).writer, work))
       .catch((error: unknown) => Promise.reject(unavailable(path, error)))
-    turn = mine.catch(() => undefined)
-    return mine
+    lastWrite = written.catch(() => undefined)
+    return written
   }
   async function* rows(sql: () => string | undefined) {
-    const connection = await open().then(({ instance }) => instance.connect()).catch((error: unknown) => Promise.reject(unavailable(path, error)))
+    const connection = await open()
+      .then(({ instance }) => instance.connect())
+      .catch((error: unknown) => Promise.reject(unavailable(path, error)))
     try {
       const text = sql()
       if (text === undefined) return
       const result = await connection.stream(text)
-      for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; chunk = await result.fetchChunk()) yield chunk.getRows()
+      for (
+        let chunk = await result.fetchChunk();
+        chunk !== null && chunk.rowCount > 0;
+        chunk = await result.fetchChunk()
+      )
+        yield chunk.getRows()
     } finally {
       connection.closeSync()
     }
   }
   const copy = async (file: string) => copies.add(copyTo((await open()).instance, file))
   const close = async () => {
-    await turn
+    await lastWrite
     await copies.ended()
-    const known = await opened?.catch(() => undefined)
+    const current = await opened?.catch(() => undefined)
     opened = undefined
-    known?.writer.closeSync()
-    known?.instance.closeSync()
+    current?.writer.closeSync()
+    current?.instance.closeSync()
   }
   return { write, rows, copy, close }
 }
 
-/** DuckDB names an attached database after its alias, and the opened one after its file. */
+/** Copies the database into a new file. DuckDB names the opened database after its file, so the name is queried first. */
 const copyTo = async (instance: DuckDBInstance, file: string): Promise<void> => {
   const connection = await instance.connect()
   try {
@@ -80,7 +87,10 @@ const copyTo = async (instance: DuckDBInstance, file: string): Promise<void> => 
   }
 }
 
-const inTransaction = async <T>(connection: DuckDBConnection, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
+const inTransaction = async <T>(
+  connection: DuckDBConnection,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> => {
   await connection.run('BEGIN')
   try {
     const result = await work(connection)
@@ -93,4 +103,8 @@ const inTransaction = async <T>(connection: DuckDBConnection, work: (connection:
 }
 
 const unavailable = (path: string, error: unknown): Fault =>
-  new Fault('series-unavailable', `The series in ${path} cannot be read or written: ${messageOf(error)}. Their events wait; see that the disk has room and that no other process has the file open.`, { retriable: true, cause: error })
+  new Fault(
+    'series-unavailable',
+    `The series in ${path} cannot be read or written: ${messageOf(error)}. Their events wait. Check that the disk has room and that no other process has the file open.`,
+    { retriable: true, cause: error },
+  )

@@ -1,26 +1,35 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBValue } from '@duckdb/node-api'
-import { PARTS, type Aggregate, type Bin, type SeriesReader, type SeriesSpec, type Stretch } from '../../../projections/series.ts'
+import {
+  PARTS,
+  type Aggregate,
+  type Bin,
+  type SeriesReader,
+  type SeriesSpec,
+  type Stretch,
+} from '../../../projections/series.ts'
 import { united } from '../../../projections/bins.ts'
-import { newestOf, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
+import { type Series, type SeriesStores, type Versioned } from '../../engine/ports/series.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createDictionary, type Dictionary } from './dictionary.ts'
 import { createTable, merge, pointOf, quoted, tablesOf, type Table } from './tables.ts'
+import { newestOf } from '../newest-points.ts'
 
 const FILE = 'points.duckdb'
 
-/** The embedded series: a DuckDB file a generation, a table a measure. */
+/** The embedded series store: one DuckDB file per generation, one table per measure. */
 export const duckdbSeries = ({ folder }: { readonly folder: string }): SeriesStores => {
   const opened = new Set<Series>()
-  const placeOf = ({ database, name }: SeriesSpec, generation: number): string => join(folder, `${database}.${name}`, `g${generation}`)
+  const folderOf = ({ database, name }: SeriesSpec, generation: number): string =>
+    join(folder, `${database}.${name}`, `g${generation}`)
   return {
     open: (spec, generation) => {
-      const series = openSeries(spec, join(placeOf(spec, generation), FILE))
+      const series = openSeries(spec, join(folderOf(spec, generation), FILE))
       opened.add(series)
       return series
     },
-    drop: (spec, generation) => rm(placeOf(spec, generation), { recursive: true, force: true }),
+    drop: (spec, generation) => rm(folderOf(spec, generation), { recursive: true, force: true }),
     close: async () => {
       await Promise.all([...opened].map((series) => series.close()))
       opened.clear()
@@ -40,61 +49,86 @@ const openSeries = (spec: SeriesSpec, path: string): Series => {
     for (const table of tables) await createTable(connection, table)
     await dictionary.load(connection)
   })
-  /** What a write that failed had learnt is not on disk. */
-  let doubtful = false
+  /** True if the dictionary can contain numbers of a failed write, which are not on disk. */
+  let isDictionaryStale = false
   const write: Series['write'] = async (points) => {
     const newest = newestOf(points, spec.dims)
     if (newest.length === 0) return []
     await database.write(async (connection) => {
-      if (doubtful) await dictionary.load(connection)
-      doubtful = true
-      await dictionary.learn(connection, newest)
-      for (const table of tables) await merge(connection, table, { points: newest.filter(({ measure }) => measure === table.measure), dictionary })
+      if (isDictionaryStale) await dictionary.load(connection)
+      isDictionaryStale = true
+      await dictionary.add(connection, newest)
+      for (const table of tables)
+        await merge(connection, table, {
+          points: newest.filter(({ measure }) => measure === table.measure),
+          dictionary,
+        })
     })
-    doubtful = false
+    isDictionaryStale = false
     return []
   }
   const parts = { database, dictionary, tables }
-  return { write, list: () => listed(parts), reader: readerOf(parts), copy: (folder) => database.copy(join(folder, FILE)), close: database.close }
+  return {
+    write,
+    list: () => listPoints(parts),
+    reader: readerOf(parts),
+    copy: (folder) => database.copy(join(folder, FILE)),
+    close: database.close,
+  }
 }
 
-async function* listed({ database, dictionary, tables }: Parts): AsyncGenerator<readonly Versioned[]> {
+async function* listPoints({ database, dictionary, tables }: Parts): AsyncGenerator<readonly Versioned[]> {
+  // Opens the file, which loads the dictionary.
   for await (const _ of database.rows(() => 'SELECT 1')) void _
   for (const table of tables) {
     for (const id of dictionary.ids()) {
-      for await (const rows of database.rows(() => `SELECT * FROM ${quoted(table.measure)} WHERE series = ${id} ORDER BY time`)) yield rows.map((row) => pointOf(row, table, dictionary))
+      for await (const rows of database.rows(
+        () => `SELECT * FROM ${quoted(table.measure)} WHERE series = ${id} ORDER BY time`,
+      ))
+        yield rows.map((row) => pointOf(row, table, dictionary))
     }
   }
 }
 
 const readerOf = ({ database, dictionary, tables }: Parts): SeriesReader => {
-  /** What of a stretch there can be, once the dictionary is known. */
-  const within = ({ measure, where, from, to }: Stretch): string | undefined => {
+  /** The FROM and WHERE clauses of a stretch. Undefined if the stretch cannot contain points. To be called after the dictionary is loaded. */
+  const clausesOf = ({ measure, where, from, to }: Stretch): string | undefined => {
     const ids = dictionary.idsWith(where)
-    return ids.length === 0 || to <= from ? undefined : `FROM ${quoted(measure)} WHERE series IN (${ids.join(', ')}) AND time >= ${from} AND time < ${to}`
+    return ids.length === 0 || to <= from
+      ? undefined
+      : `FROM ${quoted(measure)} WHERE series IN (${ids.join(', ')}) AND time >= ${from} AND time < ${to}`
   }
   const points: SeriesReader['points'] = async function* (stretch, { newest = false, limit } = {}) {
     const table = tables.find(({ measure }) => measure === stretch.measure)
     if (table === undefined) return
     const order = newest ? 'DESC' : 'ASC'
     const rest = `ORDER BY time ${order}, series ${order}${limit === undefined ? '' : ` LIMIT ${limit}`}`
-    for await (const rows of database.rows(() => prefixed('SELECT *', within(stretch), rest))) yield rows.map((row) => pointOf(row, table, dictionary))
+    for await (const rows of database.rows(() => joined('SELECT *', clausesOf(stretch), rest)))
+      yield rows.map((row) => pointOf(row, table, dictionary))
   }
   const bins: SeriesReader['bins'] = async (stretch, { ms, by, of }) => {
-    const wanted = of.map(quoted).map((value) => `count(${value}), sum(round(${value} * ${PARTS})), min(${value})`)
-    const select = `SELECT (time // ${ms}) * ${ms} AS bin, ${by === undefined ? 0 : 'series'} AS apart, ${wanted.join(', ')}`
+    const columns = of.map(quoted).map((value) => `count(${value}), sum(round(${value} * ${PARTS})), min(${value})`)
+    const select = `SELECT (time // ${ms}) * ${ms} AS bin, ${by === undefined ? 0 : 'series'} AS part, ${columns.join(', ')}`
     const found: Bin[] = []
-    for await (const rows of database.rows(() => prefixed(select, within(stretch), 'GROUP BY bin, apart ORDER BY bin'))) {
-      for (const [at, id, ...values] of rows) found.push({ at: Number(at), ...(by === undefined ? {} : { by: dictionary.dimsOf(Number(id))[by] ?? '' }), values: aggregates(of, values) })
+    for await (const rows of database.rows(() =>
+      joined(select, clausesOf(stretch), 'GROUP BY bin, part ORDER BY bin'),
+    )) {
+      for (const [at, id, ...values] of rows)
+        found.push({
+          at: Number(at),
+          ...(by === undefined ? {} : { by: dictionary.dimsOf(Number(id))[by] ?? '' }),
+          values: aggregates(of, values),
+        })
     }
     return by === undefined ? found : united(found)
   }
   return { points, bins }
 }
 
-const prefixed = (select: string, from: string | undefined, rest: string): string | undefined => (from === undefined ? undefined : `${select} ${from} ${rest}`)
+const joined = (select: string, from: string | undefined, rest: string): string | undefined =>
+  from === undefined ? undefined : `${select} ${from} ${rest}`
 
-/** Three columns a number: how many, their sum, and the least. */
+/** Each value has three columns: its count, its sum and its minimum. */
 const aggregates = (of: readonly string[], columns: readonly DuckDBValue[]): Bin['values'] => {
   const found: { [value: string]: Aggregate } = {}
   for (const [index, name] of of.entries()) {

@@ -1,16 +1,18 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import type { PointValue, SeriesSpec, ValueType } from '../../../projections/series.ts'
-import type { Versioned } from '../../engine/series.ts'
+import type { Versioned } from '../../engine/ports/series.ts'
 import type { Dictionary } from './dictionary.ts'
 
-/** One measure's points. */
+/** The table of a measure. */
 export interface Table {
   readonly measure: string
   readonly columns: readonly { readonly name: string; readonly type: ValueType }[]
 }
 
 export const tablesOf = ({ measures }: SeriesSpec): readonly Table[] =>
-  Object.entries(measures).sort(([a], [b]) => (a < b ? -1 : 1)).map(([measure, values]) => ({ measure, columns: Object.entries(values).map(([name, type]) => ({ name, type })) }))
+  Object.entries(measures)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([measure, values]) => ({ measure, columns: Object.entries(values).map(([name, type]) => ({ name, type })) }))
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
@@ -18,14 +20,20 @@ const SQL_TYPES = { number: 'DOUBLE', text: 'VARCHAR' } as const
 
 export const createTable = async (connection: DuckDBConnection, { measure, columns }: Table): Promise<void> => {
   const definitions = columns.map(({ name, type }) => `${quoted(name)} ${SQL_TYPES[type]}`)
-  await connection.run(`CREATE TABLE IF NOT EXISTS ${quoted(measure)} (series INTEGER, time BIGINT, version BIGINT, ${definitions.join(', ')}, PRIMARY KEY (series, time))`)
+  await connection.run(
+    `CREATE TABLE IF NOT EXISTS ${quoted(measure)} (series INTEGER, time BIGINT, version BIGINT, ${definitions.join(', ')}, PRIMARY KEY (series, time))`,
+  )
   await connection.run(`CREATE OR REPLACE TEMP TABLE ${quoted(stagedName(measure))} AS FROM ${quoted(measure)} LIMIT 0`)
 }
 
 const stagedName = (measure: string): string => `new ${measure}`
 
-/** Appended to a table in memory and merged from there: many times as fast as row by row. No point may come twice. */
-export const merge = async (connection: DuckDBConnection, { measure, columns }: Table, { points, dictionary }: { readonly points: readonly Versioned[]; readonly dictionary: Dictionary }): Promise<void> => {
+/** Writes points by way of a table in memory, which is many times faster than row by row. Each point may occur only once. */
+export const merge = async (
+  connection: DuckDBConnection,
+  { measure, columns }: Table,
+  { points, dictionary }: { readonly points: readonly Versioned[]; readonly dictionary: Dictionary },
+): Promise<void> => {
   if (points.length === 0) return
   const staged = stagedName(measure)
   const appender = await connection.createAppender(staged, 'main', 'temp')
@@ -38,7 +46,9 @@ export const merge = async (connection: DuckDBConnection, { measure, columns }: 
   }
   appender.closeSync()
   const set = ['version', ...columns.map(({ name }) => quoted(name))].map((column) => `${column} = excluded.${column}`)
-  await connection.run(`INSERT INTO ${quoted(measure)} FROM ${quoted(staged)} ON CONFLICT (series, time) DO UPDATE SET ${set.join(', ')} WHERE excluded.version > version`)
+  await connection.run(
+    `INSERT INTO ${quoted(measure)} FROM ${quoted(staged)} ON CONFLICT (series, time) DO UPDATE SET ${set.join(', ')} WHERE excluded.version > version`,
+  )
   await connection.run(`DELETE FROM ${quoted(staged)}`)
 }
 
@@ -48,8 +58,12 @@ const append = (appender: DuckDBAppender, value: PointValue, type: ValueType) =>
   else appender.appendVarchar(String(value))
 }
 
-/** A row of `SELECT *`. */
-export const pointOf = ([series, time, version, ...values]: readonly DuckDBValue[], { measure, columns }: Table, dictionary: Dictionary): Versioned => ({
+/** The point of a row of `SELECT *`. */
+export const pointOf = (
+  [series, time, version, ...values]: readonly DuckDBValue[],
+  { measure, columns }: Table,
+  dictionary: Dictionary,
+): Versioned => ({
   measure,
   dims: dictionary.dimsOf(Number(series)),
   at: Number(time),

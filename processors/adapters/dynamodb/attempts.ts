@@ -1,36 +1,36 @@
-import type { Clock } from '../../engine/clock.ts'
-import { tableMissing } from '../../engine/store-faults.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
+import { tableMissing } from '../../engine/rows/store-faults.ts'
 import { Fault, isFault } from '../../../schemas/fault.ts'
 import { within } from '../within.ts'
 
 /**
- * Why a request did not succeed. `unavailable`: no answer or a broken one, so it may have been applied. `missing`: there is no such table.
- * `rejected`: DynamoDB will never take this request. `refused`: not now, for lack of permission or the like.
+ * Why a request failed. `unavailable`: no answer or a broken one, so it may have been applied. `missing`: the table does not exist.
+ * `rejected`: DynamoDB will never accept this request. `refused`: DynamoDB does not accept it now, for example without a permission.
  */
 export type Failure = 'throttled' | 'conflict' | 'unavailable' | 'missing' | 'rejected' | 'refused'
 
-/** A batch answered, but left something to send again. */
+/** Results of a batch request that left items unprocessed, so the rest is sent again. */
 export const NOTHING_DONE = Symbol('nothing done')
 export const PARTLY_DONE = Symbol('partly done')
 type Partial = typeof NOTHING_DONE | typeof PARTLY_DONE
 
 export interface AttemptsConfig {
   readonly clock: Clock
-  /** In [0, 1): the jitter. */
+  /** The jitter, from 0 up to but not including 1. */
   readonly random: () => number
-  readonly tries: number
+  readonly maxAttempts: number
   readonly firstDelayMs: number
   readonly maxDelayMs: number
   readonly failed?: ((what: string, why: Failure) => void) | undefined
 }
 
-/** `maybeApplied`: an earlier attempt got no answer, so this one may meet its own effect. `signal` aborts when the patience ends. */
+/** `maybeApplied` is true if an earlier attempt got no answer, so this one can meet its effect. `signal` aborts when the patience ends. */
 export type Attempt<T> = (maybeApplied: boolean, signal?: AbortSignal) => Promise<T | Partial>
 export type Attempts = <T>(what: string, attempt: Attempt<T>) => Promise<T>
 
-/** The one retry loop: exponential backoff with full jitter, then a retriable fault. Progress starts the count anew. */
+/** The only retry loop: exponential backoff with full jitter, and after `maxAttempts` a fault. After progress the count starts again at 0. */
 export const createAttempts =
-  ({ clock, random, tries, firstDelayMs, maxDelayMs, failed }: AttemptsConfig): Attempts =>
+  ({ clock, random, maxAttempts, firstDelayMs, maxDelayMs, failed }: AttemptsConfig): Attempts =>
   async (what, attempt) => {
     let maybeApplied = false
     for (let count = 1; ; count += 1) {
@@ -47,12 +47,13 @@ export const createAttempts =
         maybeApplied ||= why === 'unavailable'
       }
       failed?.(what, why)
-      if (why === 'missing' || why === 'rejected' || why === 'refused' || count >= tries) throw faultOf(what, why, cause)
+      if (why === 'missing' || why === 'rejected' || why === 'refused' || count >= maxAttempts)
+        throw faultOf(what, why, cause)
       await clock.sleep(Math.ceil(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** count)))
     }
   }
 
-/** The same attempts, ended after `patienceMs` in all: then a pending request is aborted, and the fault is `store-unavailable`. */
+/** The same attempts with a limit of `patienceMs` for all of them. After that the pending request is aborted, and the fault is `store-unavailable`. */
 export const withPatience =
   (attempts: Attempts, { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number }): Attempts =>
   async <T>(what: string, attempt: Attempt<T>): Promise<T> => {
@@ -75,9 +76,19 @@ const THROTTLED = new Set([
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ])
-/** Also as the reason of a cancelled transaction. */
-const REJECTED = new Set(['ValidationException', 'ValidationError', 'ItemCollectionSizeLimitExceededException', 'ItemCollectionSizeLimitExceeded'])
-const CONFLICT = new Set(['TransactionConflictException', 'TransactionInProgressException', 'TransactionConflict', 'ResourceInUseException'])
+/** The names of errors and of reasons of a cancelled transaction. */
+const REJECTED = new Set([
+  'ValidationException',
+  'ValidationError',
+  'ItemCollectionSizeLimitExceededException',
+  'ItemCollectionSizeLimitExceeded',
+])
+const CONFLICT = new Set([
+  'TransactionConflictException',
+  'TransactionInProgressException',
+  'TransactionConflict',
+  'ResourceInUseException',
+])
 
 interface ServiceError {
   readonly name?: string
@@ -90,41 +101,54 @@ const failureOf = (error: unknown): Failure => {
   const { name = '', $metadata, CancellationReasons } = error as ServiceError
   const codes = CancellationReasons?.map(({ Code = 'None' }) => Code).filter((code) => code !== 'None') ?? []
   const names = codes.length > 0 ? codes : [name]
-  if (names.every((one) => THROTTLED.has(one) || CONFLICT.has(one))) return names.some((one) => THROTTLED.has(one)) ? 'throttled' : 'conflict'
+  if (names.every((error) => THROTTLED.has(error) || CONFLICT.has(error)))
+    return names.some((error) => THROTTLED.has(error)) ? 'throttled' : 'conflict'
   if (names.includes('ResourceNotFoundException')) return 'missing'
-  if (names.some((one) => REJECTED.has(one))) return 'rejected'
+  if (names.some((error) => REJECTED.has(error))) return 'rejected'
   if (name === 'CredentialsProviderError') return 'refused'
   const status = $metadata?.httpStatusCode
   return status === undefined || status >= 500 || status === 200 ? 'unavailable' : 'refused'
 }
 
 const faultOf = (what: string, why: Failure, error: unknown): Fault => {
-  const said = reasonOf(error as ServiceError | undefined)
-  // Not the error itself: it holds the whole exchange, with tokens, and causes are logged.
-  const cause = new Error(said)
+  const reason = reasonOf(error as ServiceError | undefined)
+  // Not the error itself: it contains the request with its tokens, and causes are logged.
+  const cause = new Error(reason)
   switch (why) {
     case 'throttled':
     case 'conflict':
-      return new Fault('store-throttled', `DynamoDB goes on refusing ${what} for load (${said}). Raise the table's capacity if it lasts.`, {
-        retriable: true,
-        cause,
-      })
+      return new Fault(
+        'store-throttled',
+        `DynamoDB throttles ${what} (${reason}). Raise the table's capacity if it lasts.`,
+        { retriable: true, cause },
+      )
     case 'unavailable':
-      return new Fault('store-unavailable', `DynamoDB does not answer ${what} (${said}). Check the endpoint and the network.`, {
-        retriable: true,
-        cause,
-      })
+      return new Fault(
+        'store-unavailable',
+        `DynamoDB does not answer ${what} (${reason}). Check the endpoint and the network.`,
+        { retriable: true, cause },
+      )
     case 'missing':
       return tableMissing(what, cause)
     case 'rejected':
-      return new Fault('item-rejected', `DynamoDB will never take ${what} (${said}). Change the fold, or the request.`, { cause })
+      return new Fault(
+        'item-rejected',
+        `DynamoDB will never accept ${what} (${reason}). Change the fold, or the request.`,
+        { cause },
+      )
     case 'refused':
-      return new Fault('store-refused', `DynamoDB refused ${what} (${said}). Check the table, the permissions and what the fold wrote.`, { cause })
+      return new Fault(
+        'store-refused',
+        `DynamoDB refused ${what} (${reason}). Check the table, the permissions and the items of the fold.`,
+        { cause },
+      )
   }
 }
 
 const reasonOf = (error: ServiceError | undefined): string => {
   if (error === undefined) return 'items left unprocessed'
-  const reasons = error.CancellationReasons?.filter(({ Code }) => Code !== undefined && Code !== 'None').map(({ Code, Message }) => `${Code} ${Message ?? ''}`)
+  const reasons = error.CancellationReasons?.filter(({ Code }) => Code !== undefined && Code !== 'None').map(
+    ({ Code, Message }) => `${Code} ${Message ?? ''}`,
+  )
   return `${error.name ?? 'Error'}: ${[...new Set(reasons ?? [error.message ?? ''])].join('; ').trim()}`
 }

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { checkpointMoved, requireCheckpoint } from '../../engine/store-faults.ts'
-import type { Checkpoint, Span } from '../../engine/store.ts'
+import { checkpointMoved, requireCheckpoint } from '../../engine/rows/store-faults.ts'
+import type { Checkpoint, Span } from '../../engine/ports/store.ts'
 import type { Attributes } from './codec.ts'
 import { CHECKPOINTS, type Table } from './table.ts'
 
@@ -8,23 +8,28 @@ const keyOf = (partition: number): Attributes => ({ PK: { S: CHECKPOINTS }, SK: 
 
 const offsetOf = (item: Attributes | undefined): number => Number(item?.['offset']?.N ?? 0)
 
-/** Whether a commit writes the checkpoint. */
+/** True if a commit writes the checkpoint. */
 export const isMoved = ({ from, offset }: Checkpoint): boolean => from !== offset
 
-/** Whether a commit reads the checkpoint first. If it writes nothing else, the condition of that write checks it. */
-export const isConfirmed = (spans: readonly Span[], checkpoint: Checkpoint): boolean => spans.length > 0 || !isMoved(checkpoint)
+/** True if a commit reads the checkpoint first. A commit that writes the checkpoint only does not: the condition of the write checks it. */
+export const isConfirmed = (spans: readonly Span[], checkpoint: Checkpoint): boolean =>
+  spans.length > 0 || !isMoved(checkpoint)
 
 /**
- * Throws `checkpoint-moved` if the table contains another checkpoint. Called before the items of a commit: a table that was replaced is
- * noticed before anything is written to it.
+ * Throws `checkpoint-moved` if the table contains another checkpoint. To be called before the items of a commit are written, so that nothing is
+ * written to a table that was replaced.
  */
-export const confirmCheckpoint = async ({ name, client, gate, attempts }: Table, checkpoint: Checkpoint): Promise<void> => {
+export const confirmCheckpoint = async (
+  { name, client, gate, attempts }: Table,
+  checkpoint: Checkpoint,
+): Promise<void> => {
   const { Item } = await attempts(`the checkpoint of partition ${checkpoint.partition} in ${name}`, () =>
-    gate(() => client.getItem({ TableName: name, Key: keyOf(checkpoint.partition), ConsistentRead: true })))
+    gate(() => client.getItem({ TableName: name, Key: keyOf(checkpoint.partition), ConsistentRead: true })),
+  )
   requireCheckpoint(name, checkpoint, offsetOf(Item))
 }
 
-/** One item per partition, all under one partition key, so that one query lists them. */
+/** Writes the checkpoint of a partition. All checkpoints have the same partition key, so that one query lists them. */
 export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Promise<void> => {
   const { partition, from, offset } = checkpoint
   if (!isMoved(checkpoint)) return
@@ -35,8 +40,9 @@ export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Prom
         client.putItem({
           TableName: name,
           Item: { ...keyOf(partition), partition: { N: `${partition}` }, offset: { N: `${offset}` } },
-          // At `offset` already: an earlier attempt got no answer.
-          ConditionExpression: from === 0 ? 'attribute_not_exists(PK) OR #offset IN (:from, :offset)' : '#offset IN (:from, :offset)',
+          // The checkpoint is at `offset` already if an earlier attempt was applied and its answer was lost.
+          ConditionExpression:
+            from === 0 ? 'attribute_not_exists(PK) OR #offset IN (:from, :offset)' : '#offset IN (:from, :offset)',
           ExpressionAttributeNames: { '#offset': 'offset' },
           ExpressionAttributeValues: { ':from': { N: `${from}` }, ':offset': { N: `${offset}` } },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -46,7 +52,7 @@ export const saveCheckpoint = async (table: Table, checkpoint: Checkpoint): Prom
       if (!(error instanceof ConditionalCheckFailedException)) throw error
       throw checkpointMoved(name, checkpoint, offsetOf(error.Item))
     }
-    tally.wrote([{ PK: CHECKPOINTS, SK: `P#${partition}`, partition, offset }])
+    tally.put([{ PK: CHECKPOINTS, SK: `P#${partition}`, partition, offset }])
   })
 }
 

@@ -3,15 +3,15 @@ import type { Item, Stored, Value } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
 
 /**
- * Values as DynamoDB spells them. Numbers are exact: a number is sent in its shortest decimal form, which reads back as the
- * same number; whole numbers beyond 2^53 come back as bigint, the others as number, whichever they were before.
- * lib-dynamodb's marshaller is not used: items in failed conditions come past it, and it refuses or rounds large numbers.
+ * Attributes in DynamoDB's format. Numbers are exact: a number is sent in its shortest decimal form, which is read as the same number. Whole
+ * numbers beyond 2^53 are read as bigint, all others as number. The marshaller of lib-dynamodb is not used: it does not convert the items of failed
+ * conditions, and it rejects or rounds large numbers.
  */
 export type Attributes = Record<string, AttributeValue>
 
 export const toAttributes = (item: Item): Attributes => members(item)
 
-/** Every item of our tables carries `_pos`; what another program put there without one counts as never touched. */
+/** Every item that this program writes has `_pos`. An item of another program without it gets -1. */
 export const toStored = (attributes: Attributes): Stored => ({ _pos: -1, ...fromMembers(attributes) }) as Stored
 
 export const toItem = (attributes: Attributes): Item => fromMembers(attributes) as Item
@@ -27,7 +27,9 @@ const toAttribute = (value: Value): AttributeValue => {
       return { BOOL: value }
     default:
       if (value === null) return { NULL: true }
-      return Array.isArray(value) ? { L: value.map(toAttribute) } : { M: members(value as { [name: string]: Value | undefined }) }
+      return Array.isArray(value)
+        ? { L: value.map(toAttribute) }
+        : { M: members(value as { [name: string]: Value | undefined }) }
   }
 }
 
@@ -48,7 +50,10 @@ const fromAttribute = (attribute: AttributeValue): Value => {
   if (attribute.L !== undefined) return attribute.L.map(fromAttribute)
   if (attribute.BOOL !== undefined) return attribute.BOOL
   if (attribute.NULL !== undefined) return null
-  throw new Fault('value-not-storable', `A table of ours holds a value of a type we never write (${Object.keys(attribute).join()}). Remove that item.`)
+  throw new Fault(
+    'value-not-storable',
+    `The table contains a value of type ${Object.keys(attribute).join()}, which this program never writes. Remove that item.`,
+  )
 }
 
 const fromMembers = (attributes: Attributes): { [name: string]: Value } => {
@@ -59,11 +64,11 @@ const fromMembers = (attributes: Attributes): { [name: string]: Value } => {
 
 const numberOf = (text: string): number | bigint => {
   const value = Number(text)
-  return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : (wholeOf(text) ?? value)
+  return Number.isSafeInteger(value) || !Number.isInteger(value) ? value : (wholeNumberOf(text) ?? value)
 }
 
-/** The digits of a whole number, spelled with an exponent or without. */
-const wholeOf = (text: string): bigint | undefined => {
+/** The whole number of a text with or without an exponent. Undefined if it is not a whole number. */
+const wholeNumberOf = (text: string): bigint | undefined => {
   const [, sign, head, tail = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]\+?(-?\d+))?$/.exec(text) ?? []
   const shift = Number(exponent) - tail.length
   return head === undefined || shift < 0 ? undefined : BigInt(`${sign}${head}${tail}${'0'.repeat(shift)}`)

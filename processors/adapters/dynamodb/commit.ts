@@ -6,22 +6,34 @@ import {
   type Put,
 } from '@aws-sdk/client-dynamodb'
 import { keyOf, sameItem, type Key, type Stored } from '../../../projections/item.ts'
-import { requireStorableChunk } from '../../engine/storable.ts'
-import { isRejection, RejectedSpans } from '../../engine/store-faults.ts'
-import { MAX_ACTIONS, MAX_CHUNK_BYTES, type Chunk, type Span, type SpanOutcome, type Write } from '../../engine/store.ts'
+import { requireStorableChunk } from '../../engine/rows/storable.ts'
+import { isRejection } from '../../engine/rows/store-faults.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { toAttributes, toStored, type Attributes } from './codec.ts'
 import { all } from './gate.ts'
 import type { Table } from './table.ts'
+import {
+  type Chunk,
+  MAX_ACTIONS,
+  MAX_CHUNK_BYTES,
+  RejectedSpans,
+  type Span,
+  type SpanOutcome,
+  type Write,
+} from '../../engine/ports/store.ts'
 
-/** Side by side. Every span is settled before a fault is thrown. */
+/** Commits the spans in parallel. Throws a fault only after all of them are settled. */
 export const commitSpans = async (table: Table, spans: readonly Span[]): Promise<readonly SpanOutcome[]> => {
   const rejected = new Map<number, Fault>()
-  const outcomes = await all(spans.map((span, index) => commitSpan(table, span).catch((error: unknown): SpanOutcome => {
-    if (!isRejection(error)) throw error
-    rejected.set(index, error)
-    return { applied: 0, current: [] }
-  })))
+  const outcomes = await all(
+    spans.map((span, index) =>
+      commitSpan(table, span).catch((error: unknown): SpanOutcome => {
+        if (!isRejection(error)) throw error
+        rejected.set(index, error)
+        return { applied: 0, current: [] }
+      }),
+    ),
+  )
   if (rejected.size > 0) throw new RejectedSpans(rejected)
   return outcomes
 }
@@ -34,14 +46,14 @@ const commitSpan = async (table: Table, span: Span): Promise<SpanOutcome> => {
   return { applied: 'all' }
 }
 
-/** Undefined when applied; else what its writes met. */
+/** Returns undefined if the chunk was applied, otherwise the current items. */
 const commitChunk = async (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
   checkSize(table, chunk)
-  const [only] = chunk
-  if (only === undefined) return undefined
-  const current = await (chunk.length === 1 ? commitOne(table, only) : commitMany(table, chunk))
+  const [first] = chunk
+  if (first === undefined) return undefined
+  const current = await (chunk.length === 1 ? commitOne(table, first) : commitMany(table, chunk))
   if (current === undefined) table.tally.committed(chunk)
-  else table.tally.refused(chunk)
+  else table.tally.rejected(chunk)
   return current
 }
 
@@ -49,7 +61,9 @@ const commitOne = ({ name, client, gate, attempts }: Table, write: Write): Promi
   attempts(`a write to ${name}`, async (maybeApplied) => {
     const action = actionOf(name, write)
     try {
-      await gate(async () => void ('Put' in action ? await client.putItem(action.Put) : await client.deleteItem(action.Delete)))
+      await gate(
+        async () => void ('Put' in action ? await client.putItem(action.Put) : await client.deleteItem(action.Delete)),
+      )
       return undefined
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error
@@ -58,7 +72,7 @@ const commitOne = ({ name, client, gate, attempts }: Table, write: Write): Promi
     }
   })
 
-/** The token is the same for every attempt, so DynamoDB itself knows one that it already applied; and it is never another commit's. */
+/** All attempts use the same token, so DynamoDB recognises a transaction that it has applied. No other commit uses the token. */
 const commitMany = (table: Table, chunk: Chunk): Promise<readonly Stored[] | undefined> => {
   const { name, client, gate, attempts } = table
   const request = { TransactItems: chunk.map((write) => actionOf(name, write)), ClientRequestToken: table.newToken() }
@@ -75,9 +89,13 @@ const commitMany = (table: Table, chunk: Chunk): Promise<readonly Stored[] | und
 }
 
 const isConditionFailure = (error: unknown): boolean =>
-  error instanceof TransactionCanceledException && error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
+  error instanceof TransactionCanceledException &&
+  error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') === true
 
-/** All of them as of one moment: the failed transaction returns only those whose condition failed, and a batch read could tear another's. */
+/**
+ * Reads the items as of one moment. The failed transaction returns only items with failed conditions, and a batch read can return a state
+ * between two transactions.
+ */
 const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[]): Promise<readonly Stored[]> =>
   attempts(`a read of ${name}`, async () => {
     const gets = keys.map(({ PK, SK }) => ({ Get: { TableName: name, Key: { PK: { S: PK }, SK: { S: SK } } } }))
@@ -85,10 +103,14 @@ const snapshot = ({ name, client, gate, attempts }: Table, keys: readonly Key[])
     return Responses.flatMap(({ Item }) => (Item === undefined ? [] : [toStored(Item)]))
   })
 
-/** Our own attempt that got no answer had been applied: everything is as this chunk would leave it. */
+/** True if the current items are those that this chunk writes. Then an earlier attempt without an answer was applied. */
 const isApplied = (chunk: Chunk, current: readonly Stored[]): boolean => {
-  const now = new Map(current.map((item) => [keyOf(item), item]))
-  return chunk.every((write) => ('put' in write ? sameItem(now.get(keyOf(write.put)), toStored(toAttributes(write.put))) : !now.has(keyOf(write.remove))))
+  const items = new Map(current.map((item) => [keyOf(item), item]))
+  return chunk.every((write) =>
+    'put' in write
+      ? sameItem(items.get(keyOf(write.put)), toStored(toAttributes(write.put)))
+      : !items.has(keyOf(write.remove)),
+  )
 }
 
 const actionOf = (table: string, write: Write): { Put: Put } | { Delete: Delete } => {
@@ -106,7 +128,8 @@ interface Condition {
 }
 
 const conditionOf = (expect: number | null): Condition => {
-  if (expect === null) return { ConditionExpression: 'attribute_not_exists(PK)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }
+  if (expect === null)
+    return { ConditionExpression: 'attribute_not_exists(PK)', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }
   const value: AttributeValue = { N: String(expect) }
   return {
     ConditionExpression: '#pos = :expect',
@@ -122,6 +145,9 @@ const checkSize = ({ spec }: Table, chunk: Chunk): void => {
   const bytes = requireStorableChunk(spec, chunk)
   if (chunk.length > MAX_ACTIONS || bytes > MAX_CHUNK_BYTES) {
     const first = chunk[0] === undefined ? '' : ` at ${keyOfWrite(chunk[0]).PK}`
-    throw new Fault('chunk-too-large', `A commit of ${chunk.length} writes and ${bytes} bytes${first} exceeds ${MAX_ACTIONS} writes or 4 MB. Cut it between events.`)
+    throw new Fault(
+      'chunk-too-large',
+      `A commit of ${chunk.length} writes and ${bytes} bytes${first} exceeds ${MAX_ACTIONS} writes or 4 MB. Split it between events.`,
+    )
   }
 }

@@ -2,11 +2,15 @@ import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams'
 
 export interface Connection {
-  /** Absent: AWS, in the region and with the credentials of the environment. */
+  /** Default: AWS, with the region and credentials of the environment. */
   readonly endpoint?: string
   readonly region?: string
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string }
-  /** Requests under way at once, and so sockets. */
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+  }
+  /** The most requests, and so sockets, at the same time. Default: 64. */
   readonly maxConcurrency?: number
   readonly connectTimeoutMs?: number
   readonly requestTimeoutMs?: number
@@ -14,10 +18,10 @@ export interface Connection {
 
 export const DEFAULT_CONCURRENCY = 64
 
-/** The SDK itself never retries: the one retry loop must know which attempt may have been applied. */
+/** The client never retries. The retry loop of this adapter does, because it needs to track which attempt may have been applied. */
 export const connect = (connection: Connection = {}): DynamoDB => new DynamoDB(configOf(connection))
 
-/** Loaded when somebody watches a table: most processes never do. */
+/** Loads the SDK at the first call, because most processes never read a stream. */
 export const connectStreams = async (connection: Connection = {}): Promise<DynamoDBStreams> => {
   const { DynamoDBStreams } = await import('@aws-sdk/client-dynamodb-streams')
   return new DynamoDBStreams(configOf(connection))
@@ -25,7 +29,7 @@ export const connectStreams = async (connection: Connection = {}): Promise<Dynam
 
 const configOf = (connection: Connection) => {
   const { endpoint, region, credentials, maxConcurrency = DEFAULT_CONCURRENCY } = connection
-  // An endpoint without TLS is an emulator: it takes any name, and may be slow where the real one is overloaded.
+  // An endpoint without TLS is an emulator. It accepts any credentials, and it can be slow where DynamoDB would throttle.
   const emulator = endpoint?.startsWith('http:') === true
   const agent = { keepAlive: true, maxSockets: maxConcurrency }
   const config: DynamoDBClientConfig = {
@@ -40,6 +44,7 @@ const configOf = (connection: Connection) => {
   }
   if (endpoint !== undefined) config.endpoint = endpoint
   if (region !== undefined || emulator) config.region = region ?? 'us-east-1'
-  if (credentials !== undefined || emulator) config.credentials = credentials ?? { accessKeyId: 'local', secretAccessKey: 'local' }
+  if (credentials !== undefined || emulator)
+    config.credentials = credentials ?? { accessKeyId: 'local', secretAccessKey: 'local' }
   return config
 }

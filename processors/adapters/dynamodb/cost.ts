@@ -1,22 +1,22 @@
 import { isTrace, type Key } from '../../../projections/item.ts'
 import type { Domain } from '../../../projections/projection.ts'
 import type { Codec } from '../../../schemas/codec.ts'
-import { advance } from '../../engine/advance.ts'
-import type { BuildTarget } from '../../engine/build-target.ts'
-import { decidersOf } from '../../engine/decide.ts'
-import { isBookkeeping } from '../../engine/keys.ts'
-import type { Log, LogRecord } from '../../engine/log.ts'
-import { outboxOf } from '../../engine/outbox.ts'
-import { sizeOf } from '../../engine/size.ts'
-import { EVERY, sortReadable } from '../../engine/sort.ts'
-import type { Chunk, Store } from '../../engine/store.ts'
-import { timerChanges } from '../../engine/timers.ts'
+import { advance } from '../../engine/fold/advance.ts'
+import type { BuildTarget } from '../../engine/rebuild/build-target.ts'
+import { decidersOf } from '../../engine/fold/decide.ts'
+import { sizeOf } from '../../engine/rows/size.ts'
+import type { Chunk, Store } from '../../engine/ports/store.ts'
 import { isConfirmed, isMoved } from './checkpoints.ts'
 import { CHECKPOINTS } from './table.ts'
 import { createTally } from './tally.ts'
 import { writeUnits, type Touch } from './units.ts'
+import { sortBatch } from '../../engine/fold/sort.ts'
+import { isBookkeeping } from '../../engine/generations/bookkeeping.ts'
+import { EVERY_PROJECTION, type Log, type LogRecord } from '../../engine/ports/log.ts'
+import { isolateRejected } from '../../engine/poison/rejected-spans.ts'
+import { rowRulesOf } from '../../engine/outgoing/row-rules.ts'
 
-/** What some events cost: units by the documented rules, and requests. */
+/** The cost of some events: units by DynamoDB's documented rules, and requests. */
 export interface Cost {
   readonly events: number
   /** Write units for the domain's own items. */
@@ -28,15 +28,15 @@ export interface Cost {
 }
 
 export interface Costs {
-  /** As the source documents write: one transaction an event, over the same domain items; totals are added to, so nothing is read. */
+  /** The writes of the source documents: one transaction per event over the same domain items. They add to totals, so they read nothing. */
   readonly source: Cost
-  /** Ours when every event comes alone: the dearest it gets. */
+  /** This program's writes if every event is a batch of its own, which costs the most. */
   readonly trickle: Cost
-  /** Ours in the batches in which these events came. */
+  /** This program's writes in the batches in which the events arrived. */
   readonly arrived: Cost
-  /** A rebuild of all of it: every final item once. */
+  /** The writes of a rebuild: every final item once. */
   readonly rebuild: Cost
-  /** When the first and the last of them came, epoch milliseconds. */
+  /** The timestamps of the first and the last event, epoch milliseconds. */
   readonly span: readonly [first: number, last: number]
 }
 
@@ -44,9 +44,9 @@ export interface CostParts {
   readonly domain: Domain
   readonly codec: Codec
   readonly log: Pick<Log, 'read' | 'watermarks'>
-  /** Empty local stores to fold into, one for each way. */
+  /** Creates an empty local store. */
   readonly scratch: () => Promise<BuildTarget>
-  /** Records that came within so many milliseconds of each other were one batch. */
+  /** Records of the same batch are at most so many milliseconds after its first record. */
   readonly windowMs: number
   readonly signal?: AbortSignal
   readonly progress?: (events: number) => void
@@ -57,18 +57,18 @@ const LOADED_AT_ONCE = 100
 const WRITTEN_AT_ONCE = 25
 const READ_UNIT_BYTES = 4096
 
-/** Folds the log with the live engine over stores that count. */
+/** Folds the log with the live engine over stores that count units and requests. */
 export const costsOf = async (parts: CostParts): Promise<Costs> => {
-  const trickle = counting(parts.domain, await parts.scratch())
-  const arrived = counting(parts.domain, await parts.scratch())
+  const trickle = createCountingStore(parts.domain, await parts.scratch())
+  const arrived = createCountingStore(parts.domain, await parts.scratch())
   let events = 0
   let [first, last] = [Infinity, -Infinity]
   for (const { partition, high } of await parts.log.watermarks()) {
-    const alone = createFolding(parts, trickle.store)
-    const together = createFolding(parts, arrived.store)
+    const foldSingly = createFolding(parts, trickle.store)
+    const foldBatch = createFolding(parts, arrived.store)
     for await (const records of parts.log.read(partition, 0, high)) {
-      for (const record of records) await alone([record])
-      for (const batch of batchesOf(records, parts.windowMs)) await together(batch)
+      for (const record of records) await foldSingly([record])
+      for (const batch of batchesOf(records, parts.windowMs)) await foldBatch(batch)
       events += records.length
       for (const { timestamp } of records) [first, last] = [Math.min(first, timestamp), Math.max(last, timestamp)]
       parts.progress?.(events)
@@ -79,17 +79,21 @@ export const costsOf = async (parts: CostParts): Promise<Costs> => {
     source: { ...trickle.source(), events },
     trickle: { ...trickle.cost(), events },
     arrived: { ...arrived.cost(), events },
-    rebuild: { ...(await rebuilt(parts.domain, arrived.store)), events },
+    rebuild: { ...(await rebuildCost(parts.domain, arrived.store)), events },
     span: [first, last],
   }
 }
 
-/** As a consumer meets them: what is there when it asks, up to a size. */
+/** Splits records into the batches that a consumer gets: the records of a time window, at most `MAX_BATCH`. */
 export const batchesOf = (records: readonly LogRecord[], windowMs: number): readonly (readonly LogRecord[])[] => {
   const batches: LogRecord[][] = []
   let open: LogRecord[] | undefined
   for (const record of records) {
-    if (open === undefined || open.length === MAX_BATCH || record.timestamp - (open[0] as LogRecord).timestamp > windowMs) {
+    if (
+      open === undefined ||
+      open.length === MAX_BATCH ||
+      record.timestamp - (open[0] as LogRecord).timestamp > windowMs
+    ) {
       open = []
       batches.push(open)
     }
@@ -99,42 +103,52 @@ export const batchesOf = (records: readonly LogRecord[], windowMs: number): read
 }
 
 const createFolding = ({ domain, codec }: CostParts, store: Store) => {
-  const deciders = decidersOf(domain, { outbox: outboxOf(codec), timers: timerChanges(codec) })
-  const standing = new Set<string>()
-  const isParked = (projection: string, key: string) => standing.has(`${projection}#${key}`) || standing.has(`${EVERY}#${key}`)
+  const deciders = decidersOf(domain, rowRulesOf(domain.table, codec))
+  const parked = new Set<string>()
+  const isParked = (projection: string, key: string) =>
+    parked.has(`${projection}#${key}`) || parked.has(`${EVERY_PROJECTION}#${key}`)
   let from = 0
   return async (records: readonly LogRecord[]): Promise<void> => {
     const { partition, offset } = records.at(-1) as LogRecord
-    const { spans, poisons } = await sortReadable(records, { codec, deciders, isParked })
-    for (const { projection, key } of poisons) standing.add(`${projection}#${key}`)
-    const advanced = await advance({ store, spans, checkpoint: { partition, from, offset: offset + 1 } })
+    const { spans, poisons } = await sortBatch(records, { codec, deciders, isParked })
+    for (const { projection, key } of poisons) parked.add(`${projection}#${key}`)
+    const advanced = await advance({
+      store,
+      spans,
+      checkpoint: { partition, from, offset: offset + 1 },
+      isolate: isolateRejected,
+    })
     from = (await store.checkpoints()).get(partition) ?? 0
-    for (const { span, poison } of advanced) if (poison !== undefined) standing.add(`${span.decider.projection.name}#${span.key}`)
+    for (const { span, poison } of advanced)
+      if (poison !== undefined) parked.add(`${span.decider.projection.name}#${span.key}`)
   }
 }
 
-/** A store that reads and writes as DynamoDB would, and counts what that costs there. */
-const counting = ({ table }: Domain, target: BuildTarget) => {
+/** A store that counts the units and requests that the same reads and writes cost on DynamoDB. */
+const createCountingStore = ({ table }: Domain, target: BuildTarget) => {
   const tally = createTally(table)
   let readUnits = 0
   let requests = 0
   let source = { domain: 0, requests: 0 }
   const load: Store['load'] = async (keys) => {
     const found = await target.load(keys)
-    for (const item of found) if (item !== undefined) tally.saw(item)
-    readUnits += found.reduce((sum, item) => sum + Math.max(1, Math.ceil((item === undefined ? 0 : sizeOf(item)) / READ_UNIT_BYTES)), 0)
+    for (const item of found) if (item !== undefined) tally.loaded(item)
+    readUnits += found.reduce(
+      (sum, item) => sum + Math.max(1, Math.ceil((item === undefined ? 0 : sizeOf(item)) / READ_UNIT_BYTES)),
+      0,
+    )
     requests += Math.ceil(keys.length / LOADED_AT_ONCE)
     return found
   }
   const commit: Store['commit'] = async (spans, checkpoint) => {
     for (const chunk of spans.flat()) {
-      source = addTheirs(source, chunk, table, target)
+      source = addSourceCost(source, chunk, table, target)
       tally.committed(chunk)
     }
     // The checkpoint is read before the spans and written after them.
     const isWritten = checkpoint !== undefined && isMoved(checkpoint)
     const isRead = checkpoint !== undefined && isConfirmed(spans, checkpoint)
-    if (isWritten) tally.wrote([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
+    if (isWritten) tally.put([{ PK: `${CHECKPOINTS}0`, SK: '0' }])
     readUnits += isRead ? 1 : 0
     requests += spans.flat().length + (isRead ? 1 : 0) + (isWritten ? 1 : 0)
     return target.commit(spans, checkpoint)
@@ -147,8 +161,13 @@ const counting = ({ table }: Domain, target: BuildTarget) => {
   }
 }
 
-/** One transaction over the domain's items of the event; a single item is a plain write. */
-const addTheirs = (sum: { domain: number; requests: number }, chunk: Chunk, spec: Domain['table'], target: BuildTarget) => {
+/** Adds the cost of the source's write: one transaction over the domain's items of the event, or a plain write of a single item. */
+const addSourceCost = (
+  sum: { domain: number; requests: number },
+  chunk: Chunk,
+  spec: Domain['table'],
+  target: BuildTarget,
+) => {
   const touches: Touch[] = []
   for (const write of chunk) {
     const key: Key = 'put' in write ? write.put : write.remove
@@ -162,12 +181,12 @@ const addTheirs = (sum: { domain: number; requests: number }, chunk: Chunk, spec
   return { domain: sum.domain + units.domain, requests: sum.requests + 1 }
 }
 
-const rebuilt = async ({ table }: Domain, store: Pick<Store, 'scan'>): Promise<Omit<Cost, 'events'>> => {
+const rebuildCost = async ({ table }: Domain, store: Pick<Store, 'scan'>): Promise<Omit<Cost, 'events'>> => {
   const tally = createTally(table)
   let count = 0
   for await (const page of store.scan()) {
     const items = page.filter((item) => !isTrace(item))
-    tally.wrote(items)
+    tally.put(items)
     count += items.length
   }
   return { ...tally.units(), readUnits: 0, requests: Math.ceil(count / WRITTEN_AT_ONCE) }

@@ -1,4 +1,4 @@
-/** Lets at most `width` tasks run at once; the others wait in line. */
+/** Runs at most `width` tasks at the same time. The others wait in their order. */
 export type Gate = <T>(task: () => Promise<T>) => Promise<T>
 
 export const createGate = (width: number): Gate => {
@@ -17,11 +17,11 @@ export const createGate = (width: number): Gate => {
   }
 }
 
-/** Waits for all, so that nothing is still under way when the first fault is thrown. */
+/** Waits for all tasks, so that none is running when the first error is thrown. */
 export const all = async <T>(tasks: readonly Promise<T>[]): Promise<T[]> => {
   const settled = await Promise.allSettled(tasks)
-  return settled.map((one) => {
-    if (one.status === 'rejected') throw one.reason
-    return one.value
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
   })
 }

@@ -1,39 +1,56 @@
 import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { isoOf } from '../../../projections/instant.ts'
 import type { Item } from '../../../projections/item.ts'
-import type { Point, PointValue, SeriesReader, SeriesSpec, Stretch } from '../../../projections/series.ts'
 import { tableName, type TableSpec } from '../../../projections/table.ts'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 import { binsOf } from '../../../projections/bins.ts'
-import type { Clock } from '../../engine/clock.ts'
-import { newestOf, seriesName, type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
-import { requireStorable } from '../../engine/storable.ts'
-import { isRejection } from '../../engine/store-faults.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
+import { type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/ports/series.ts'
+import { requireStorable } from '../../engine/rows/storable.ts'
+import { isRejection } from '../../engine/rows/store-faults.ts'
 import { systemClock } from '../system-clock.ts'
 import { createAttempts, type Attempts } from './attempts.ts'
 import { toAttributes, toItem, type Attributes } from './codec.ts'
 import { connect, type Connection } from './connect.ts'
 import { all, createGate } from './gate.ts'
 import { createTables, type Tables } from './tables.ts'
+import { newestOf } from '../newest-points.ts'
+import {
+  type Point,
+  type PointValue,
+  type SeriesReader,
+  type SeriesSpec,
+  type Stretch,
+  seriesName,
+} from '../../../projections/series.ts'
 
 export interface ReadingsOptions extends Connection {
   readonly clock?: Clock
 }
 
-/** Calls under way at once. */
-const SIDE_BY_SIDE = 32
+/** The most calls at the same time. */
+const MAX_CALLS = 32
 const TTL = 'ttl'
-/** What the rows carry beside what the source document has (S16). */
+/** Attributes of the rows that the source document does not have (S16). */
 const [MEASURE, VERSION] = ['_measure', '_version']
 
-/** Points as rows of a DynamoDB table a generation, by keg or by tap and by time (S16, S17): for who has no Timestream. */
+/** The series store without Timestream: one DynamoDB table per generation, one row per point, by keg or tap and by time (S16, S17). */
 export const dynamoReadings = ({ clock = systemClock, ...connection }: ReadingsOptions): SeriesStores => {
   let client: DynamoDB | undefined
-  const attempts = createAttempts({ clock, random: Math.random, tries: 8, firstDelayMs: 20, maxDelayMs: 2_000 })
+  const attempts = createAttempts({ clock, random: Math.random, maxAttempts: 8, firstDelayMs: 20, maxDelayMs: 2_000 })
   const connected = (): DynamoDB => (client ??= connect(connection))
   const tables = (): Tables => createTables({ client: connected(), clock, attempts })
   return {
-    open: (spec, generation) => openReadings({ spec, table: tableSpec(spec), name: tableName(spec, generation), client: connected, tables, attempts, clock }),
+    open: (spec, generation) =>
+      openReadings({
+        spec,
+        table: tableSpec(spec),
+        name: tableName(spec, generation),
+        client: connected,
+        tables,
+        attempts,
+        clock,
+      }),
     drop: (spec, generation) => tables().drop(tableName(spec, generation)).catch(unavailable),
     close: () => Promise.resolve(client?.destroy()),
   }
@@ -42,7 +59,11 @@ export const dynamoReadings = ({ clock = systemClock, ...connection }: ReadingsO
 const tableSpec = ({ name }: SeriesSpec): TableSpec => ({ name, ttl: TTL, indexes: [] })
 
 const unavailable = (error: unknown): never => {
-  throw new Fault('series-unavailable', `DynamoDB does not take or give readings (${messageOf(error)}). Check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })
+  throw new Fault(
+    'series-unavailable',
+    `DynamoDB does not write or read readings (${messageOf(error)}). Check the endpoint, the permissions and the table.`,
+    { retriable: true, cause: new Error(messageOf(error)) },
+  )
 }
 
 interface Parts {
@@ -57,65 +78,93 @@ interface Parts {
 
 const openReadings = (parts: Parts): Series => {
   const { spec, table, name, clock, tables } = parts
-  const gate = createGate(SIDE_BY_SIDE)
-  let made: Promise<void> | undefined
+  const gate = createGate(MAX_CALLS)
+  let creation: Promise<void> | undefined
   const ready = async (): Promise<DynamoDB> => {
-    made ??= tables().create(table, name).then(() => tables().enableTtl(table, name))
-    await made.catch((error: unknown) => {
-      made = undefined
+    creation ??= tables()
+      .create(table, name)
+      .then(() => tables().enableTtl(table, name))
+    await creation.catch((error: unknown) => {
+      creation = undefined
       throw error
     })
     return parts.client()
   }
-  const keepsFrom = (): number => clock.now() - spec.rows.ttlSeconds * 1000
+  const retainedFrom = (): number => clock.now() - spec.rows.ttlSeconds * 1000
   const write: Series['write'] = async (points) => {
-    const from = keepsFrom()
+    const from = retainedFrom()
     const newest = newestOf(points, spec.dims).filter(({ at }) => at >= from)
     if (newest.length === 0) return []
     const client = await ready().catch(unavailable)
     const rejected: Rejected[] = []
-    await all(newest.map((point) => gate(() => put(client, parts, point)).catch((error: unknown) => {
-      if (!isRejection(error)) throw error
-      rejected.push({ point, reason: error.message })
-    }))).catch(unavailable)
+    await all(
+      newest.map((point) =>
+        gate(() => put(client, parts, point)).catch((error: unknown) => {
+          if (!isRejection(error)) throw error
+          rejected.push({ point, reason: error.message })
+        }),
+      ),
+    ).catch(unavailable)
     return rejected
   }
-  const found = async (asked: Stretch, only: { readonly newest?: boolean; readonly limit?: number } = {}): Promise<readonly Versioned[]> => {
-    const stretch = { ...asked, from: Math.max(asked.from, keepsFrom()) }
+  const read = async (
+    requested: Stretch,
+    options: { readonly newest?: boolean; readonly limit?: number } = {},
+  ): Promise<readonly Versioned[]> => {
+    const stretch = { ...requested, from: Math.max(requested.from, retainedFrom()) }
     const client = await ready().catch(unavailable)
-    const rows = await all(stretch.partitions.map((partition) => gate(() => rowsIn(client, parts, { stretch, partition, ...only })))).catch(unavailable)
-    const points = newestOf(rows.flat().map((row) => pointOf(spec, row)), spec.dims).filter((point) => isWithin(point, stretch))
-    const sorted = [...points].sort((a, b) => a.at - b.at || (seriesName(a, spec.dims) < seriesName(b, spec.dims) ? -1 : 1))
-    return (only.newest === true ? sorted.reverse() : sorted).slice(0, only.limit ?? sorted.length)
+    const rows = await all(
+      stretch.partitions.map((partition) => gate(() => rowsIn(client, parts, { stretch, partition, ...options }))),
+    ).catch(unavailable)
+    const points = newestOf(
+      rows.flat().map((row) => pointOf(spec, row)),
+      spec.dims,
+    ).filter((point) => isWithin(point, stretch))
+    const sorted = [...points].sort(
+      (a, b) => a.at - b.at || (seriesName(a, spec.dims) < seriesName(b, spec.dims) ? -1 : 1),
+    )
+    return (options.newest === true ? sorted.reverse() : sorted).slice(0, options.limit ?? sorted.length)
   }
   const reader: SeriesReader = {
-    async *points(stretch, only) {
-      const points = await found(stretch, only)
+    async *points(stretch, options) {
+      const points = await read(stretch, options)
       if (points.length > 0) yield points
     },
-    bins: async (stretch, binning) => binsOf(await found(stretch), binning),
+    bins: async (stretch, binning) => binsOf(await read(stretch), binning),
   }
   async function* list(): AsyncGenerator<readonly Point[]> {
     const rows = await allRows(await ready().catch(unavailable), parts).catch(unavailable)
-    const order = (point: Point): string => `${point.measure}\u0000${seriesName(point, spec.dims)}\u0000${isoOf(point.at)}`
-    const points = rows.map((row) => pointOf(spec, row)).filter(({ at }) => at >= keepsFrom())
+    const order = (point: Point): string =>
+      `${point.measure}\u0000${seriesName(point, spec.dims)}\u0000${isoOf(point.at)}`
+    const points = rows.map((row) => pointOf(spec, row)).filter(({ at }) => at >= retainedFrom())
     if (points.length > 0) yield [...points].sort((a, b) => (order(a) < order(b) ? -1 : 1))
   }
-  return { write, list, reader, keepsFrom, close: () => Promise.resolve() }
+  return { write, list, reader, retainedFrom, close: () => Promise.resolve() }
 }
 
 const isWithin = ({ measure, dims, at }: Point, stretch: Stretch): boolean =>
-  measure === stretch.measure && at >= stretch.from && at < stretch.to && Object.entries(stretch.where).every(([dim, value]) => dims[dim] === value)
+  measure === stretch.measure &&
+  at >= stretch.from &&
+  at < stretch.to &&
+  Object.entries(stretch.where).every(([dim, value]) => dims[dim] === value)
 
-/** An idempotent put (S-i): what is newer stays. */
+/** An idempotent put (S-i). A newer version of the point stays. */
 const put = async (client: DynamoDB, { spec, table, name, attempts }: Parts, point: Versioned): Promise<void> => {
   const { measure, dims, at, values, version } = point
-  const row: Item = { ...spec.rows.key(point), ...dims, ...values, [MEASURE]: measure, [VERSION]: version, [TTL]: Math.floor(at / 1000) + spec.rows.ttlSeconds }
+  const row: Item = {
+    ...spec.rows.key(point),
+    ...dims,
+    ...values,
+    [MEASURE]: measure,
+    [VERSION]: version,
+    [TTL]: Math.floor(at / 1000) + spec.rows.ttlSeconds,
+  }
   requireStorable(table, row)
   await attempts(`a reading to ${name}`, async () => {
     try {
       await client.putItem({
-        TableName: name, Item: toAttributes(row),
+        TableName: name,
+        Item: toAttributes(row),
         ConditionExpression: 'attribute_not_exists(PK) OR #version < :version',
         ExpressionAttributeNames: { '#version': VERSION },
         ExpressionAttributeValues: { ':version': { N: String(version) } },
@@ -126,25 +175,37 @@ const put = async (client: DynamoDB, { spec, table, name, attempts }: Parts, poi
   })
 }
 
-interface Wanted {
+interface PartitionQuery {
   readonly stretch: Stretch
   readonly partition: string
   readonly newest?: boolean
   readonly limit?: number
 }
 
-const rowsIn = async (client: DynamoDB, { name, attempts }: Parts, { stretch: { from, to }, partition, newest = false, limit }: Wanted): Promise<readonly Item[]> => {
+const rowsIn = async (
+  client: DynamoDB,
+  { name, attempts }: Parts,
+  { stretch: { from, to }, partition, newest = false, limit }: PartitionQuery,
+): Promise<readonly Item[]> => {
   const rows: Item[] = []
   if (from >= to) return rows
   let start: Attributes | undefined
   do {
-    const page = await attempts(`readings of ${name}`, () => client.query({
-      TableName: name, ConsistentRead: true, ScanIndexForward: !newest,
-      KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': { S: partition }, ':from': { S: isoOf(from) }, ':to': { S: isoOf(to - 1) } },
-      ...(limit !== undefined && { Limit: limit }),
-      ...(start !== undefined && { ExclusiveStartKey: start }),
-    }))
+    const page = await attempts(`readings of ${name}`, () =>
+      client.query({
+        TableName: name,
+        ConsistentRead: true,
+        ScanIndexForward: !newest,
+        KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :to',
+        ExpressionAttributeValues: {
+          ':pk': { S: partition },
+          ':from': { S: isoOf(from) },
+          ':to': { S: isoOf(to - 1) },
+        },
+        ...(limit !== undefined && { Limit: limit }),
+        ...(start !== undefined && { ExclusiveStartKey: start }),
+      }),
+    )
     rows.push(...(page.Items ?? []).map(toItem))
     start = limit !== undefined && rows.length >= limit ? undefined : page.LastEvaluatedKey
   } while (start !== undefined)
@@ -155,7 +216,9 @@ const allRows = async (client: DynamoDB, { name, attempts }: Parts): Promise<rea
   const rows: Item[] = []
   let start: Attributes | undefined
   do {
-    const page = await attempts(`a scan of ${name}`, () => client.scan({ TableName: name, ConsistentRead: true, ...(start !== undefined && { ExclusiveStartKey: start }) }))
+    const page = await attempts(`a scan of ${name}`, () =>
+      client.scan({ TableName: name, ConsistentRead: true, ...(start !== undefined && { ExclusiveStartKey: start }) }),
+    )
     rows.push(...(page.Items ?? []).map(toItem))
     start = page.LastEvaluatedKey
   } while (start !== undefined)
@@ -168,7 +231,9 @@ const pointOf = ({ dims, measures }: SeriesSpec, row: Item): Versioned => {
     measure,
     dims: Object.fromEntries(dims.map((dim) => [dim, String(row[dim])])),
     at: Date.parse(row.SK),
-    values: Object.fromEntries(Object.keys(measures[measure] ?? {}).map((value) => [value, (row[value] ?? null) as PointValue])),
+    values: Object.fromEntries(
+      Object.keys(measures[measure] ?? {}).map((value) => [value, (row[value] ?? null) as PointValue]),
+    ),
     version: Number(row[VERSION]),
   }
 }

@@ -1,30 +1,37 @@
 import type { DynamoDBStreams, Shard, _Record as StreamRecord } from '@aws-sdk/client-dynamodb-streams'
-import { changeOf, changesTrimmed, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
+import {
+  changeOf,
+  changesTrimmed,
+  type ChangeFeed,
+  type ChangePage,
+  type ItemChange,
+} from '../../../projections/changes.ts'
 import { isTrace } from '../../../projections/item.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import type { Clock } from '../../engine/clock.ts'
-import { every, retrying } from '../../engine/retry.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
+import { every, retrying } from '../../engine/timing/retry.ts'
 import type { Attempts } from './attempts.ts'
 import { toStored, type Attributes } from './codec.ts'
 import { isReserved } from './table.ts'
 
 export interface StreamParts {
   readonly streams: Pick<DynamoDBStreams, 'describeStream' | 'getShardIterator' | 'getRecords'>
-  /** The stream of the table as it is now; undefined while it has none. */
+  /** The current stream of the table. Undefined while it has none. */
   readonly arn: () => Promise<string | undefined>
   readonly attempts: Attempts
   readonly clock: Clock
   readonly table: string
 }
 
-/** A shard is asked this often, and for new shards somewhat less. */
+/** The interval of reads of a shard. */
 const POLL_MS = 100
+/** The interval of requests for new shards. */
 const SHARDS_MS = 5_000
 
-/** Where a reader of one stream stands: behind the last record it saw of each shard. `null`: from its beginning. */
-type Places = Map<string, string | null>
+/** The sequence number of the last record that was read of each shard. Null: none yet. */
+type Positions = Map<string, string | null>
 
-/** What changes in a table, by DynamoDB Streams: shards side by side, parents before their children, iterators renewed when they expire. */
+/** The change feed of a table on DynamoDB Streams. Reads shards in parallel and parents before their children. Renews expired iterators. */
 export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
   async *follow({ after, signal }) {
     const arn = await streamOf(parts, signal)
@@ -39,57 +46,63 @@ export const createStreamFeed = (parts: StreamParts): ChangeFeed => ({
   },
 })
 
-/** It is switched on when the generation follows: until then there is nothing to see. */
+/** Waits for the stream of the table. It is enabled when the generation follows the log. */
 const streamOf = ({ arn, clock }: StreamParts, signal: AbortSignal): Promise<string | undefined> =>
   retrying(arn, { clock, when: { result: (found) => found === undefined }, signal, pause: every(POLL_MS) })
 
 const openShards = async (parts: StreamParts, arn: string, after: string | undefined) => {
-  const places: Places = after === undefined ? new Map() : placesOf(after, arn)
+  const positions: Positions = after === undefined ? new Map() : positionsOf(after, arn)
   const iterators = new Map<string, string | null>()
-  let known = await shardsOf(parts, arn)
-  let looked = parts.clock.now()
-  // From now on: what is over is over, and what is open is read from its end.
+  let shards = await shardsOf(parts, arn)
+  let listedAt = parts.clock.now()
+  // Without a cursor the feed begins now: closed shards are skipped, and open ones are read from their end.
   if (after === undefined) {
-    for (const shard of known) {
+    for (const shard of shards) {
       const id = shard.ShardId ?? ''
       const isOpen = shard.SequenceNumberRange?.EndingSequenceNumber === undefined
       iterators.set(id, isOpen ? await iteratorAt(parts, { arn, id, type: 'LATEST' }) : null)
     }
   }
-  const look = async (): Promise<void> => {
-    known = await shardsOf(parts, arn)
-    looked = parts.clock.now()
+  const listShards = async (): Promise<void> => {
+    shards = await shardsOf(parts, arn)
+    listedAt = parts.clock.now()
   }
-  const isRead = (id: string | undefined): boolean => id === undefined || !known.some(({ ShardId }) => ShardId === id) || iterators.get(id) === null
+  const isRead = (id: string | undefined): boolean =>
+    id === undefined || !shards.some(({ ShardId }) => ShardId === id) || iterators.get(id) === null
   const read = async (): Promise<readonly ItemChange[]> => {
-    if (parts.clock.now() - looked > SHARDS_MS) await look()
-    const open = known.filter(({ ShardId: id = '', ParentShardId: parent }) => iterators.get(id) !== null && isRead(parent))
+    if (parts.clock.now() - listedAt > SHARDS_MS) await listShards()
+    const open = shards.filter(
+      ({ ShardId: id = '', ParentShardId: parent }) => iterators.get(id) !== null && isRead(parent),
+    )
     return (await Promise.all(open.map(({ ShardId: id = '' }) => readShard(id)))).flat()
   }
   const readShard = async (id: string): Promise<readonly ItemChange[]> => {
-    const iterator = iterators.get(id) ?? (await beginning(parts, { arn, id, place: places.get(id) }))
-    const { records, next } = await recordsOf(parts, { arn, id, iterator, place: places.get(id) })
+    const iterator = iterators.get(id) ?? (await openIterator(parts, { arn, id, position: positions.get(id) }))
+    const { records, next } = await recordsOf(parts, { arn, id, iterator, position: positions.get(id) })
     iterators.set(id, next)
-    // It has ended: its children are looked for at once.
-    if (next === null) looked = 0
-    places.set(id, records.at(-1)?.dynamodb?.SequenceNumber ?? places.get(id) ?? null)
+    // The shard has ended, so its children are requested at once.
+    if (next === null) listedAt = 0
+    positions.set(id, records.at(-1)?.dynamodb?.SequenceNumber ?? positions.get(id) ?? null)
     return records.flatMap((record) => changeIn(record) ?? [])
   }
   const cursor = (): string => {
-    const standing = known.map(({ ShardId: id = '' }) => [id, places.get(id) ?? null, iterators.get(id) === null])
-    return Buffer.from(JSON.stringify([arn, standing])).toString('base64url')
+    const state = shards.map(({ ShardId: id = '' }) => [id, positions.get(id) ?? null, iterators.get(id) === null])
+    return Buffer.from(JSON.stringify([arn, state])).toString('base64url')
   }
-  for (const [id, place] of places) if (place === ENDED) iterators.set(id, null)
+  for (const [id, position] of positions) if (position === ENDED) iterators.set(id, null)
   return { read, cursor }
 }
 
-/** A shard of which nothing is left to read. */
+/** The position of a shard that was read completely. */
 const ENDED = 'ended'
 
-const placesOf = (cursor: string, arn: string): Places => {
+const positionsOf = (cursor: string, arn: string): Positions => {
   try {
-    const [of, standing] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, [string, string | null, boolean][]]
-    if (of === arn) return new Map(standing.map(([id, place, isRead]) => [id, isRead ? ENDED : place]))
+    const [stream, state] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [
+      string,
+      [string, string | null, boolean][],
+    ]
+    if (stream === arn) return new Map(state.map(([id, position, isRead]) => [id, isRead ? ENDED : position]))
   } catch {
     throw changesTrimmed()
   }
@@ -101,62 +114,105 @@ const shardsOf = async ({ streams, attempts, table }: StreamParts, arn: string):
   let last: string | undefined
   do {
     const start = last === undefined ? {} : { ExclusiveStartShardId: last }
-    const { StreamDescription: page } = await attempts(`DescribeStream of ${table}`, () => streams.describeStream({ StreamArn: arn, ...start }))
+    const { StreamDescription: page } = await attempts(`DescribeStream of ${table}`, () =>
+      streams.describeStream({ StreamArn: arn, ...start }),
+    )
     shards.push(...(page?.Shards ?? []))
     last = page?.LastEvaluatedShardId
   } while (last !== undefined)
   return shards
 }
 
-interface At {
+interface ShardId {
   readonly arn: string
   readonly id: string
 }
 
-const beginning = (parts: StreamParts, { place, ...at }: At & { place: string | null | undefined }): Promise<string | null> =>
-  place === undefined || place === null ? iteratorAt(parts, { ...at, type: 'TRIM_HORIZON' }) : iteratorAt(parts, { ...at, type: 'AFTER_SEQUENCE_NUMBER', place })
+/** An iterator after the position, or at the beginning of the shard. */
+const openIterator = (
+  parts: StreamParts,
+  { position, ...shard }: ShardId & { position: string | null | undefined },
+): Promise<string | null> =>
+  position === undefined || position === null
+    ? iteratorAt(parts, { ...shard, type: 'TRIM_HORIZON' })
+    : iteratorAt(parts, { ...shard, type: 'AFTER_SEQUENCE_NUMBER', position })
 
-const iteratorAt = async ({ streams, attempts, table }: StreamParts, { arn, id, type, place }: At & { type: 'LATEST' | 'TRIM_HORIZON' | 'AFTER_SEQUENCE_NUMBER'; place?: string }): Promise<string | null> => {
-  const { ShardIterator } = await attempts(`GetShardIterator of ${table}`, () => orTrimmed(streams.getShardIterator({
-    StreamArn: arn, ShardId: id, ShardIteratorType: type, ...(place === undefined ? {} : { SequenceNumber: place }),
-  })))
+const iteratorAt = async (
+  { streams, attempts, table }: StreamParts,
+  {
+    arn,
+    id,
+    type,
+    position,
+  }: ShardId & { type: 'LATEST' | 'TRIM_HORIZON' | 'AFTER_SEQUENCE_NUMBER'; position?: string },
+): Promise<string | null> => {
+  const { ShardIterator } = await attempts(`GetShardIterator of ${table}`, () =>
+    orTrimmed(
+      streams.getShardIterator({
+        StreamArn: arn,
+        ShardId: id,
+        ShardIteratorType: type,
+        ...(position === undefined ? {} : { SequenceNumber: position }),
+      }),
+    ),
+  )
   return ShardIterator ?? null
 }
 
-/** Iterators live for a quarter of an hour: one that expired is asked for again, where this reader stands. */
-const recordsOf = async (parts: StreamParts, { iterator, ...at }: At & { iterator: string | null; place: string | null | undefined }): Promise<{ records: readonly StreamRecord[]; next: string | null }> => {
+/** Reads the next records of a shard. An iterator expires after 15 minutes; then a new one is requested at the position. */
+const recordsOf = async (
+  parts: StreamParts,
+  { iterator, ...shard }: ShardId & { iterator: string | null; position: string | null | undefined },
+): Promise<{ records: readonly StreamRecord[]; next: string | null }> => {
   if (iterator === null) return { records: [], next: null }
   const { streams, attempts, table } = parts
   try {
-    const { Records: records = [], NextShardIterator: next = null } = await attempts(`GetRecords of ${table}`, () => orTrimmed(streams.getRecords({ ShardIterator: iterator })))
+    const { Records: records = [], NextShardIterator: next = null } = await attempts(`GetRecords of ${table}`, () =>
+      orTrimmed(streams.getRecords({ ShardIterator: iterator })),
+    )
     return { records, next }
   } catch (error) {
     if (!(error instanceof Fault) || !/ExpiredIterator/.test(error.message)) throw error
-    return { records: [], next: await beginning(parts, at) }
+    return { records: [], next: await openIterator(parts, shard) }
   }
 }
 
-const orTrimmed = async <T>(asked: Promise<T>): Promise<T> => {
+const orTrimmed = async <T>(request: Promise<T>): Promise<T> => {
   try {
-    return await asked
+    return await request
   } catch (error) {
-    if (error instanceof Error && (error.name === 'TrimmedDataAccessException' || error.name === 'ResourceNotFoundException')) throw changesTrimmed()
+    if (
+      error instanceof Error &&
+      (error.name === 'TrimmedDataAccessException' || error.name === 'ResourceNotFoundException')
+    )
+      throw changesTrimmed()
     throw error
   }
 }
 
-/** Undefined for what nobody can see: our own rows, and the end of what only marked a removal. */
+/** The change in a stream record. Undefined if no reader can see it: the change of a checkpoint, or the removal of a tombstone. */
 const changeIn = ({ eventName, dynamodb, userIdentity }: StreamRecord): ItemChange | undefined => {
-  const [now, before] = [dynamodb?.NewImage, dynamodb?.OldImage].map((image) => (image === undefined ? undefined : toStored(image as Attributes)))
-  const any = now ?? before
-  if (any === undefined || isReserved(any.PK)) return undefined
-  if (eventName !== 'REMOVE' && now !== undefined) return changeOf(now)
-  if (isTrace(any)) return undefined
-  return { PK: any.PK, SK: any.SK, version: any._pos, item: undefined, ...(isService(userIdentity) && { expired: true as const }) }
+  const [after, before] = [dynamodb?.NewImage, dynamodb?.OldImage].map((image) =>
+    image === undefined ? undefined : toStored(image as Attributes),
+  )
+  const item = after ?? before
+  if (item === undefined || isReserved(item.PK)) return undefined
+  if (eventName !== 'REMOVE' && after !== undefined) return changeOf(after)
+  if (isTrace(item)) return undefined
+  return {
+    PK: item.PK,
+    SK: item.SK,
+    version: item._pos,
+    item: undefined,
+    ...(isService(userIdentity) && { expired: true as const }),
+  }
 }
 
-/** The API says `PrincipalId`, what is handed on by other services `principalId`. */
+/** True if DynamoDB itself removed the item. The API spells the field `PrincipalId`, other services that pass records on spell it `principalId`. */
 const isService = (identity: object | undefined): boolean => {
-  const { PrincipalId, principalId } = (identity ?? {}) as { readonly PrincipalId?: string; readonly principalId?: string }
+  const { PrincipalId, principalId } = (identity ?? {}) as {
+    readonly PrincipalId?: string
+    readonly principalId?: string
+  }
   return (PrincipalId ?? principalId) === 'dynamodb.amazonaws.com'
 }

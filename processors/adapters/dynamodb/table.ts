@@ -4,27 +4,28 @@ import type { Attempts } from './attempts.ts'
 import type { Gate } from './gate.ts'
 import type { Tally } from './tally.ts'
 
-/** One open table: what its reads and writes share. */
+/** An open table. Its reads and writes share these parts. */
 export interface Table {
   readonly name: string
   readonly spec: TableSpec
   readonly client: DynamoDB
-  /** Around every single request, so that a backoff holds no place. */
+  /** Limits the requests at the same time. It is entered for each request, so a backoff does not count. */
   readonly gate: Gate
   readonly attempts: Attempts
   readonly tally: Tally
-  /** A token nobody used before. */
+  /** Returns a token that was never used before. */
   readonly newToken: () => string
 }
 
 /** Options of a request that the signal ends. */
-export const abortedBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } => (signal === undefined ? {} : { abortSignal: signal })
+export const abortedBy = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } =>
+  signal === undefined ? {} : { abortSignal: signal }
 
-/** Checkpoints lie in the table under a key of their own, and are nobody's items. */
+/** The partition key of the checkpoints. They are in the table and are not items of the domain. */
 export const CHECKPOINTS = 'CHECKPOINT#'
 
 export const isReserved = (pk: string): boolean => pk.startsWith(CHECKPOINTS)
 
-/** What of an item lies in an index beside its keys. The TTL attribute always does: index reads hide expired items too. */
+/** The attributes that an index contains besides the keys. The TTL attribute is always among them, so that index reads can hide expired items. */
 export const projectedAttributes = (spec: TableSpec, { project }: IndexSpec): 'all' | readonly string[] =>
   project === 'all' ? 'all' : [...new Set([...project, spec.ttl])]

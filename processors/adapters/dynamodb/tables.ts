@@ -7,10 +7,10 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import type { Clock } from '../../engine/clock.ts'
-import { doubling, retrying } from '../../engine/retry.ts'
-import { tableMissing } from '../../engine/store-faults.ts'
-import type { Measured } from '../../engine/store.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
+import { doubling, retrying } from '../../engine/timing/retry.ts'
+import { tableMissing } from '../../engine/rows/store-faults.ts'
+import type { Measured } from '../../engine/ports/store.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Attempts } from './attempts.ts'
 import { projectedAttributes } from './table.ts'
@@ -27,12 +27,12 @@ export interface Tables {
   /** Resolves when the table is active. Fault `table-missing` if there is none. */
   require(spec: TableSpec, table: string): Promise<void>
   drop(table: string): Promise<void>
-  /** As DynamoDB counts it, every few hours. */
+  /** The size of the table. DynamoDB updates it every few hours. */
   measure(table: string): Promise<Measured | undefined>
   enableTtl(spec: TableSpec, table: string): Promise<void>
-  /** Switches the stream of changes on. */
+  /** Enables the stream of changes. Without effect if it is enabled. */
   enableStream(table: string): Promise<void>
-  /** Undefined while it has none. */
+  /** The ARN of the table's stream. Undefined while it has none. */
   streamArn(table: string): Promise<string | undefined>
 }
 
@@ -56,31 +56,41 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
       try {
         await client.createTable(tableInput(spec, table))
       } catch (error) {
-        // Another process was first, or our own earlier attempt was heard: the poll behind this sees it.
+        // Another process or an earlier attempt has created the table. The poll after this call finds it.
         if (!(error instanceof ResourceInUseException)) throw error
       }
     })
 
-  const settle = async (table: string, settled: (description: TableDescription | undefined) => boolean): Promise<TableDescription | undefined> => {
-    const description = await retrying(() => describe(table), { clock, when: { result: (found) => !settled(found) }, until: (retries) => retries >= MAX_POLLS, pause: doubling(FIRST_POLL_MS, MAX_POLL_MS) })
-    if (settled(description)) return description
-    throw new Fault('store-unavailable', `The table ${table} does not settle. Look at its state in DynamoDB.`, { retriable: true })
+  const awaitState = async (
+    table: string,
+    isReady: (description: TableDescription | undefined) => boolean,
+  ): Promise<TableDescription | undefined> => {
+    const description = await retrying(() => describe(table), {
+      clock,
+      when: { result: (found) => !isReady(found) },
+      until: (retries) => retries >= MAX_POLLS,
+      pause: doubling(FIRST_POLL_MS, MAX_POLL_MS),
+    })
+    if (isReady(description)) return description
+    throw new Fault('store-unavailable', `The table ${table} does not become ready. Check its state in DynamoDB.`, {
+      retriable: true,
+    })
   }
 
   const isActive = (description: TableDescription | undefined): boolean => description?.TableStatus === 'ACTIVE'
-  const active = async (spec: TableSpec, table: string, found: TableDescription | undefined): Promise<void> =>
-    checkShape(spec, table, isActive(found) ? found : await settle(table, isActive))
+  const awaitActive = async (spec: TableSpec, table: string, found: TableDescription | undefined): Promise<void> =>
+    checkShape(spec, table, isActive(found) ? found : await awaitState(table, isActive))
 
   return {
     async create(spec, table) {
-      const found = await settle(table, (description) => description?.TableStatus !== 'DELETING')
+      const found = await awaitState(table, (description) => description?.TableStatus !== 'DELETING')
       if (found === undefined) await create(spec, table)
-      await active(spec, table, found)
+      await awaitActive(spec, table, found)
     },
     async require(spec, table) {
       const found = await describe(table)
       if (found === undefined || found.TableStatus === 'DELETING') throw tableMissing(table)
-      await active(spec, table, found)
+      await awaitActive(spec, table, found)
     },
     async drop(table) {
       await attempts(`DeleteTable ${table}`, async () => {
@@ -90,41 +100,57 @@ export const createTables = ({ client, clock, attempts }: TablesDeps): Tables =>
           if (!(error instanceof ResourceNotFoundException)) throw error
         }
       })
-      await settle(table, (description) => description === undefined)
+      await awaitState(table, (description) => description === undefined)
     },
-    measure: async (table) => measured(await describe(table)),
-    ...streamsOf({ client, attempts, describe, settle }),
-    enableTtl: enablingTtl({ client, attempts }),
+    measure: async (table) => sizeOf(await describe(table)),
+    ...streamsOf({ client, attempts, describe, awaitState }),
+    enableTtl: createTtlEnabler({ client, attempts }),
   }
 }
 
-const enablingTtl = ({ client, attempts }: Pick<TablesDeps, 'client' | 'attempts'>): Tables['enableTtl'] => async (spec, table) => {
-  const isOn = async (): Promise<boolean> => {
-    const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
-    return TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
-  }
-  await attempts(`UpdateTimeToLive ${table}`, async () => {
-    if (await isOn()) return
-    try {
-      await client.updateTimeToLive({ TableName: table, TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true } })
-    } catch (error) {
-      // Another process was first.
-      if (!(await isOn())) throw error
+const createTtlEnabler =
+  ({ client, attempts }: Pick<TablesDeps, 'client' | 'attempts'>): Tables['enableTtl'] =>
+  async (spec, table) => {
+    const isOn = async (): Promise<boolean> => {
+      const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: table })
+      return (
+        TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED' || TimeToLiveDescription?.TimeToLiveStatus === 'ENABLING'
+      )
     }
-  })
-}
+    await attempts(`UpdateTimeToLive ${table}`, async () => {
+      if (await isOn()) return
+      try {
+        await client.updateTimeToLive({
+          TableName: table,
+          TimeToLiveSpecification: { AttributeName: spec.ttl, Enabled: true },
+        })
+      } catch (error) {
+        // Ignored if another process has enabled it meanwhile.
+        if (!(await isOn())) throw error
+      }
+    })
+  }
 
-const measured = (description: TableDescription | undefined): Measured | undefined =>
+const sizeOf = (description: TableDescription | undefined): Measured | undefined =>
   description && { items: description.ItemCount ?? 0, bytes: description.TableSizeBytes ?? 0 }
 
 interface StreamDeps extends Pick<TablesDeps, 'client' | 'attempts'> {
   describe(table: string): Promise<TableDescription | undefined>
-  settle(table: string, settled: (description: TableDescription | undefined) => boolean): Promise<TableDescription | undefined>
+  awaitState(
+    table: string,
+    isReady: (description: TableDescription | undefined) => boolean,
+  ): Promise<TableDescription | undefined>
 }
 
-const isStreaming = (description: TableDescription | undefined): boolean => description?.StreamSpecification?.StreamEnabled === true
+const isStreaming = (description: TableDescription | undefined): boolean =>
+  description?.StreamSpecification?.StreamEnabled === true
 
-const streamsOf = ({ client, attempts, describe, settle }: StreamDeps): Pick<Tables, 'streamArn' | 'enableStream'> => ({
+const streamsOf = ({
+  client,
+  attempts,
+  describe,
+  awaitState,
+}: StreamDeps): Pick<Tables, 'streamArn' | 'enableStream'> => ({
   async streamArn(table) {
     const description = await describe(table)
     return isStreaming(description) ? description?.LatestStreamArn : undefined
@@ -133,13 +159,16 @@ const streamsOf = ({ client, attempts, describe, settle }: StreamDeps): Pick<Tab
     if (isStreaming(await describe(table))) return
     await attempts(`UpdateTable ${table}`, async () => {
       try {
-        await client.updateTable({ TableName: table, StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } })
+        await client.updateTable({
+          TableName: table,
+          StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        })
       } catch (error) {
-        // Another process was first.
+        // Ignored if another process has enabled it meanwhile.
         if (!isStreaming(await describe(table))) throw error
       }
     })
-    await settle(table, (description) => description?.TableStatus === 'ACTIVE' && isStreaming(description))
+    await awaitState(table, (description) => description?.TableStatus === 'ACTIVE' && isStreaming(description))
   },
 })
 
@@ -149,7 +178,10 @@ const tableInput = (spec: TableSpec, table: string): CreateTableInput => {
     TableName: table,
     BillingMode: 'PAY_PER_REQUEST',
     KeySchema: keySchema('PK', 'SK'),
-    AttributeDefinitions: [...names].map((AttributeName) => ({ AttributeName, AttributeType: spec.indexes.some(({ sk, number }) => sk === AttributeName && number === true) ? 'N' : 'S' })),
+    AttributeDefinitions: [...names].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: spec.indexes.some(({ sk, number }) => sk === AttributeName && number === true) ? 'N' : 'S',
+    })),
   }
   if (spec.indexes.length > 0) input.GlobalSecondaryIndexes = spec.indexes.map((index) => indexInput(spec, index))
   return input
@@ -160,7 +192,10 @@ const indexInput = (spec: TableSpec, index: IndexSpec): GlobalSecondaryIndex => 
   return {
     IndexName: index.name,
     KeySchema: keySchema(index.pk, index.sk),
-    Projection: attributes === 'all' ? { ProjectionType: 'ALL' } : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...attributes] },
+    Projection:
+      attributes === 'all'
+        ? { ProjectionType: 'ALL' }
+        : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...attributes] },
   }
 }
 
@@ -171,15 +206,25 @@ const keySchema = (hash: string, range: string): CreateTableInput['KeySchema'] &
 
 const checkShape = (spec: TableSpec, table: string, description: TableDescription | undefined): void => {
   if (description === undefined) return
-  const indexes = new Map(description.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema }) => [IndexName, keyNames(KeySchema)]))
+  const indexes = new Map(
+    description.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema }) => [IndexName, keyNames(KeySchema)]),
+  )
   const wrong = [
     ...(keyNames(description.KeySchema) === 'PK,SK' ? [] : ['its key is not PK, SK']),
-    ...spec.indexes.filter(({ name, pk, sk }) => indexes.get(name) !== `${pk},${sk}`).map(({ name, pk, sk }) => `it lacks index ${name} on ${pk}, ${sk}`),
+    ...spec.indexes
+      .filter(({ name, pk, sk }) => indexes.get(name) !== `${pk},${sk}`)
+      .map(({ name, pk, sk }) => `it lacks index ${name} on ${pk}, ${sk}`),
   ]
   if (wrong.length > 0) {
-    throw new Fault('table-mismatch', `The table ${table} was not made by this program: ${wrong.join('; ')}. Choose another table name, or drop it.`)
+    throw new Fault(
+      'table-mismatch',
+      `The table ${table} was not created by this program: ${wrong.join('; ')}. Choose another table name, or drop it.`,
+    )
   }
 }
 
 const keyNames = (schema: TableDescription['KeySchema']): string =>
-  [...(schema ?? [])].sort((a) => (a.KeyType === 'HASH' ? -1 : 1)).map(({ AttributeName }) => AttributeName).join()
+  [...(schema ?? [])]
+    .sort((a) => (a.KeyType === 'HASH' ? -1 : 1))
+    .map(({ AttributeName }) => AttributeName)
+    .join()

@@ -1,28 +1,32 @@
 import { keyOf, type Item, type Key, type Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
-import type { Chunk, Write } from '../../engine/store.ts'
+import type { Chunk, Write } from '../../engine/ports/store.ts'
 import { addUnits, NO_UNITS, writeUnits, type Touch, type Units } from './units.ts'
 
-/** Counts what the writes cost. What a write replaces is known from the load before it, so no read is added for counting. */
+/** Counts the write units of a table. It remembers loaded items as the old versions of later writes, so counting needs no reads. */
 export interface Tally {
-  saw(item: Stored): void
+  /** Remembers a loaded item. */
+  loaded(item: Stored): void
+  /** Counts an applied chunk. */
   committed(chunk: Chunk): void
-  refused(chunk: Chunk): void
-  wrote(items: readonly Item[]): void
+  /** Counts a chunk whose condition failed. */
+  rejected(chunk: Chunk): void
+  /** Counts puts of new items. */
+  put(items: readonly Item[]): void
   units(): Units
 }
 
-const REMEMBERED = 8_192
+const MAX_REMEMBERED = 8_192
 
 export const createTally = (spec: TableSpec, counted?: (units: Units) => void): Tally => {
-  const seen = new Map<string, Stored>()
+  const remembered = new Map<string, Stored>()
   let total = NO_UNITS
 
   const remember = (item: Stored) => {
     const id = keyOf(item)
-    seen.delete(id)
-    seen.set(id, item)
-    if (seen.size > REMEMBERED) seen.delete(seen.keys().next().value as string)
+    remembered.delete(id)
+    remembered.set(id, item)
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value as string)
   }
   const count = (touches: readonly Touch[], mode: 'single' | 'transaction', failed = false) => {
     const units = writeUnits({ spec, touches, mode, failed })
@@ -32,23 +36,27 @@ export const createTally = (spec: TableSpec, counted?: (units: Units) => void): 
   const touchOf = (write: Write): Touch => {
     const after = 'put' in write ? write.put : undefined
     if (write.expect === null) return { after }
-    const before = seen.get(keyOf('put' in write ? write.put : write.remove))
-    // Not loaded through this store, or forgotten: it counts as large as what takes its place.
+    const before = remembered.get(keyOf('put' in write ? write.put : write.remove))
+    // An old item that is not remembered counts as large as the new one.
     return { after, before: before?._pos === write.expect ? before : (after ?? keyOnly(write)) }
   }
   const modeOf = (chunk: Chunk) => (chunk.length > 1 ? 'transaction' : 'single')
 
   return {
-    saw: remember,
+    loaded: remember,
     committed(chunk) {
       count(chunk.map(touchOf), modeOf(chunk))
       for (const write of chunk) {
         if ('put' in write) remember(write.put)
-        else seen.delete(keyOf(write.remove))
+        else remembered.delete(keyOf(write.remove))
       }
     },
-    refused: (chunk) => count(chunk.map(touchOf), modeOf(chunk), true),
-    wrote: (items) => count(items.map((after) => ({ after })), 'single'),
+    rejected: (chunk) => count(chunk.map(touchOf), modeOf(chunk), true),
+    put: (items) =>
+      count(
+        items.map((after) => ({ after })),
+        'single',
+      ),
     units: () => total,
   }
 }

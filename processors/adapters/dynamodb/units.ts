@@ -1,23 +1,23 @@
 import { sameItem, type Item } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import { isBookkeeping } from '../../engine/keys.ts'
-import { sizeOf } from '../../engine/size.ts'
+import { sizeOf } from '../../engine/rows/size.ts'
 import { isReserved, projectedAttributes } from './table.ts'
+import { isBookkeeping } from '../../engine/generations/bookkeeping.ts'
 
 /**
- * Write units by DynamoDB's documented rules, computed here because emulators report others:
- * an item weighs its attribute names and values; a write costs one unit for each begun KB of the larger of what was there and
- * what will be, twice in a transaction, also when its condition fails; an index costs its own writes of the projected item.
- * Indexes follow asynchronously, outside of the transaction, so their writes are counted once.
+ * Write units by DynamoDB's documented rules. They are computed here because emulators report other numbers.
+ * The size of an item is that of its attribute names and values. A write costs one unit per started KB of the larger of the old and the new item,
+ * twice that in a transaction, and the same if its condition fails. Each index costs its own writes of the projected item. They are asynchronous
+ * and outside of the transaction, so they are not doubled.
  */
 export interface Units {
-  /** The items of the domain. */
+  /** Units of the domain's items. */
   readonly domain: number
-  /** Ours: idempotency keys, outcomes, outbox, parked, timers, checkpoints. */
+  /** Units of this program's own rows: idempotency keys, outcomes, outbox, parked events, timers, checkpoints. */
   readonly bookkeeping: number
 }
 
-/** One item before and after a write; absent is undefined. */
+/** An item before and after a write. Undefined: the item does not exist. */
 export interface Touch {
   readonly before?: Item | undefined
   readonly after?: Item | undefined
@@ -26,15 +26,18 @@ export interface Touch {
 export interface Written {
   readonly spec: TableSpec
   readonly touches: readonly Touch[]
-  /** Alone (also each write of a batch), or all of them in one transaction. */
+  /** `single`: each write alone, also in a batch. `transaction`: all writes in one transaction. */
   readonly mode: 'single' | 'transaction'
-  /** Its condition failed: nothing changed, so indexes cost nothing. */
+  /** True if a condition failed. Then nothing changed, and indexes cost nothing. */
   readonly failed?: boolean
 }
 
 export const NO_UNITS: Units = { domain: 0, bookkeeping: 0 }
 
-export const addUnits = (a: Units, b: Units): Units => ({ domain: a.domain + b.domain, bookkeeping: a.bookkeeping + b.bookkeeping })
+export const addUnits = (a: Units, b: Units): Units => ({
+  domain: a.domain + b.domain,
+  bookkeeping: a.bookkeeping + b.bookkeeping,
+})
 
 export const writeUnits = ({ spec, touches, mode, failed = false }: Written): Units => {
   let domain = 0
@@ -53,18 +56,23 @@ const weight = (item: Item | undefined): number => (item === undefined ? 0 : siz
 
 const unitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 1024))
 
-/** Entering, leaving or changing the index is a write; a new index key is a removal and a write. */
+/** The units of an index: one write if the item enters, leaves or changes the index, a removal and a write if its index key changes. */
 const indexUnits = (spec: TableSpec, index: IndexSpec, { before, after }: Touch): number => {
   const attributes = projectedAttributes(spec, index)
-  const old = projected(index, attributes, before)
-  const now = projected(index, attributes, after)
-  if (old === undefined && now === undefined) return 0
-  if (old === undefined || now === undefined) return unitsOf(weight(old ?? now))
-  if (old[index.pk] !== now[index.pk] || old[index.sk] !== now[index.sk]) return unitsOf(sizeOf(old)) + unitsOf(sizeOf(now))
-  return sameItem(old, now) ? 0 : unitsOf(Math.max(sizeOf(old), sizeOf(now)))
+  const oldItem = projected(index, attributes, before)
+  const newItem = projected(index, attributes, after)
+  if (oldItem === undefined && newItem === undefined) return 0
+  if (oldItem === undefined || newItem === undefined) return unitsOf(weight(oldItem ?? newItem))
+  if (oldItem[index.pk] !== newItem[index.pk] || oldItem[index.sk] !== newItem[index.sk])
+    return unitsOf(sizeOf(oldItem)) + unitsOf(sizeOf(newItem))
+  return sameItem(oldItem, newItem) ? 0 : unitsOf(Math.max(sizeOf(oldItem), sizeOf(newItem)))
 }
 
-const projected = (index: IndexSpec, attributes: 'all' | readonly string[], item: Item | undefined): Item | undefined => {
+const projected = (
+  index: IndexSpec,
+  attributes: 'all' | readonly string[],
+  item: Item | undefined,
+): Item | undefined => {
   if (item === undefined || item[index.pk] === undefined || item[index.sk] === undefined) return undefined
   if (attributes === 'all') return item
   const names = ['PK', 'SK', index.pk, index.sk, ...attributes]

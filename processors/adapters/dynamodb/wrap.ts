@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { Fault } from '../../../schemas/fault.ts'
 
-/** How data keys lie in the table: wrapped, they are of no use without the key-encryption key. */
+/** Encrypts data keys for the table with a key-encryption key. */
 export interface Wrapping {
-  /** Tells one key-encryption key from another, and nothing else of it. */
+  /** Identifies the key-encryption key and reveals nothing else about it. */
   readonly id: string
   wrap(bytes: Uint8Array, about: string): string
   unwrap(wrapped: string, about: string): Uint8Array
 }
 
-/** Whoever reads the table reads the keys. */
+/** No encryption: everyone who can read the table can read the keys. */
 export const NO_WRAPPING: Wrapping = {
   id: 'none',
   wrap: (bytes) => Buffer.from(bytes).toString('base64'),
@@ -19,7 +19,7 @@ export const NO_WRAPPING: Wrapping = {
 const NONCE = 12
 const TAG = 16
 
-/** By a key-encryption key of the configuration: thirty-two bytes, in base64 or hex. */
+/** A wrapping with a key-encryption key of the configuration: 32 bytes in base64 or hex. */
 export const localWrapping = (text: string): Wrapping => {
   const key = Buffer.from(text, text.length === 64 ? 'hex' : 'base64')
   return {
@@ -38,7 +38,11 @@ export const localWrapping = (text: string): Wrapping => {
       try {
         return Buffer.concat([decipher.update(bytes.subarray(NONCE, bytes.length - TAG)), decipher.final()])
       } catch (cause) {
-        throw new Fault('key-unreadable', `The data key of ${about} cannot be unwrapped: it was changed, or wrapped by another key-encryption key. Restore the table of keys, or the key.`, { retriable: true, cause })
+        throw new Fault(
+          'key-unreadable',
+          `The data key of ${about} cannot be unwrapped: it was changed, or another key-encryption key wrapped it. Restore the table of keys, or the key.`,
+          { retriable: true, cause },
+        )
       }
     },
   }

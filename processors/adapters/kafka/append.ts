@@ -1,9 +1,9 @@
 import type { Message } from 'kafkajs'
-import type { NewRecord, Position } from '../../engine/log.ts'
+import type { NewRecord, Position } from '../../engine/ports/log.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { within } from '../within.ts'
 import { appendUnknown, overloaded, tooLarge, unavailable } from './faults.ts'
-import { createLane, type Lane, type Parcel } from './lane.ts'
+import { createPartitionQueue, type Parcel, type PartitionQueue } from './partition-queue.ts'
 import type { Settings } from './options.ts'
 import { createWriter, type OpenProducer, type Writer } from './writer.ts'
 
@@ -21,59 +21,77 @@ export interface AppenderPlan {
   maxRecordBytes: number
 }
 
-/** Room for what a record and its batch carry beside key, value and headers. */
+/** Upper bounds of the bytes that Kafka's format adds to a record and to a batch. */
 const RECORD_OVERHEAD = 64
 const BATCH_OVERHEAD = 128
 
-interface Part { readonly message: Message; readonly bytes: number; readonly index: number }
+interface Part {
+  readonly message: Message
+  readonly bytes: number
+  readonly index: number
+}
 
-/** Appends by one lane per partition, each with a producer of its own: a broker that hangs holds up only what it leads. */
+/** Appends through one queue per partition. Each queue has its own producer, so a broker that hangs delays only the partitions it leads. */
 export function createAppender({ topic, settings, partitionOf, openProducer, maxRecordBytes }: AppenderPlan): Appender {
   const { clock, timing, maxQueuedBytes } = settings
   const closing = new AbortController()
-  const lanes = new Map<number, { lane: Lane; writer: Writer }>()
+  const queues = new Map<number, { queue: PartitionQueue; writer: Writer }>()
   const maxBytes = maxRecordBytes - BATCH_OVERHEAD
-  let queued = 0
+  let queuedBytes = 0
   let closed = false
-  const laneOf = (partition: number): Lane => {
-    const found = lanes.get(partition)
-    if (found) return found.lane
+  const queueOf = (partition: number): PartitionQueue => {
+    const found = queues.get(partition)
+    if (found) return found.queue
     const writer = createWriter(partition, openProducer)
-    const lane = createLane({ topic, writer, clock, timing, maxBytes, closing: closing.signal })
-    lanes.set(partition, { lane, writer })
-    return lane
+    const queue = createPartitionQueue({ topic, writer, clock, timing, maxBytes, closing: closing.signal })
+    queues.set(partition, { queue, writer })
+    return queue
   }
   const append = async (records: readonly NewRecord[], patienceMs = timing.append): Promise<readonly Position[]> => {
-    if (closed) throw unavailable(`Nothing is appended to ${topic}`, new Error('the log is closed'))
+    if (closed) throw unavailable(`Nothing was written to ${topic}`, new Error('the log is closed'))
     const parts = records.map((record, index) => partOf(record, index, partitionOf(record.key)))
     const largest = Math.max(0, ...parts.map(({ bytes }) => bytes))
     if (largest > maxBytes) throw tooLarge(topic, largest, maxRecordBytes)
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-    if (queued > 0 && queued + bytes > maxQueuedBytes) throw overloaded(topic, maxQueuedBytes)
-    queued += bytes
-    const call: Call = { topic, deadline: clock.now() + patienceMs, positions: new Array<Position>(records.length), failures: [] }
+    if (queuedBytes > 0 && queuedBytes + bytes > maxQueuedBytes) throw overloaded(topic, maxQueuedBytes)
+    queuedBytes += bytes
+    const call: Call = {
+      topic,
+      deadline: clock.now() + patienceMs,
+      positions: new Array<Position>(records.length),
+      failures: [],
+    }
     const parcels = [...byKey(parts)].flatMap(([key, own]) => {
       const partition = own[0]?.message.partition ?? 0
-      return lots(own, maxBytes).map((lot) => ({ partition, ...parcelOf({ call, key, partition, lot }) }))
+      return splitForRequests(own, maxBytes).map((ownParts) => ({
+        partition,
+        ...parcelOf({ call, key, partition, parts: ownParts }),
+      }))
     })
-    for (const { partition, parcel } of parcels) laneOf(partition).push(parcel)
-    // A lane ends its request first, however long the brokers take. The caller is answered at the deadline.
-    if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled))))) for (const { expire } of parcels) expire()
-    queued -= bytes
+    for (const { partition, parcel } of parcels) queueOf(partition).push(parcel)
+    // A queue waits for its request, however long the brokers take. The caller gets its answer at the deadline.
+    if (!(await within(clock, patienceMs, Promise.all(parcels.map(({ settled }) => settled)))))
+      for (const { expire } of parcels) expire()
+    queuedBytes -= bytes
     return settle(call)
   }
   const close = async (): Promise<void> => {
     closed = true
-    await Promise.all([...lanes.values()].map(({ lane }) => within(clock, timing.append, lane.drained())))
+    await Promise.all([...queues.values()].map(({ queue }) => within(clock, timing.append, queue.drained())))
     closing.abort()
-    await Promise.all([...lanes.values()].map(({ writer }) => writer.close().catch(() => {})))
+    await Promise.all([...queues.values()].map(({ writer }) => writer.close().catch(() => {})))
   }
   return { append, close }
 }
 
 function partOf({ key, value, headers }: NewRecord, index: number, partition: number): Part {
   const buffer = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  const extra = headers ? Object.entries(headers).reduce((sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text) + 10, 0) : 0
+  const extra = headers
+    ? Object.entries(headers).reduce(
+        (sum, [name, text]) => sum + Buffer.byteLength(name) + Buffer.byteLength(text) + 10,
+        0,
+      )
+    : 0
   const message: Message = { key, value: buffer, partition, ...(headers ? { headers: { ...headers } } : {}) }
   return { message, index, bytes: Buffer.byteLength(key) + buffer.length + extra + RECORD_OVERHEAD }
 }
@@ -89,17 +107,17 @@ function byKey(parts: readonly Part[]): Map<string, Part[]> {
   return groups
 }
 
-/** The most records of one key that go into a request before other keys have their turn. */
-const LOT_RECORDS = 100
+/** The most records of one key in a parcel. A request contains parcels of all waiting keys in turn. */
+const MAX_PARCEL_RECORDS = 100
 
-/** Cut so that each fits into one request, and leaves room in it for other keys. */
-function lots(parts: readonly Part[], maxBytes: number): Part[][] {
+/** Splits the records of one key so that each piece fits into one request and leaves room in it for other keys. */
+function splitForRequests(parts: readonly Part[], maxBytes: number): Part[][] {
   const cut: Part[][] = []
   let bytes = 0
   for (const part of parts) {
     const last = cut.at(-1)
     bytes += part.bytes
-    if (last && bytes <= maxBytes && last.length < LOT_RECORDS) last.push(part)
+    if (last && bytes <= maxBytes && last.length < MAX_PARCEL_RECORDS) last.push(part)
     else {
       cut.push([part])
       bytes = part.bytes
@@ -108,19 +126,36 @@ function lots(parts: readonly Part[], maxBytes: number): Part[][] {
   return cut
 }
 
-interface Call { topic: string; deadline: number; positions: Position[]; failures: Error[] }
+interface Call {
+  topic: string
+  deadline: number
+  positions: Position[]
+  failures: Error[]
+}
 
 interface OwnParcel {
   readonly parcel: Parcel
   readonly settled: Promise<void>
-  /** The deadline has passed. A parcel that no request contained yet is never written; the outcome of any other is unknown. */
+  /** Fails the parcel at its deadline. A parcel that no request contained yet is never written. Otherwise its outcome is unknown. */
   expire(): void
 }
 
-function parcelOf({ call, key, partition, lot }: { call: Call; key: string; partition: number; lot: readonly Part[] }): OwnParcel {
+function parcelOf({
+  call,
+  key,
+  partition,
+  parts,
+}: {
+  call: Call
+  key: string
+  partition: number
+  parts: readonly Part[]
+}): OwnParcel {
   let state: 'waiting' | 'sent' | 'written' | 'failed' = 'waiting'
   let done: () => void = () => {}
-  const settled = new Promise<void>((resolve) => { done = resolve })
+  const settled = new Promise<void>((resolve) => {
+    done = resolve
+  })
   const fail = (error: Error): void => {
     if (state === 'written' || state === 'failed') return
     state = 'failed'
@@ -129,26 +164,32 @@ function parcelOf({ call, key, partition, lot }: { call: Call; key: string; part
   }
   const parcel: Parcel = {
     key,
-    messages: lot.map(({ message }) => message),
-    bytes: lot.reduce((sum, { bytes }) => sum + bytes, 0),
+    messages: parts.map(({ message }) => message),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     deadline: call.deadline,
-    abandoned: () => state === 'failed' || (call.failures.length > 0 && state === 'waiting'),
-    sent(is) {
-      if (state === 'waiting' || state === 'sent') state = is ? 'sent' : 'waiting'
+    isAbandoned: () => state === 'failed' || (call.failures.length > 0 && state === 'waiting'),
+    setSent(isSent) {
+      if (state === 'waiting' || state === 'sent') state = isSent ? 'sent' : 'waiting'
     },
     written(offset) {
       if (state === 'failed') return
       state = 'written'
-      lot.forEach(({ index }, nth) => { call.positions[index] = { partition, offset: offset + nth } })
+      parts.forEach(({ index }, nth) => {
+        call.positions[index] = { partition, offset: offset + nth }
+      })
       done()
     },
     failed: fail,
   }
-  const expire = (): void => fail(state === 'sent' ? appendUnknown(call.topic) : unavailable(`Nothing was written to ${call.topic}`))
+  const expire = (): void =>
+    fail(state === 'sent' ? appendUnknown(call.topic) : unavailable(`Nothing was written to ${call.topic}`))
   return { parcel, settled, expire }
 }
 
-/** All or an error; where a part was written, or perhaps, that is what the caller hears. */
+/**
+ * Returns the positions if every parcel was written. Otherwise throws: `append-unknown` if a part was or may have been written, the first
+ * failure if nothing was written.
+ */
 function settle({ topic, positions, failures }: Call): readonly Position[] {
   const [failure] = failures
   if (!failure) return positions

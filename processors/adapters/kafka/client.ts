@@ -4,26 +4,40 @@ import { Kafka, logLevel, type ISocketFactoryArgs, type LogEntry, type SASLOptio
 import type { KafkaLogger, SaslOptions, Settings } from './options.ts'
 import { guardRunner } from './runner-guard.ts'
 
-/** Told of every Produce request that is handed to a socket: only what never got so far is known not to be written. */
+/** Runs for every Produce request that is passed to a socket. Only records whose request was never passed to a socket are certainly not written. */
 export type OnProduce = () => void
 
 const KEEP_ALIVE_MS = 60_000
 const PRODUCE = 0
-/** Joining waits for the other members. */
-const PATIENT = [11, 14]
+/** JoinGroup and SyncGroup: the coordinator answers when the other members have joined. */
+const GROUP_REQUESTS = [11, 14]
 
-/** A client of its own for each use: clients share state between consumers of a group. */
+/** A new client for each use, because a client shares state between its consumers of one group. */
 export function createClient(settings: Settings, onProduce: OnProduce = () => {}): Kafka {
   guardRunner()
-  const { brokers, clientId, ssl, sasl, timing, logger, peers } = settings
+  const { brokers, clientId, ssl, sasl, timing, logger, brokerHealth } = settings
   return new Kafka({
-    brokers: [...brokers], clientId, ...(ssl ? { ssl } : {}), ...(sasl ? { sasl: login(sasl) } : {}),
-    connectionTimeout: timing.request, requestTimeout: timing.request,
-    retry: { retries: Math.max(2, brokers.length - 1), initialRetryTime: 100, maxRetryTime: 1_000, factor: 0.2, multiplier: 2 },
+    brokers: [...brokers],
+    clientId,
+    ...(ssl ? { ssl } : {}),
+    ...(sasl ? { sasl: login(sasl) } : {}),
+    connectionTimeout: timing.request,
+    requestTimeout: timing.request,
+    retry: {
+      retries: Math.max(2, brokers.length - 1),
+      initialRetryTime: 100,
+      maxRetryTime: 1_000,
+      factor: 0.2,
+      multiplier: 2,
+    },
     socketFactory: (args) => {
       const address = `${args.host}:${args.port}`
-      if (!peers.worthAsking(address)) return refused(address)
-      return watched(openSocket(args), { onProduce, patience: timing.request * 0.9, onHang: () => peers.hung(address) })
+      if (!brokerHealth.canConnect(address)) return failedSocket(address)
+      return closeOnSilence(openSocket(args), {
+        onProduce,
+        patience: timing.request * 0.9,
+        onHang: () => brokerHealth.reportHang(address),
+      })
     },
     logLevel: logLevel.INFO,
     logCreator: () => (entry) => write(logger, entry),
@@ -38,44 +52,51 @@ function openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket 
   return socket.setKeepAlive(true, KEEP_ALIVE_MS)
 }
 
-function refused(address: string): Socket {
+/** A socket that fails at once, as if the broker had refused the connection. */
+function failedSocket(address: string): Socket {
   const socket = new Socket()
   setImmediate(() => socket.destroy(new Error(`${address} did not answer a moment ago`)))
   return socket
 }
 
 /**
- * Hangs up on a broker that does not answer. The client by itself only gives up the request: it goes on asking the same
- * broker, even who leads now, as long as the connection stands.
+ * Closes the connection to a broker that does not answer. kafkajs itself gives up only the request. It sends the next ones to the same
+ * broker, even the request for the new leaders, as long as the connection is open.
  */
-function watched(socket: Socket, { onProduce, patience, onHang }: { onProduce: OnProduce; patience: number; onHang(): void }): Socket {
+function closeOnSilence(
+  socket: Socket,
+  { onProduce, patience, onHang }: { onProduce: OnProduce; patience: number; onHang(): void },
+): Socket {
   const write: Socket['write'] = socket.write.bind(socket)
   let timer: NodeJS.Timeout | undefined
-  let joining = false
-  const answered = (): void => {
+  let isJoining = false
+  const stopTimer = (): void => {
     clearTimeout(timer)
     timer = undefined
-    joining = false
+    isJoining = false
   }
-  const hangUp = (): void => {
+  const closeSocket = (): void => {
     onHang()
     socket.destroy(new Error('the broker does not answer'))
   }
   socket.write = (chunk: Uint8Array | string, ...rest: []): boolean => {
     const kind = kindOf(chunk)
     if (kind === PRODUCE) onProduce()
-    joining ||= PATIENT.includes(kind)
-    if (!joining) timer ??= setTimeout(hangUp, patience).unref()
+    isJoining ||= GROUP_REQUESTS.includes(kind)
+    if (!isJoining) timer ??= setTimeout(closeSocket, patience).unref()
     return write(chunk, ...rest)
   }
-  return socket.on('data', answered).once('close', answered)
+  return socket.on('data', stopTimer).once('close', stopTimer)
 }
 
-/** A request is written whole: four bytes of length, then the number of its kind. */
+/** kafkajs writes a request in one chunk: four bytes of length, then the number of its kind. */
 const kindOf = (chunk: Uint8Array | string): number =>
   typeof chunk !== 'string' && chunk.length >= 6 ? Buffer.from(chunk.buffer, chunk.byteOffset, 6).readInt16BE(4) : -1
 
-/** The client's own lines are for those who debug it: it calls an error what it then mends. */
-function write(logger: KafkaLogger, { namespace, label, log: { message, timestamp: _, logger: __, stack: ___, ...fields } }: LogEntry): void {
+/** Writes all lines of kafkajs at level `debug`: kafkajs logs failures as errors and then retries them. */
+function write(
+  logger: KafkaLogger,
+  { namespace, label, log: { message, timestamp: _, logger: __, stack: ___, ...fields } }: LogEntry,
+): void {
   logger.debug({ ...fields, namespace, level: label }, message)
 }

@@ -1,38 +1,53 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs'
-import type { LogRecord } from '../../engine/log.ts'
+import type { LogRecord } from '../../engine/ports/log.ts'
 import type { Membership } from './membership.ts'
 import type { Settings } from './options.ts'
 
-export interface Due {
+export interface DueRecords {
   readonly records: readonly LogRecord[]
-  /** Unset when the fetch brought only records from before. */
+  /** The offset of the first record. Undefined if there is none. */
   readonly first: number | undefined
+  /** The offset of the last record. `from - 1` if there is none. */
   readonly last: number
 }
 
-/** The records at and after `from`: a fetch may bring some from before. */
-export function dueRecords(messages: readonly KafkaMessage[], partition: number, from: number): Due {
+/** The records of a fetch at and after `from`. A fetch can contain earlier ones. */
+export function dueRecords(messages: readonly KafkaMessage[], partition: number, from: number): DueRecords {
   const records: LogRecord[] = []
   for (const { offset, timestamp, key, value } of messages) {
-    const at = Number(offset)
-    if (at >= from) records.push({ partition, offset: at, timestamp: Number(timestamp), key: key?.toString() ?? null, value: value ?? new Uint8Array(0) })
+    const recordOffset = Number(offset)
+    if (recordOffset >= from)
+      records.push({
+        partition,
+        offset: recordOffset,
+        timestamp: Number(timestamp),
+        key: key?.toString() ?? null,
+        value: value ?? new Uint8Array(0),
+      })
   }
   return { records, first: records[0]?.offset, last: records.at(-1)?.offset ?? from - 1 }
 }
 
-interface Beating { payload: EachBatchPayload; membership: Membership; settings: Settings }
+interface HeartbeatPlan {
+  payload: EachBatchPayload
+  membership: Membership
+  settings: Settings
+}
 
-/** The client sends no heartbeat while a batch is under way, unless it is asked to. */
-export async function beating(run: () => Promise<void>, { payload, membership, settings: { clock, timing } }: Beating): Promise<void> {
+/** Runs the work and sends heartbeats meanwhile. kafkajs sends none during a batch by itself. */
+export async function withHeartbeats(
+  run: () => Promise<void>,
+  { payload, membership, settings: { clock, timing } }: HeartbeatPlan,
+): Promise<void> {
   const done = new AbortController()
-  const beat = async (): Promise<void> => {
+  const sendHeartbeats = async (): Promise<void> => {
     for (;;) {
       await clock.sleep(timing.heartbeat / 2, done.signal)
       if (done.signal.aborted) return
       await payload.heartbeat().catch((error: unknown) => membership.failed(error))
     }
   }
-  void beat()
+  void sendHeartbeats()
   try {
     await run()
   } finally {

@@ -1,4 +1,4 @@
-import type { Log, Logs, Subscription, TopicIdentity } from '../../engine/log.ts'
+import type { Subscription } from '../../engine/ports/log.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { createAdmin, type LogAdmin } from './admin.ts'
 import { createAppender, type Appender } from './append.ts'
@@ -8,8 +8,10 @@ import { createMetadata } from './metadata.ts'
 import { settingsOf, type KafkaOptions } from './options.ts'
 import { partitionOf } from './partition.ts'
 import { readKey, readRange } from './read.ts'
-import { keepTopic } from './topic.ts'
+import { isOtherTopic, openTopic } from './topic.ts'
 import { openProducer } from './writer.ts'
+import type { Logs, TopicIdentity } from '../../engine/ports/log-admin.ts'
+import type { OpenTopic } from '../../engine/ports/log-admin.ts'
 
 /** The event log on Kafka. */
 export function kafkaLogs(options: KafkaOptions): Logs {
@@ -19,30 +21,34 @@ export function kafkaLogs(options: KafkaOptions): Logs {
   const appenders: Appender[] = []
   const subscriptions = new Set<Subscription>()
 
-  const identify = async (topic: string, kept?: TopicIdentity): Promise<TopicIdentity> => {
+  const identify = async (topic: string, expected?: TopicIdentity): Promise<TopicIdentity> => {
     const found = await metadata.topic(topic)
-    if (!found && kept) throw missing(topic, kept)
-    if (!kept && !found?.ready) await admin.prepareTopic(topic, { exists: found !== undefined })
-    const is = found ?? (await metadata.topic(topic))
-    if (!is) throw unavailable(`Topic ${topic} was created but is not there`)
-    return { cluster: is.cluster, topic: is.topic, partitions: is.partitions }
+    if (!found && expected) throw missing(topic, expected)
+    if (!expected && !found?.ready) await admin.prepareTopic(topic, { exists: found !== undefined })
+    const current = found ?? (await metadata.topic(topic))
+    if (!current) throw unavailable(`Kafka created topic ${topic} and does not find it`)
+    return { cluster: current.cluster, topic: current.topic, partitions: current.partitions }
   }
 
-  const open = async (name: string, kept?: TopicIdentity): Promise<Log> => {
-    const found = await identify(name, kept)
-    if (kept && (kept.cluster !== found.cluster || kept.topic !== found.topic || kept.partitions > found.partitions)) throw recreated(name, kept, found)
-    const topic = keepTopic(name, kept ?? found, { metadata, admin })
-    const { partitions } = topic.kept
+  const open = async (name: string, expected?: TopicIdentity): Promise<OpenTopic> => {
+    const found = await identify(name, expected)
+    if (expected && isOtherTopic(expected, found)) throw recreated(name, expected, found)
+    const topic = openTopic(name, expected ?? found, { metadata, admin })
+    const { partitions } = topic.identity
     const { maxRecordBytes } = await admin.describeTopic(name)
-    const place = (key: string): number => partitionOf(key, partitions)
+    const partitionOfKey = (key: string): number => partitionOf(key, partitions)
     const appender = createAppender({
-      topic: name, settings, partitionOf: place, openProducer: openProducer(settings, name, () => topic.verify()), maxRecordBytes,
+      topic: name,
+      settings,
+      partitionOf: partitionOfKey,
+      openProducer: openProducer(settings, name, () => topic.verify()),
+      maxRecordBytes,
     })
     appenders.push(appender)
     const reading = { settings, topic, admin }
     return {
       topic: name,
-      keepsHeaders: true,
+      hasHeaders: true,
       append: appender.append,
       async subscribe(group, subscriber) {
         const subscription = follow({ settings, topic, group, subscriber })
@@ -50,12 +56,12 @@ export function kafkaLogs(options: KafkaOptions): Logs {
         return subscription
       },
       read: (partition, from, to) => readRange(reading, partition, from, to),
-      readKey: (key, from = 0) => readKey(reading, { key, partition: place(key), from }),
-      partitionOf: place,
+      readKey: (key, from = 0) => readKey(reading, { key, partition: partitionOfKey(key), from }),
+      partitionOf: partitionOfKey,
       watermarks: topic.watermarks,
-      identity: async () => ({ ...(await identify(name, topic.kept)), partitions }),
+      identity: async () => ({ ...(await identify(name, topic.identity)), partitions }),
       retention: async () => (await admin.describeTopic(name)).removesBy,
-      followed: (group) => admin.hasMembers(group),
+      isFollowed: (group) => admin.hasMembers(group),
       removeGroup: (group) => refuseActive(admin, group).then(() => admin.deleteGroup(group)),
     }
   }
@@ -69,5 +75,6 @@ export function kafkaLogs(options: KafkaOptions): Logs {
 }
 
 const refuseActive = async (admin: LogAdmin, group: string): Promise<void> => {
-  if (await admin.hasMembers(group)) throw new Fault('group-active', `Group ${group} has members. Stop them first.`, { retriable: true })
+  if (await admin.hasMembers(group))
+    throw new Fault('group-active', `Group ${group} has members. Stop them first.`, { retriable: true })
 }

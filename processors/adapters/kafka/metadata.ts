@@ -1,11 +1,11 @@
-import type { TopicIdentity } from '../../engine/log.ts'
 import { createClient } from './client.ts'
 import { causesOf, loginRefused, unavailable } from './faults.ts'
 import type { Settings } from './options.ts'
 import { privateModule, unexpectedClient } from './pinned-client.ts'
+import type { TopicIdentity } from '../../engine/ports/log-admin.ts'
 
 export interface TopicMetadata extends TopicIdentity {
-  /** Whether every partition has a leader. */
+  /** True if every partition has a leader. */
   readonly ready: boolean
 }
 
@@ -21,7 +21,9 @@ interface Cluster {
   /** Connects to the next broker of the list that answers, unless the connection is still open. */
   connect(): Promise<void>
   disconnect(): Promise<void>
-  readonly brokerPool: { readonly seedBroker: { readonly connectionPool: { send<T>(message: Message<T>): Promise<T> } } }
+  readonly brokerPool: {
+    readonly seedBroker: { readonly connectionPool: { send<T>(message: Message<T>): Promise<T> } }
+  }
 }
 interface Message<T> {
   readonly request: { apiKey: number; apiVersion: number; apiName: string; encode(): Promise<Encoder> }
@@ -53,10 +55,19 @@ export function createMetadata(settings: Settings): Metadata {
   const DecoderClass = privateModule('src/protocol/decoder.js') as new (answer: Buffer) => Decoder
   let connected: Promise<void> = Promise.resolve()
   const connect = (): Promise<void> => (connected = cluster.connect())
-  const send = (name: string): Promise<TopicMetadata | undefined> => cluster.brokerPool.seedBroker.connectionPool.send({
-    request: { apiKey: 3, apiVersion: 12, apiName: 'Metadata', encode: async () => encodeRequest(new EncoderClass(), name) },
-    response: { decode: async (answer) => ({ topic: decodeTopic(new DecoderClass(answer)) }), parse: async ({ topic }) => topic },
-  })
+  const send = (name: string): Promise<TopicMetadata | undefined> =>
+    cluster.brokerPool.seedBroker.connectionPool.send({
+      request: {
+        apiKey: 3,
+        apiVersion: 12,
+        apiName: 'Metadata',
+        encode: async () => encodeRequest(new EncoderClass(), name),
+      },
+      response: {
+        decode: async (answer) => ({ topic: decodeTopic(new DecoderClass(answer)) }),
+        parse: async ({ topic }) => topic,
+      },
+    })
   return {
     async topic(name) {
       try {
@@ -65,7 +76,9 @@ export function createMetadata(settings: Settings): Metadata {
         return await send(name).catch(() => connect().then(() => send(name)))
       } catch (error) {
         const refusal = causesOf(error).find((cause) => cause.name === 'KafkaJSSASLAuthenticationError')
-        throw refusal && settings.sasl ? loginRefused(settings.sasl, refusal) : unavailable(`Kafka does not return the metadata of topic ${name}`, error)
+        throw refusal && settings.sasl
+          ? loginRefused(settings.sasl, refusal)
+          : unavailable(`Kafka does not return the metadata of topic ${name}`, error)
       }
     },
     async close() {
@@ -78,7 +91,9 @@ export function createMetadata(settings: Settings): Metadata {
 
 function createCluster(settings: Settings): Cluster {
   const client = createClient(settings)
-  const symbol = Object.getOwnPropertySymbols(client).find(({ description }) => description === 'private:Kafka:createCluster')
+  const symbol = Object.getOwnPropertySymbols(client).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  )
   if (!symbol) throw unexpectedClient('its client has no private createCluster')
   const create = Reflect.get(client, symbol) as (options: { allowAutoTopicCreation: boolean }) => Cluster
   return create({ allowAutoTopicCreation: false })
@@ -89,25 +104,37 @@ function encodeRequest(encoder: Encoder, name: string): Encoder {
   const noTags = 0
   encoder.writeUVarInt(noTags).writeUVarInt(TOPICS + 1)
   for (let part = 0; part < ID_BYTES / 4; part++) encoder.writeInt32(0)
-  return encoder.writeUVarIntString(name).writeUVarInt(noTags).writeBoolean(false).writeBoolean(false).writeUVarInt(noTags)
+  return encoder
+    .writeUVarIntString(name)
+    .writeUVarInt(noTags)
+    .writeBoolean(false)
+    .writeBoolean(false)
+    .writeUVarInt(noTags)
 }
 
 function decodeTopic(decoder: Decoder): TopicMetadata | undefined {
   skipTags(decoder)
   decoder.readInt32()
-  decoder.readUVarIntArray(() => { decoder.readInt32(); decoder.readUVarIntString(); decoder.readInt32(); decoder.readUVarIntString(); skipTags(decoder) })
+  decoder.readUVarIntArray(() => {
+    decoder.readInt32()
+    decoder.readUVarIntString()
+    decoder.readInt32()
+    decoder.readUVarIntString()
+    skipTags(decoder)
+  })
   const cluster = decoder.readUVarIntString() ?? ''
   decoder.readInt32()
-  const [topic] = decoder.readUVarIntArray(() => {
-    const error = decoder.readInt16()
-    decoder.readUVarIntString()
-    const id = decoder.readBytes(ID_BYTES).toString('base64url')
-    decoder.readBoolean()
-    const leaders = decoder.readUVarIntArray(() => decodeLeader(decoder)) ?? []
-    decoder.readInt32()
-    skipTags(decoder)
-    return { error, id, leaders }
-  }) ?? []
+  const [topic] =
+    decoder.readUVarIntArray(() => {
+      const error = decoder.readInt16()
+      decoder.readUVarIntString()
+      const id = decoder.readBytes(ID_BYTES).toString('base64url')
+      decoder.readBoolean()
+      const leaders = decoder.readUVarIntArray(() => decodeLeader(decoder)) ?? []
+      decoder.readInt32()
+      skipTags(decoder)
+      return { error, id, leaders }
+    }) ?? []
   if (!topic || topic.error === UNKNOWN_TOPIC) return undefined
   const ready = topic.error === 0 && topic.leaders.length > 0 && topic.leaders.every((leader) => leader >= 0)
   return { cluster, topic: topic.id, partitions: topic.leaders.length, ready }

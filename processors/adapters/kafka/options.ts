@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { Clock } from '../../engine/clock.ts'
+import type { Clock } from '../../engine/ports/clock.ts'
 import { systemClock } from '../system-clock.ts'
-import { createPeers, type Peers } from './peers.ts'
+import { createBrokerHealth, type BrokerHealth } from './broker-health.ts'
 
 export interface SaslOptions {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
@@ -9,7 +9,7 @@ export interface SaslOptions {
   readonly password: string
 }
 
-/** Takes a pino logger as it is. */
+/** A pino logger has these methods. */
 export interface KafkaLogger {
   debug(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -20,44 +20,58 @@ export interface KafkaOptions {
   readonly clientId?: string
   readonly ssl?: boolean | ConnectionOptions
   readonly sasl?: SaslOptions
-  /** Of topics that are created; a topic that exists keeps its own. */
+  /** The number of partitions of a topic that is created. Default: 6. */
   readonly partitions?: number
-  /** Of topics that are created; -1: as the brokers are set up. */
+  /** The replication factor of a topic that is created. Default: -1, the brokers' own default. */
   readonly replicationFactor?: number
   readonly clock?: Clock
   readonly logger?: KafkaLogger
   readonly timing?: Partial<Timing>
-  /** Bytes that may wait to be appended before `log-overloaded`. */
+  /** The most bytes that can wait to be appended. Above it, `append` fails with `log-overloaded`. Default: 64 MiB. */
   readonly maxQueuedBytes?: number
 }
 
 /** All in milliseconds. */
 export interface Timing {
-  /** How long one request may take. */
+  /** The longest time of one request. */
   readonly request: number
-  /** How long an append is tried before the caller hears of it. */
+  /** The longest time of an append, with all its attempts. */
   readonly append: number
-  /** A member that says nothing for so long loses its partitions. */
+  /** A member that sends no heartbeat for this time loses its partitions. */
   readonly session: number
+  /** The interval of heartbeats. */
   readonly heartbeat: number
-  /** How long members may take to join again in a rebalance. */
+  /** The longest time in which members can join again in a rebalance. */
   readonly rebalance: number
-  /** How long a fetch waits for records; a seek, a pause and a stop wait for it. */
+  /** The longest time that a fetch waits for records. A seek, a pause and a stop wait for the fetch. */
   readonly fetchWait: number
-  /** How often identity and watermarks are checked beside the batches. */
+  /** The interval of the checks of identity and watermarks. */
   readonly check: number
-  /** Records are there but none come: after so long the consumer is replaced. */
+  /** A consumer that fetches nothing for this time although records wait is replaced. */
   readonly stall: number
-  /** First and longest pause before trying again. */
+  /** The first pause before a retry. */
   readonly retry: number
+  /** The longest pause before a retry. */
   readonly retryMax: number
 }
 
-export type Settings = Required<Omit<KafkaOptions, 'sasl' | 'timing'>> & { readonly sasl?: SaslOptions; readonly timing: Timing; readonly peers: Peers }
+export type Settings = Required<Omit<KafkaOptions, 'sasl' | 'timing'>> & {
+  readonly sasl?: SaslOptions
+  readonly timing: Timing
+  readonly brokerHealth: BrokerHealth
+}
 
 const TIMING: Timing = {
-  request: 5_000, append: 15_000, session: 15_000, heartbeat: 2_000, rebalance: 60_000,
-  fetchWait: 200, check: 5_000, stall: 20_000, retry: 250, retryMax: 10_000,
+  request: 5_000,
+  append: 15_000,
+  session: 15_000,
+  heartbeat: 2_000,
+  rebalance: 60_000,
+  fetchWait: 200,
+  check: 5_000,
+  stall: 20_000,
+  retry: 250,
+  retryMax: 10_000,
 }
 
 const silent: KafkaLogger = { debug: () => {}, warn: () => {} }
@@ -65,10 +79,19 @@ const silent: KafkaLogger = { debug: () => {}, warn: () => {} }
 export function settingsOf({ timing: given, sasl, ...options }: KafkaOptions): Settings {
   const timing = { ...TIMING, ...given }
   return {
-    clientId: 'tributary', ssl: false, partitions: 6, replicationFactor: -1, clock: systemClock, logger: silent, maxQueuedBytes: 64 << 20,
-    ...options, ...(sasl ? { sasl } : {}), timing, peers: createPeers(options.clock ?? systemClock, timing.request * 2),
+    clientId: 'tributary',
+    ssl: false,
+    partitions: 6,
+    replicationFactor: -1,
+    clock: systemClock,
+    logger: silent,
+    maxQueuedBytes: 64 << 20,
+    ...options,
+    ...(sasl ? { sasl } : {}),
+    timing,
+    brokerHealth: createBrokerHealth(options.clock ?? systemClock, timing.request * 2),
   }
 }
 
-export const backoff = ({ retry, retryMax }: Timing, attempt: number): number => Math.min(retryMax, retry * 2 ** Math.min(attempt, 20))
-
+export const backoff = ({ retry, retryMax }: Timing, attempt: number): number =>
+  Math.min(retryMax, retry * 2 ** Math.min(attempt, 20))

@@ -1,4 +1,7 @@
-/** Kafka's own way (murmur2), so that any other keyed producer agrees; over the kept count, so that partitions added later move no key. */
+/**
+ * The partition of a key, by Kafka's default partitioner (murmur2), so other producers put the key into the same partition.
+ * `partitions` is the number of partitions when the topic was first opened, so partitions that are added later move no key.
+ */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions
 }
@@ -9,14 +12,14 @@ const SEED = 0x9747b28c
 function murmur2(data: Buffer): number {
   const whole = data.length & ~3
   let hash = SEED ^ data.length
-  for (let at = 0; at < whole; at += 4) {
-    const mixed = Math.imul(data.readInt32LE(at), M)
+  for (let index = 0; index < whole; index += 4) {
+    const mixed = Math.imul(data.readInt32LE(index), M)
     hash = Math.imul(hash, M) ^ Math.imul(mixed ^ (mixed >>> 24), M)
   }
-  for (let at = data.length - 1; at >= whole; at--) hash ^= byte(data, at) << (8 * (at - whole))
+  for (let index = data.length - 1; index >= whole; index--) hash ^= byte(data, index) << (8 * (index - whole))
   if (whole < data.length) hash = Math.imul(hash, M)
   hash = Math.imul(hash ^ (hash >>> 13), M)
   return hash ^ (hash >>> 15)
 }
 
-const byte = (data: Buffer, at: number): number => data[at] ?? 0
+const byte = (data: Buffer, index: number): number => data[index] ?? 0

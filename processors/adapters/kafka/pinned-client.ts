@@ -16,4 +16,7 @@ export function privateModule(path: string, require: Require = createRequire(imp
 }
 
 export const unexpectedClient = (difference: string): Fault =>
-  new Fault('kafka-client-unexpected', `Tributary uses private parts of kafkajs ${PINNED}, but ${difference}. Install kafkajs ${PINNED}, or adapt processors/adapters/kafka/pinned-client.ts and the files that import it.`)
+  new Fault(
+    'kafka-client-unexpected',
+    `Tributary uses private parts of kafkajs ${PINNED}, but ${difference}. Install kafkajs ${PINNED}, or adapt processors/adapters/kafka/pinned-client.ts and the files that import it.`,
+  )

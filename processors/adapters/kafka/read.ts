@@ -1,96 +1,121 @@
 import { randomUUID } from 'node:crypto'
-import type { LogRecord, Subscriber } from '../../engine/log.ts'
+import type { LogRecord, Subscriber } from '../../engine/ports/log.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import type { LogAdmin } from './admin.ts'
 import { trimmed, truncated } from './faults.ts'
 import { follow } from './follow.ts'
 import type { Settings } from './options.ts'
-import type { KeptTopic } from './topic.ts'
+import type { OpenTopic } from './topic.ts'
 
-export interface ReadPlan { settings: Settings; topic: KeptTopic; admin: LogAdmin }
+export interface ReadPlan {
+  settings: Settings
+  topic: OpenTopic
+  admin: LogAdmin
+}
 
-/** Without a record for so long, a reader gives up. */
+/** A read fails with its last fault if no record arrives for this time. */
 const PATIENCE_MS = 60_000
 
-/** A range of one partition. Kafka's client reads only as a group, so each read is one of its own, deleted afterwards. */
-export async function* readRange(plan: ReadPlan, partition: number, from: number, to?: number): AsyncGenerator<readonly LogRecord[]> {
+/** Reads a range of one partition. kafkajs reads only as a consumer group, so each read uses a new group and deletes it afterwards. */
+export async function* readRange(
+  plan: ReadPlan,
+  partition: number,
+  from: number,
+  to?: number,
+): AsyncGenerator<readonly LogRecord[]> {
   const { settings, topic, admin } = plan
-  const marks = await topic.marks(partition)
+  const watermarks = await topic.watermarksOf(partition)
   await topic.verify()
-  if (from < marks.low) throw trimmed(topic.name, from, marks)
-  if (from > marks.high) throw truncated(topic.name, from, marks)
-  const end = Math.min(to ?? marks.high, marks.high)
+  if (from < watermarks.low) throw trimmed(topic.name, from, watermarks)
+  if (from > watermarks.high) throw truncated(topic.name, from, watermarks)
+  const end = Math.min(to ?? watermarks.high, watermarks.high)
   if (from >= end) return
-  const hand = createHandover({ from, end, now: () => settings.clock.now() })
+  const channel = createBatchChannel({ from, end, now: () => settings.clock.now() })
   const group = `tributary-read-${randomUUID()}`
-  const subscription = follow({ settings, topic, group, subscriber: hand.subscriber, only: partition, moved: hand.moved })
+  const subscription = follow({
+    settings,
+    topic,
+    group,
+    subscriber: channel.subscriber,
+    onlyPartition: partition,
+    onAdvance: channel.advance,
+  })
   try {
-    for (let records = await hand.next(); records; records = await hand.next()) if (records.length > 0) yield records
+    for (let records = await channel.next(); records; records = await channel.next())
+      if (records.length > 0) yield records
   } finally {
-    hand.close()
+    channel.close()
     await subscription.stop()
     await admin.deleteGroup(group).catch(() => {})
   }
 }
 
-export async function* readKey(plan: ReadPlan, { key, partition, from }: { key: string; partition: number; from: number }): AsyncGenerator<readonly LogRecord[]> {
-  const { high } = await plan.topic.marks(partition)
+export async function* readKey(
+  plan: ReadPlan,
+  { key, partition, from }: { key: string; partition: number; from: number },
+): AsyncGenerator<readonly LogRecord[]> {
+  const { high } = await plan.topic.watermarksOf(partition)
   for await (const records of readRange(plan, partition, Math.min(from, high))) {
     const own = records.filter((record) => record.key === key)
     if (own.length > 0) yield own
   }
 }
 
-interface Handover {
+interface BatchChannel {
   readonly subscriber: Subscriber
-  readonly moved: (next: number) => void
-  /** Undefined at the end. */
+  /** The consumer's next offset. It can be behind a gap that contains no records. */
+  readonly advance: (next: number) => void
+  /** The next batch. Undefined at the end of the range. */
   next(): Promise<readonly LogRecord[] | undefined>
   close(): void
 }
 
-/** Passes batches from a subscriber to a reader, one at a time: the log waits while the reader works. */
-function createHandover({ from, end, now }: { from: number; end: number; now(): number }): Handover {
+/** Passes batches from a subscriber to a reader, one at a time. The subscriber's batch ends when the reader requests the next one. */
+function createBatchChannel({ from, end, now }: { from: number; end: number; now(): number }): BatchChannel {
   let position = from
-  let offered: { records: readonly LogRecord[]; taken(): void } | undefined
+  let pending: { records: readonly LogRecord[]; taken(): void } | undefined
   let failure: unknown
   let closed = false
-  let heardAt = now()
+  let lastBatchAt = now()
   let wake: () => void = () => {}
   const subscriber: Subscriber = {
     assigned: async () => position,
-    batch: (records) => new Promise((resolve) => {
-      if (closed || position >= end) return resolve()
-      heardAt = now()
-      offered = { records: records.filter(({ offset }) => offset < end), taken: resolve }
-      wake()
-    }),
+    batch: (records) =>
+      new Promise((resolve) => {
+        if (closed || position >= end) return resolve()
+        lastBatchAt = now()
+        pending = { records: records.filter(({ offset }) => offset < end), taken: resolve }
+        wake()
+      }),
     revoked: () => {},
     failed(error) {
-      if (isFault(error) && error.retriable && now() - heardAt < PATIENCE_MS) return
+      if (isFault(error) && error.retriable && now() - lastBatchAt < PATIENCE_MS) return
       failure = error
       wake()
     },
   }
-  const handedOver = (): readonly LogRecord[] | undefined => offered?.records
+  const pendingRecords = (): readonly LogRecord[] | undefined => pending?.records
   return {
     subscriber,
-    moved(next) {
+    advance(next) {
       position = Math.max(position, next)
       wake()
     },
     async next() {
-      offered?.taken()
-      offered = undefined
-      while (!offered && failure === undefined && position < end) await new Promise<void>((resolve) => { wake = resolve })
+      pending?.taken()
+      pending = undefined
+      while (!pending && failure === undefined && position < end)
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
       if (failure !== undefined) throw failure instanceof Error ? failure : new Error(String(failure))
-      const records = handedOver()
+      const records = pendingRecords()
       if (records) position = Math.max(position, (records.at(-1)?.offset ?? position) + 1)
       return records
     },
     close() {
       closed = true
-      offered?.taken()
+      pending?.taken()
     },
   }
 }

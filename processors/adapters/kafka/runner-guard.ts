@@ -16,7 +16,7 @@ const GUARDED = Symbol.for('tributary.runner-guard')
  * Keeps a stopped consumer of kafkajs 2.2.4 from spinning.
  *
  * kafkajs rebuilds its fetchers when a broker leaves or returns. If the consumer is stopped meanwhile, the new fetchers start although the
- * runner has stopped. `Runner.fetch` then returns an empty list at once, and each fetcher calls it again in a microtask, for ever: no timer,
+ * runner has stopped. `Runner.fetch` then returns an empty list at once, and each fetcher calls it again in a microtask without end: no timer,
  * signal handler or request runs any more. With the guard, `Runner.fetch` throws if the runner does not run. The fetcher ends with the
  * error, and the runner's retry loop ends because the runner has stopped.
  *
@@ -26,7 +26,8 @@ export function guardRunner(require?: Require): void {
   const { prototype } = privateModule('src/consumer/runner.js', require) as { readonly prototype: Runner }
   const { fetch } = prototype
   if (typeof fetch === 'function' && GUARDED in fetch) return
-  if (typeof fetch !== 'function' || !EARLY_RETURN.test(fetch.toString())) throw unexpectedClient('Runner.fetch in src/consumer/runner.js has other code')
+  if (typeof fetch !== 'function' || !EARLY_RETURN.test(fetch.toString()))
+    throw unexpectedClient('Runner.fetch in src/consumer/runner.js has other code')
   const guarded = async function (this: Runner, nodeId: number) {
     if (!this.running) throw new Error('the consumer has stopped')
     return fetch.call(this, nodeId)

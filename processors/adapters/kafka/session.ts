@@ -1,28 +1,31 @@
 import type { Consumer } from 'kafkajs'
-import type { Subscriber } from '../../engine/log.ts'
+import type { Subscriber } from '../../engine/ports/log.ts'
 import { createClient } from './client.ts'
 import { within } from '../within.ts'
 import { asFault, partitionsAdded, stalled, unavailable } from './faults.ts'
-import { holdPartition, type Hold } from './hold.ts'
+import { consumePartition, type AssignedPartition } from './assigned-partition.ts'
 import { watchMembership, type Membership } from './membership.ts'
 import type { Settings } from './options.ts'
-import type { KeptTopic } from './topic.ts'
+import type { OpenTopic } from './topic.ts'
 
 export interface SessionPlan {
   readonly settings: Settings
-  readonly topic: KeptTopic
+  readonly topic: OpenTopic
   readonly group: string
   readonly subscriber: Subscriber
-  /** Reads this partition and leaves the others alone. */
-  readonly only?: number | undefined
-  readonly moved?: ((next: number) => void) | undefined
-  /** For tests: a consumer that fails in ways that brokers do not. */
+  /** Consumes this partition only. Default: all assigned partitions. */
+  readonly onlyPartition?: number | undefined
+  /** Runs with the next offset after each batch. */
+  readonly onAdvance?: ((next: number) => void) | undefined
+  /** For tests: a consumer with failures that brokers do not cause. */
   readonly consumerOf?: ((settings: Settings, group: string) => Consumer) | undefined
-  joined(): void
+  /** Runs when the consumer has joined the group. */
+  onJoin(): void
 }
 
-/** The life of one consumer, until it ends by an error or is stopped. */
+/** One consumer, until an error ends it or it is stopped. */
 export interface Session {
+  /** Resolves to the error that ended the consumer, undefined after `stop`. */
   readonly ended: Promise<unknown>
   stop(): Promise<void>
 }
@@ -33,10 +36,12 @@ const METADATA_MAX_AGE_MS = 5_000
 export function openSession(plan: SessionPlan): Session {
   const { settings, topic, group } = plan
   const consumer = (plan.consumerOf ?? createConsumer)(settings, group)
-  const holds = createHolds(plan, consumer)
+  const assigned = trackAssignedPartitions(plan, consumer)
   let end: (error: unknown) => void = () => {}
-  const over = new Promise<unknown>((resolve) => { end = resolve })
-  const watch = watchProgress({ plan, holds, end })
+  const endError = new Promise<unknown>((resolve) => {
+    end = resolve
+  })
+  const watch = watchProgress({ plan, assigned, end })
   consumer.on(consumer.events.CRASH, ({ payload }) => end(payload.error))
   let closed: Promise<void> | undefined
   const running = (async () => {
@@ -44,136 +49,185 @@ export function openSession(plan: SessionPlan): Session {
     await consumer.subscribe({ topics: [topic.name], fromBeginning: true })
     if (closed) return
     await consumer.run({
-      autoCommit: false, eachBatchAutoResolve: false, partitionsConsumedConcurrently: topic.kept.partitions,
-      eachBatch: async (payload) => { await holds.get(payload.batch.partition)?.take(payload) },
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: topic.identity.partitions,
+      eachBatch: async (payload) => {
+        await assigned.get(payload.batch.partition)?.consume(payload)
+      },
     })
   })().catch(end)
   const close = async (): Promise<void> => {
     watch.stop()
-    await holds.drain()
+    await assigned.drain()
     const leave = (): Promise<void> => consumer.disconnect().catch(() => {})
-    // The client cannot stop what has not yet started, and would go on afterwards.
+    // kafkajs cannot stop a consumer that is still starting: it would continue afterwards.
     if (!(await within(settings.clock, settings.timing.request * 2, running))) void running.then(leave)
-    holds.lose()
+    assigned.revokeAll()
     await leave()
   }
   const closeOnce = (): Promise<void> => (closed ??= close())
   return {
-    ended: over.then(async (error) => { await closeOnce(); return error }),
-    stop: () => { end(undefined); return closeOnce() },
+    ended: endError.then(async (error) => {
+      await closeOnce()
+      return error
+    }),
+    stop: () => {
+      end(undefined)
+      return closeOnce()
+    },
   }
 }
 
 export function createConsumer(settings: Settings, group: string): Consumer {
   const { session, heartbeat, rebalance, fetchWait } = settings.timing
   return createClient(settings).consumer({
-    groupId: group, sessionTimeout: session, heartbeatInterval: heartbeat, rebalanceTimeout: rebalance,
-    maxBytesPerPartition: MAX_BYTES_PER_PARTITION, minBytes: 1, maxWaitTimeInMs: fetchWait,
-    // A leader that hangs answers nothing that would make the client look again who leads; age does.
-    allowAutoTopicCreation: false, metadataMaxAge: METADATA_MAX_AGE_MS,
-    // Whether it starts again is decided in one place, and not by the client in some of the cases. Not too patient:
-    // it never looks for another coordinator than the one it has, and only a new consumer does.
+    groupId: group,
+    sessionTimeout: session,
+    heartbeatInterval: heartbeat,
+    rebalanceTimeout: rebalance,
+    maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
+    minBytes: 1,
+    maxWaitTimeInMs: fetchWait,
+    // kafkajs refreshes the leaders after an error answer. A broker that hangs sends none, so `metadataMaxAge` limits the age.
+    allowAutoTopicCreation: false,
+    metadataMaxAge: METADATA_MAX_AGE_MS,
+    // `follow` alone decides about a restart; kafkajs would do so in some cases only. The retries are few,
+    // because kafkajs never looks for another coordinator during them. A new consumer does.
     retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
   })
 }
 
-interface Holds {
-  get(partition: number): Hold | undefined
-  all(): readonly Hold[]
+interface AssignedPartitions {
+  get(partition: number): AssignedPartition | undefined
+  all(): readonly AssignedPartition[]
   membership: Membership
-  commit(hold: Hold, offset: number): Promise<void>
-  /** Lets what is under way finish and begins nothing more. */
+  commit(partition: number, offset: number): Promise<void>
+  /** Waits for the running batches, starts no further ones and revokes all partitions. */
   drain(): Promise<void>
-  lose(): void
+  revokeAll(): void
 }
 
-function createHolds({ settings, topic, subscriber, only, moved, joined }: SessionPlan, consumer: Consumer): Holds {
-  const holds = new Map<number, Hold>()
-  const earlier = new Map<number, Promise<void>>()
-  let draining = false
-  const lose = (): void => {
-    for (const hold of holds.values()) {
-      hold.lose()
-      earlier.set(hold.partition, hold.settled())
+function trackAssignedPartitions(
+  { settings, topic, subscriber, onlyPartition, onAdvance, onJoin }: SessionPlan,
+  consumer: Consumer,
+): AssignedPartitions {
+  const assigned = new Map<number, AssignedPartition>()
+  const earlierWork = new Map<number, Promise<void>>()
+  let isDraining = false
+  const revokeAll = (): void => {
+    for (const assignment of assigned.values()) {
+      assignment.revoke()
+      earlierWork.set(assignment.partition, assignment.settled())
     }
-    holds.clear()
+    assigned.clear()
   }
-  const membership = watchMembership(consumer, { clock: settings.clock, session: settings.timing.session, lost: lose })
-  const at = (partition: number) => [{ topic: topic.name, partitions: [partition] }]
+  const membership = watchMembership(consumer, {
+    clock: settings.clock,
+    session: settings.timing.session,
+    lost: revokeAll,
+  })
+  const topicPartition = (partition: number) => [{ topic: topic.name, partitions: [partition] }]
   const fetching = {
-    pause: (partition: number) => unlessEnded(() => consumer.pause(at(partition))),
-    resume: (partition: number) => unlessEnded(() => consumer.resume(at(partition))),
-    seek: (partition: number, offset: number) => unlessEnded(() => consumer.seek({ topic: topic.name, partition, offset: String(offset) })),
+    pause: (partition: number) => unlessEnded(() => consumer.pause(topicPartition(partition))),
+    resume: (partition: number) => unlessEnded(() => consumer.resume(topicPartition(partition))),
+    seek: (partition: number, offset: number) =>
+      unlessEnded(() => consumer.seek({ topic: topic.name, partition, offset: String(offset) })),
   }
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-    lose()
+    revokeAll()
     const partitions = payload.memberAssignment[topic.name] ?? []
     if (partitions.length > 0) consumer.pause([{ topic: topic.name, partitions }])
-    joined()
-    if (draining) return
-    for (const partition of partitions.filter((one) => one < topic.kept.partitions && (only === undefined || one === only))) {
-      const before = earlier.get(partition) ?? Promise.resolve()
-      holds.set(partition, holdPartition({ partition, topic, subscriber, settings, membership, fetching, before, moved }))
+    onJoin()
+    if (isDraining) return
+    const isConsumed = (partition: number): boolean =>
+      partition < topic.identity.partitions && (onlyPartition === undefined || partition === onlyPartition)
+    for (const partition of partitions.filter(isConsumed)) {
+      const previousWork = earlierWork.get(partition) ?? Promise.resolve()
+      assigned.set(
+        partition,
+        consumePartition({ partition, topic, subscriber, settings, membership, fetching, previousWork, onAdvance }),
+      )
     }
   })
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, batchSize, lastOffset } }) => {
-    if (batchSize === 0) void holds.get(partition)?.passOver(Number(lastOffset))
+    if (batchSize === 0) void assigned.get(partition)?.skipMarkers(Number(lastOffset))
   })
   return {
-    get: (partition) => (draining ? undefined : holds.get(partition)),
-    all: () => [...holds.values()],
+    get: (partition) => (isDraining ? undefined : assigned.get(partition)),
+    all: () => [...assigned.values()],
     membership,
-    commit: (hold, offset) => consumer.commitOffsets([{ topic: topic.name, partition: hold.partition, offset: String(offset) }]),
+    commit: (partition, offset) => consumer.commitOffsets([{ topic: topic.name, partition, offset: String(offset) }]),
     async drain() {
-      draining = true
-      await Promise.all([...holds.values()].map((hold) => hold.finish()))
+      isDraining = true
+      await Promise.all([...assigned.values()].map((assignment) => assignment.finish()))
     },
-    lose,
+    revokeAll,
   }
 }
 
-/** A consumer that has just crashed takes no orders; the one that follows it begins anew. */
-function unlessEnded(order: () => void): void {
+/** Ignores the error of a consumer that has just crashed. The consumer that replaces it seeks and resumes by itself. */
+function unlessEnded(command: () => void): void {
   try {
-    order()
+    command()
   } catch {
     return
   }
 }
 
-/** Checks beside the batches: that the topic is the one kept, that nothing was cut off, and that what is there comes. */
-function watchProgress({ plan, holds, end }: { plan: SessionPlan; holds: Holds; end(error: unknown): void }): { stop(): void } {
-  const { settings: { clock, timing, logger }, topic, subscriber, only } = plan
+/** Checks at an interval that the topic is the one that was opened, that no due record was removed, and that the consumer fetches the records that wait. */
+function watchProgress({
+  plan,
+  assigned,
+  end,
+}: {
+  plan: SessionPlan
+  assigned: AssignedPartitions
+  end(error: unknown): void
+}): { stop(): void } {
+  const {
+    settings: { clock, timing, logger },
+    topic,
+    subscriber,
+    onlyPartition,
+  } = plan
   const stopping = new AbortController()
-  const stuck = new Map<number, { at: number; since: number }>()
-  let added = topic.kept.partitions
-  const round = async (): Promise<void> => {
-    const idle = holds.all().flatMap((hold) => { const from = hold.idleAt(); return from === undefined ? [] : [{ hold, from }] })
-    const marks = await topic.watermarks()
+  const waiting = new Map<number, { offset: number; since: number }>()
+  let reportedPartitions = topic.identity.partitions
+  const checkAll = async (): Promise<void> => {
+    const idle = assigned.all().flatMap((assignment) => {
+      const from = assignment.idleOffset()
+      return from === undefined ? [] : [{ assignment, from }]
+    })
+    const watermarks = await topic.watermarks()
     const { partitions } = await topic.verify()
-    if (partitions > added && only === undefined) subscriber.failed(partitionsAdded(topic.name, topic.kept.partitions, added = partitions))
-    for (const { hold, from } of idle) {
-      const mark = marks[hold.partition]
-      if (!mark) continue
-      await hold.check(from, mark)
-      const seen = stuck.get(hold.partition)
-      if (mark.high <= from || hold.idleAt() !== from) stuck.delete(hold.partition)
-      else if (seen?.at !== from) stuck.set(hold.partition, { at: from, since: clock.now() })
-      else if (clock.now() - seen.since >= timing.stall) return end(stalled(topic.name, hold.partition))
-      const behind = hold.uncommitted()
-      if (behind !== undefined) await holds.commit(hold, behind).catch((error: unknown) => holds.membership.failed(error))
+    if (partitions > reportedPartitions && onlyPartition === undefined)
+      subscriber.failed(partitionsAdded(topic.name, topic.identity.partitions, (reportedPartitions = partitions)))
+    for (const { assignment, from } of idle) {
+      const { partition } = assignment
+      const range = watermarks[partition]
+      if (!range) continue
+      await assignment.check(from, range)
+      const before = waiting.get(partition)
+      if (range.high <= from || assignment.idleOffset() !== from) waiting.delete(partition)
+      else if (before?.offset !== from) waiting.set(partition, { offset: from, since: clock.now() })
+      else if (clock.now() - before.since >= timing.stall) return end(stalled(topic.name, partition))
+      const uncommitted = assignment.uncommittedOffset()
+      if (uncommitted !== undefined)
+        await assigned.commit(partition, uncommitted).catch((error: unknown) => assigned.membership.failed(error))
     }
   }
   void (async () => {
     for (;;) {
       await clock.sleep(timing.check, stopping.signal)
       if (stopping.signal.aborted) return
-      await round().catch((error: unknown) => {
-        const fault = asFault(`Topic ${topic.name} cannot be checked`, error)
-        if (fault.retriable) logger.debug({ topic: topic.name, error: fault.message }, 'the topic could not be checked')
-        else for (const hold of holds.all()) hold.refuse(fault)
+      await checkAll().catch((error: unknown) => {
+        const fault = asFault(`Kafka does not return the state of topic ${topic.name}`, error)
+        if (fault.retriable) logger.debug({ topic: topic.name, error: fault.message }, 'the check of the topic failed')
+        else for (const assignment of assigned.all()) assignment.restart(fault)
       })
-      if (clock.now() - holds.membership.heardAt() > timing.session + timing.rebalance) end(unavailable('The consumer fell silent'))
+      if (clock.now() - assigned.membership.lastAnswerAt() > timing.session + timing.rebalance)
+        end(unavailable('The consumer gets no answers'))
     }
   })()
   return { stop: () => stopping.abort() }

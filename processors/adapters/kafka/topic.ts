@@ -1,42 +1,57 @@
-import type { TopicIdentity, Watermarks } from '../../engine/log.ts'
+import type { Watermarks } from '../../engine/ports/log.ts'
 import type { LogAdmin } from './admin.ts'
 import { missing, recreated, unavailable } from './faults.ts'
 import type { Metadata, TopicMetadata } from './metadata.ts'
+import type { TopicIdentity } from '../../engine/ports/log-admin.ts'
 
-/** A topic of which we keep what it was, so that another in its place is noticed. */
-export interface KeptTopic {
+/** An open topic and the identity that it had when it was opened. */
+export interface OpenTopic {
   readonly name: string
-  readonly kept: TopicIdentity
-  /** Throws `topic-recreated` or `topic-missing`. Asked after a read, it proves what was read: ids never come back. */
+  readonly identity: TopicIdentity
+  /**
+   * Throws `topic-recreated` or `topic-missing` if the topic does not have this identity any more. If it passes after a read, all records of
+   * that read belong to this topic, because Kafka never uses a topic id twice.
+   */
   verify(): Promise<TopicMetadata>
-  /** Of all partitions that are used; concurrent callers share one question. */
+  /** The watermarks of all partitions that are used. Concurrent calls share one request. */
   watermarks(): Promise<readonly Watermarks[]>
-  marks(partition: number): Promise<Watermarks>
+  watermarksOf(partition: number): Promise<Watermarks>
 }
 
-export function keepTopic(name: string, kept: TopicIdentity, { metadata, admin }: { metadata: Metadata; admin: LogAdmin }): KeptTopic {
-  let asked: Promise<readonly Watermarks[]> | undefined
-  const ask = async (): Promise<readonly Watermarks[]> => {
+/** True if a topic is not the expected one: it was deleted and created again, or another cluster has it. Added partitions are no difference. */
+export const isOtherTopic = (expected: TopicIdentity, found: TopicIdentity): boolean =>
+  found.cluster !== expected.cluster || found.topic !== expected.topic || found.partitions < expected.partitions
+
+export function openTopic(
+  name: string,
+  identity: TopicIdentity,
+  { metadata, admin }: { metadata: Metadata; admin: LogAdmin },
+): OpenTopic {
+  let request: Promise<readonly Watermarks[]> | undefined
+  const requestWatermarks = async (): Promise<readonly Watermarks[]> => {
     try {
-      const marks = (await admin.watermarks(name)).filter(({ partition }) => partition < kept.partitions)
-      if (marks.length < kept.partitions) throw unavailable(`Kafka told the ends of ${marks.length} of ${kept.partitions} partitions of ${name}`)
-      return marks
+      const used = (await admin.watermarks(name)).filter(({ partition }) => partition < identity.partitions)
+      if (used.length < identity.partitions)
+        throw unavailable(
+          `Kafka returned the watermarks of ${used.length} of ${identity.partitions} partitions of ${name}`,
+        )
+      return used
     } finally {
-      asked = undefined
+      request = undefined
     }
   }
-  const watermarks = (): Promise<readonly Watermarks[]> => (asked ??= ask())
+  const watermarks = (): Promise<readonly Watermarks[]> => (request ??= requestWatermarks())
   return {
     name,
-    kept,
+    identity,
     async verify() {
       const found = await metadata.topic(name)
-      if (!found) throw missing(name, kept)
-      if (found.cluster !== kept.cluster || found.topic !== kept.topic || found.partitions < kept.partitions) throw recreated(name, kept, found)
+      if (!found) throw missing(name, identity)
+      if (isOtherTopic(identity, found)) throw recreated(name, identity, found)
       return found
     },
     watermarks,
-    async marks(partition) {
+    async watermarksOf(partition) {
       const found = (await watermarks())[partition]
       if (!found) throw unavailable(`Topic ${name} has no partition ${partition}`)
       return found

@@ -1,30 +1,43 @@
-import { closeSync, existsSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
-import { keysCut, keysGone, type Founding } from '../../engine/key-store.ts'
+import { type Founding } from '../../engine/ports/key-store.ts'
 import { syncPath } from '../sync-path.ts'
-import { format, learn, SECRET_DIGITS, type Entry, type Kept, type Line } from './lines.ts'
+import { applyLine, format, SECRET_DIGITS, type Entry, type Line, type StoredKey } from './lines.ts'
+import { keysCut, keysGone } from '../../engine/people/key-store-rules.ts'
 
-/** The open file and all that it says. */
+/** The open key file and its content. */
 export interface KeyFile {
   readonly founding: Founding
   readonly people: ReadonlyMap<string, Entry>
-  /** Bytes of whole lines. */
+  /** The number of bytes of the complete lines. */
   extent(): number
-  /** What another process added since. */
+  /** Reads the lines that another process has added. */
   refresh(): void
-  /** On disk, and known, when it returns. */
+  /** When it returns, the lines are on the disk and `people` contains them. */
   append(lines: readonly Exclude<Line, { founding: Founding }>[]): void
-  secretOf(kept: Kept): Uint8Array
-  /** Overwrites a secret where it lies. */
-  erase(kept: Kept): void
+  secretOf(key: StoredKey): Uint8Array
+  /** Overwrites the secret of a key in the file. */
+  erase(key: StoredKey): void
   close(): void
 }
 
 const CHUNK = 1024 * 1024
 const BLANK = '0'.repeat(SECRET_DIGITS)
 
-/** Made whole or not at all: a file that is there is founded. */
+/** Creates a key file with its first line. After a crash the file is complete or absent. */
 export const foundKeyFile = (path: string, founding: Founding): void => {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -43,13 +56,13 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
   const people = new Map<string, Entry>()
   let founding: Founding | undefined
   let end = 0
-  const take = (text: string, start: number): void => {
-    const line = parsed(text, { path, start })
+  const applyText = (text: string, start: number): void => {
+    const line = parseLine(text, { path, start })
     if ('founding' in line) founding = line.founding
-    else learn(people, line, { start, text })
+    else applyLine(people, line, { start, text })
   }
   const refresh = (): void => {
-    if (fstatSync(fd).size > end) end = readLines(fd, end, take)
+    if (fstatSync(fd).size > end) end = readLines(fd, end, applyText)
   }
   refresh()
   if (founding === undefined) throw damaged(path, 0)
@@ -57,7 +70,7 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
     closeSync(fd)
     throw keysCut(path, { holds: end, least })
   }
-  // What a crash left half written was never acknowledged.
+  // A line that a crash cut off was never acknowledged.
   if (mode === 'write') ftruncateSync(fd, end)
   const append: KeyFile['append'] = (lines) => {
     const text = lines.map(format).join('')
@@ -66,35 +79,42 @@ export const openKeyFile = (path: string, mode: 'write' | 'read', least = 0): Ke
       fdatasyncSync(fd)
     } catch (error) {
       ftruncateSync(fd, end)
-      throw new Fault('key-store-unavailable', `The key store at ${path} could not be written; nothing that needs a new key is accepted until it can be. Check the disk (${messageOf(error)}).`, { retriable: true, cause: error })
+      throw new Fault(
+        'key-store-unavailable',
+        `The key store at ${path} could not be written. Events that need a new key are not accepted until it can be written. Check the disk (${messageOf(error)}).`,
+        { retriable: true, cause: error },
+      )
     }
     refresh()
   }
   return {
-    founding, people, refresh, append,
+    founding,
+    people,
+    refresh,
+    append,
     extent: () => end,
-    secretOf: ({ at }) => {
+    secretOf: ({ position }) => {
       const digits = Buffer.alloc(SECRET_DIGITS)
-      readSync(fd, digits, 0, SECRET_DIGITS, at)
+      readSync(fd, digits, 0, SECRET_DIGITS, position)
       return Buffer.from(digits.toString('latin1'), 'hex')
     },
-    erase: ({ at }) => {
+    erase: ({ position }) => {
       const digits = Buffer.alloc(SECRET_DIGITS)
-      readSync(fd, digits, 0, SECRET_DIGITS, at)
+      readSync(fd, digits, 0, SECRET_DIGITS, position)
       if (digits.toString('latin1') === BLANK) return
-      writeAll(fd, Buffer.from(BLANK), at)
+      writeAll(fd, Buffer.from(BLANK), position)
       fdatasyncSync(fd)
     },
     close: () => closeSync(fd),
   }
 }
 
-const writeAll = (fd: number, bytes: Buffer, at: number): void => {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, at + done)
+const writeAll = (fd: number, bytes: Buffer, position: number): void => {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done, bytes.length - done, position + done)
 }
 
-/** Every whole line from `from` on; the answer is where the last one ends. */
-const readLines = (fd: number, from: number, take: (text: string, start: number) => void): number => {
+/** Calls `each` with every complete line from `from` on. Returns the end of the last one. */
+const readLines = (fd: number, from: number, each: (text: string, start: number) => void): number => {
   let rest = Buffer.alloc(0)
   let end = from
   for (;;) {
@@ -104,7 +124,7 @@ const readLines = (fd: number, from: number, take: (text: string, start: number)
     const bytes = Buffer.concat([rest, chunk.subarray(0, read)])
     let start = 0
     for (let stop = bytes.indexOf(10); stop !== -1; stop = bytes.indexOf(10, start)) {
-      take(bytes.toString('utf8', start, stop), end + start)
+      each(bytes.toString('utf8', start, stop), end + start)
       start = stop + 1
     }
     end += start
@@ -112,15 +132,18 @@ const readLines = (fd: number, from: number, take: (text: string, start: number)
   }
 }
 
-const parsed = (text: string, { path, start }: { path: string; start: number }): Line => {
+const parseLine = (text: string, { path, start }: { path: string; start: number }): Line => {
   try {
     const line = JSON.parse(text) as Line
     if (typeof line === 'object' && line !== null && ('founding' in line || typeof line.of === 'string')) return line
   } catch {
-    // Falls through: damaged is damaged, however.
+    // No JSON: damaged, like JSON of another form.
   }
   throw damaged(path, start)
 }
 
-const damaged = (path: string, at: number): Fault =>
-  new Fault('key-store-damaged', `The key store at ${path} is damaged at byte ${at}. Restore it from its backup, then start again. Nothing was changed.`)
+const damaged = (path: string, position: number): Fault =>
+  new Fault(
+    'key-store-damaged',
+    `The key store at ${path} is damaged at byte ${position}. Restore it from its backup, then start again. Nothing was changed.`,
+  )

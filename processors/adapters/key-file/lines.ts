@@ -1,22 +1,23 @@
-import type { Founding, Person, Place, Step } from '../../engine/key-store.ts'
+import type { Founding, Person, PersonalLogKey, Step } from '../../engine/ports/key-store.ts'
 
-/** What the file says, one JSON a line, each true from its place on. */
+/** A line of the key file, as JSON. The lines are applied in their order. `of` is the person. */
 export type Line =
   | { readonly founding: Founding }
   | { readonly of: string; readonly key: string; readonly secret: string }
   | { readonly of: string; readonly at: readonly [domain: string, key: string] }
   | { readonly of: string; readonly step: Step }
 
-/** Where a key's secret lies in the file, in hex; it is read when it is asked for. */
-export interface Kept {
+/** A key in the file. Its secret is read from the file when it is needed. */
+export interface StoredKey {
   readonly id: string
-  readonly at: number
+  /** The position of the secret's first hex digit in the file. */
+  readonly position: number
 }
 
 export interface Entry {
-  key: Kept | undefined
-  destroyed: Kept[]
-  places: Place[]
+  key: StoredKey | undefined
+  destroyed: StoredKey[]
+  places: PersonalLogKey[]
   forgetting: boolean
 }
 
@@ -25,19 +26,24 @@ const MARK = '"secret":"'
 
 export const format = (line: Line): string => `${JSON.stringify(line)}\n`
 
-/** Where the secret's first digit stands within a line: it is written last, so that no other text can pass for it. */
-const secretIn = (text: string): number => text.lastIndexOf(MARK) + MARK.length
+/** The index of the secret's first digit in a line. The secret is the last field, so the last match is the right one. */
+const secretIndex = (text: string): number => text.lastIndexOf(MARK) + MARK.length
 
-/** Takes one line in; `start` is where it begins in the file. */
-export const learn = (people: Map<string, Entry>, line: Exclude<Line, { founding: Founding }>, at: { start: number; text: string }): void => {
+/** Applies a line. `start` is its position in the file. */
+export const applyLine = (
+  people: Map<string, Entry>,
+  line: Exclude<Line, { founding: Founding }>,
+  { start, text }: { start: number; text: string },
+): void => {
   const entry = people.get(line.of) ?? { key: undefined, destroyed: [], places: [], forgetting: false }
   people.set(line.of, entry)
-  if ('secret' in line) entry.key = { id: line.key, at: at.start + Buffer.byteLength(at.text.slice(0, secretIn(at.text))) }
+  if ('secret' in line)
+    entry.key = { id: line.key, position: start + Buffer.byteLength(text.slice(0, secretIndex(text))) }
   else if ('at' in line) entry.places.push({ domain: line.at[0], key: line.at[1] })
-  else takeStep(entry, line.step)
+  else applyStep(entry, line.step)
 }
 
-const takeStep = (entry: Entry, step: Step): void => {
+const applyStep = (entry: Entry, step: Step): void => {
   entry.forgetting = step !== 'forgotten'
   if (step === 'destroyed' && entry.key !== undefined) {
     entry.destroyed.push(entry.key)
@@ -46,7 +52,7 @@ const takeStep = (entry: Entry, step: Step): void => {
   if (step === 'forgotten') entry.places = []
 }
 
-export const personOf = (entry: Entry, secretOf: (kept: Kept) => Uint8Array): Person => ({
+export const personOf = (entry: Entry, secretOf: (key: StoredKey) => Uint8Array): Person => ({
   key: entry.key && { id: entry.key.id, bytes: secretOf(entry.key) },
   destroyed: entry.destroyed.map(({ id }) => id),
   places: [...entry.places],

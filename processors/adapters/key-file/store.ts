@@ -1,33 +1,31 @@
 import { existsSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { beingForgotten, keysGone, type Founding, type KeyStore, type Place, type Step } from '../../engine/key-store.ts'
+import { type Founding, type KeyStore, type PersonalLogKey, type Step } from '../../engine/ports/key-store.ts'
 import { foundKeyFile, openKeyFile, type KeyFile } from './file.ts'
 import { personOf, type Line } from './lines.ts'
+import { beingForgotten, keysGone } from '../../engine/people/key-store-rules.ts'
 
 export interface KeyFileOptions {
   readonly path: string
-  /** `read`: beside the process that writes. */
+  /** `read`: for a process that reads the file while another process writes it. */
   readonly mode: 'write' | 'read'
-  /** How a store that is not there is begun; absent where there was one, so that a lost store is never taken for a new one. */
+  /** Creates the founding of a new store. Pass it only if no store existed before, so that a lost store is never replaced by a new one. */
   readonly found?: () => Promise<Founding>
-  /** How much it held before. */
+  /** The number of bytes that the file had at least. A shorter file is rejected with `key-store-cut`. Default: 0. */
   readonly least?: number
 }
 
-type Added = Exclude<Line, { founding: Founding }>
+type PersonLine = Exclude<Line, { founding: Founding }>
 
-/**
- * The embedded key store: one file beside log and tables. Lines are only added, and a destroyed key's digits are overwritten where they
- * lie, so that they are gone from the file and not only from sight.
- */
+/** The embedded key store: one file. Lines are only appended. The digits of a destroyed key are overwritten, so the file does not contain them. */
 export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOptions): Promise<KeyStore> => {
   if (!existsSync(path)) {
     if (found === undefined || mode === 'read') throw keysGone(path)
     foundKeyFile(path, await found())
   }
   const file = openKeyFile(path, mode, least)
-  // A kill between the note that a key is destroyed and its erasure: finished here.
-  if (mode === 'write') for (const { destroyed } of file.people.values()) for (const kept of destroyed) file.erase(kept)
+  // Finishes the erasure of keys if the process was killed after it wrote that they are destroyed.
+  if (mode === 'write') for (const { destroyed } of file.people.values()) for (const key of destroyed) file.erase(key)
   const peek: NonNullable<KeyStore['peek']> = (subject) => {
     if (mode === 'read') file.refresh()
     const entry = file.people.get(subject)
@@ -39,21 +37,24 @@ export const openKeyFileStore = async ({ path, mode, found, least }: KeyFileOpti
     extent: file.extent,
     peek,
     load: (subjects) => Promise.resolve(subjects.map(peek)),
-    keep: batched((people) => keepAll(file, people)),
-    step: (subject, step) => Promise.resolve().then(() => takeStep(file, subject, step)),
+    ensureKeys: batched((people) => createKeys(file, people)),
+    step: (subject, step) => Promise.resolve().then(() => writeStep(file, subject, step)),
     close: () => Promise.resolve(file.close()),
   }
 }
 
-type Keep = (people: ReadonlyMap<string, readonly Place[]>) => ReadonlySet<string>
+/** Writes the keys of these people. Returns the people who are being forgotten; they get none. */
+type WriteKeys = (people: ReadonlyMap<string, readonly PersonalLogKey[]>) => ReadonlySet<string>
 
-/** Those who wait share one write and one sync; each hears only of its own people that they were refused. */
-const batched = (write: Keep): KeyStore['keep'] => {
-  let next: { readonly people: Map<string, readonly Place[]>; readonly refused: Promise<ReadonlySet<string>> } | undefined
+/** Concurrent calls share one write and one sync. A call fails only for its own people. */
+const batched = (write: WriteKeys): KeyStore['ensureKeys'] => {
+  let next:
+    | { readonly people: Map<string, readonly PersonalLogKey[]>; readonly refused: Promise<ReadonlySet<string>> }
+    | undefined
   const begin = () => {
-    const people = new Map<string, readonly Place[]>()
-    const turn = new Promise((resolve) => setImmediate(resolve))
-    const refused = turn.then(() => {
+    const people = new Map<string, readonly PersonalLogKey[]>()
+    const nextIteration = new Promise((resolve) => setImmediate(resolve))
+    const refused = nextIteration.then(() => {
       next = undefined
       return write(people)
     })
@@ -61,16 +62,16 @@ const batched = (write: Keep): KeyStore['keep'] => {
   }
   return async (people) => {
     next ??= begin()
-    const { people: all, refused } = next
-    for (const [subject, places] of people) all.set(subject, [...(all.get(subject) ?? []), ...places])
-    const mine = await refused
-    const forgetting = [...people.keys()].filter((subject) => mine.has(subject))
+    const { people: batch, refused } = next
+    for (const [subject, places] of people) batch.set(subject, [...(batch.get(subject) ?? []), ...places])
+    const withoutKey = await refused
+    const forgetting = [...people.keys()].filter((subject) => withoutKey.has(subject))
     if (forgetting.length > 0) throw beingForgotten(forgetting)
   }
 }
 
-const keepAll = (file: KeyFile, people: ReadonlyMap<string, readonly Place[]>): ReadonlySet<string> => {
-  const lines: Added[] = []
+const createKeys = (file: KeyFile, people: ReadonlyMap<string, readonly PersonalLogKey[]>): ReadonlySet<string> => {
+  const lines: PersonLine[] = []
   const refused = new Set<string>()
   for (const [subject, places] of people) {
     const entry = file.people.get(subject)
@@ -78,22 +79,24 @@ const keepAll = (file: KeyFile, people: ReadonlyMap<string, readonly Place[]>): 
       refused.add(subject)
       continue
     }
-    if (entry?.key === undefined) lines.push({ of: subject, key: randomBytes(8).toString('hex'), secret: randomBytes(32).toString('hex') })
-    const known = new Set(entry?.places.map(({ domain, key }) => JSON.stringify([domain, key])))
+    if (entry?.key === undefined)
+      lines.push({ of: subject, key: randomBytes(8).toString('hex'), secret: randomBytes(32).toString('hex') })
+    const storedPlaces = new Set(entry?.places.map(({ domain, key }) => JSON.stringify([domain, key])))
     for (const { domain, key } of places) {
       const name = JSON.stringify([domain, key])
-      if (!known.has(name)) lines.push({ of: subject, at: [domain, key] })
-      known.add(name)
+      if (!storedPlaces.has(name)) lines.push({ of: subject, at: [domain, key] })
+      storedPlaces.add(name)
     }
   }
   if (lines.length > 0) file.append(lines)
   return refused
 }
 
-const takeStep = (file: KeyFile, subject: string, step: Step): void => {
+const writeStep = (file: KeyFile, subject: string, step: Step): void => {
   const entry = file.people.get(subject)
   if (entry === undefined) return
-  const done = step === 'forgetting' ? entry.forgetting : step === 'destroyed' ? entry.key === undefined : !entry.forgetting
-  if (!done) file.append([{ of: subject, step }])
-  if (step === 'destroyed') for (const kept of entry.destroyed) file.erase(kept)
+  const isDone =
+    step === 'forgetting' ? entry.forgetting : step === 'destroyed' ? entry.key === undefined : !entry.forgetting
+  if (!isDone) file.append([{ of: subject, step }])
+  if (step === 'destroyed') for (const key of entry.destroyed) file.erase(key)
 }

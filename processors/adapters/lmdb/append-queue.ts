@@ -1,65 +1,70 @@
 import { Fault } from '../../../schemas/fault.ts'
-import type { Position } from '../../engine/log.ts'
+import type { Position } from '../../engine/ports/log.ts'
 import type { Incoming } from './block.ts'
 
-/** One call of `append`. Its records may go to disk in several flushes; it resolves with the last of them. */
+/** One call of `append`. Its records can be written by several flushes. It resolves after the last of them. */
 export interface Append {
   readonly topic: number
   readonly records: readonly Incoming[]
-  /** Encoded bytes, by record. */
+  /** The encoded size of each record in bytes. */
   readonly sizes: readonly number[]
   resolve(positions: readonly Position[]): void
   reject(fault: Fault): void
 }
 
-/** An append with what became of its records so far. */
-interface Waiting extends Append {
+/** An append with the positions of its records that are written so far. */
+interface QueuedAppend extends Append {
   readonly arrival: number
-  /** By record; empty where a record is not written yet. */
+  /** The position of each record. An entry is empty until its record is written. */
   readonly positions: Position[]
   written: number
 }
 
-/** One record that a flush takes. */
-export interface Taken {
-  readonly append: Waiting
+/** One record of a queued append. */
+export interface QueuedRecord {
+  readonly append: QueuedAppend
   readonly index: number
 }
 
-/** The most that one flush takes of one key. Folding so many takes about as long as a flush. */
+/** The most records of one key in a flush. The fold of so many records takes about as long as a flush. */
 export const KEY_RECORDS = 32
-/** The most that one flush takes in total. */
+/** The most records in a flush. */
 const FLUSH_RECORDS = 1_024
 const FLUSH_BYTES = 4 * 1024 * 1024
 const QUEUE_BYTES = 64 * 1024 * 1024
 
 interface KeyQueue {
   readonly topic: number
-  readonly waiting: Taken[]
-  /** True once a flush took a part of what waited. */
+  readonly waiting: QueuedRecord[]
+  /** True once a flush has taken a part of the queue. */
   isCut: boolean
   /** The last offset that an earlier flush gave to this key; undefined if no flush has cut this queue. */
   cutAt: number | undefined
 }
 
-/** True if the subscribers that callers wait for have passed this offset. */
+/** True if every subscriber that callers wait for has processed this offset. */
 export type HasPassed = (topic: number, offset: number) => boolean
 
 /**
- * Appends that wait for a flush, in one queue per key. The keys take turns: each flush takes at most `KEY_RECORDS` records of a key. A key
- * whose queue was cut waits until the records that it has in the log are folded. So a record of another key has at most `KEY_RECORDS`
- * records of each busy key before it, in the queue and in the log together.
+ * Appends that wait for a flush, in one queue per key. Each flush takes at most `KEY_RECORDS` records of a key. A key with more records
+ * waits until its records in the log are folded. So at most `KEY_RECORDS` records of each busy key are before a record of another key, in
+ * the queue and in the log together.
  */
 export const createAppendQueue = (hasPassed: HasPassed) => {
   const queues = new Map<string, KeyQueue>()
   let arrived = 0
   let bytes = 0
 
-  const add = (added: Append): void => {
-    const size = added.sizes.reduce((sum, each) => sum + each, 0)
-    if (bytes + size > QUEUE_BYTES) return added.reject(overloaded())
+  const add = (newAppend: Append): void => {
+    const size = newAppend.sizes.reduce((sum, recordSize) => sum + recordSize, 0)
+    if (bytes + size > QUEUE_BYTES) return newAppend.reject(overloaded())
     bytes += size
-    const append: Waiting = { ...added, arrival: (arrived += 1), positions: new Array<Position>(added.records.length), written: 0 }
+    const append: QueuedAppend = {
+      ...newAppend,
+      arrival: (arrived += 1),
+      positions: new Array<Position>(newAppend.records.length),
+      written: 0,
+    }
     for (const index of append.records.keys()) {
       const id = idOf({ append, index })
       const queue = queues.get(id) ?? { topic: append.topic, waiting: [], isCut: false, cutAt: undefined }
@@ -67,35 +72,39 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
       queue.waiting.push({ append, index })
     }
   }
-  const isHeld = ({ topic, cutAt }: KeyQueue): boolean => cutAt !== undefined && !hasPassed(topic, cutAt)
-  /** The records of the next flush, in the order of their appends. Empty if every key that waits is held back. */
-  const take = (): readonly Taken[] => {
-    const taken: Taken[] = []
+  const isBlocked = ({ topic, cutAt }: KeyQueue): boolean => cutAt !== undefined && !hasPassed(topic, cutAt)
+  /** The records of the next flush, in the order of their appends. Empty if every key waits for its fold. */
+  const take = (): readonly QueuedRecord[] => {
+    const records: QueuedRecord[] = []
     let room = FLUSH_BYTES
     for (const [id, queue] of [...queues]) {
-      if (isHeld(queue)) continue
-      const count = countWithin(queue.waiting, Math.min(KEY_RECORDS, FLUSH_RECORDS - taken.length), { room, isFirst: taken.length === 0 })
+      if (isBlocked(queue)) continue
+      const count = countWithin(queue.waiting, Math.min(KEY_RECORDS, FLUSH_RECORDS - records.length), {
+        room,
+        isFirst: records.length === 0,
+      })
       if (count === 0) break
-      for (const each of queue.waiting.splice(0, count)) {
-        taken.push(each)
-        room -= sizeOf(each)
+      for (const record of queue.waiting.splice(0, count)) {
+        records.push(record)
+        room -= sizeOf(record)
       }
-      // A key that has more goes to the end, so that every key has its turn if a flush is full.
+      // A key with more records goes to the end, so the next flush starts with the other keys.
       queues.delete(id)
       if (queue.waiting.length > 0) queues.set(id, Object.assign(queue, { isCut: true }))
     }
-    return taken.sort((a, b) => a.append.arrival - b.append.arrival || a.index - b.index)
+    return records.sort((a, b) => a.append.arrival - b.append.arrival || a.index - b.index)
   }
-  const release = (taken: readonly Taken[]): void => {
-    for (const each of taken) bytes -= sizeOf(each)
+  const release = (records: readonly QueuedRecord[]): void => {
+    for (const record of records) bytes -= sizeOf(record)
   }
   return {
     isEmpty: (): boolean => queues.size === 0,
-    add, take,
-    /** These records are in the log, at these offsets. Resolves the appends that are complete. */
-    written: (taken: readonly Taken[], offsets: readonly number[]): void => {
-      release(taken)
-      for (const [nth, { append, index }] of taken.entries()) {
+    add,
+    take,
+    /** Stores the offsets of written records. Resolves the appends that are complete. */
+    written: (records: readonly QueuedRecord[], offsets: readonly number[]): void => {
+      release(records)
+      for (const [nth, { append, index }] of records.entries()) {
         const offset = offsets[nth] ?? 0
         append.positions[index] = { partition: 0, offset }
         const queue = queues.get(idOf({ append, index }))
@@ -103,21 +112,21 @@ export const createAppendQueue = (hasPassed: HasPassed) => {
         if ((append.written += 1) === append.records.length) append.resolve(append.positions)
       }
     },
-    /** A flush of these records failed: the remaining records of their appends leave the queue. */
-    failed: (taken: readonly Taken[]): void => {
-      release(taken)
-      release(removeRest(queues, new Set(taken.map(({ append }) => append))))
+    /** Handles a failed flush: removes the remaining records of its appends from the queue. */
+    failed: (records: readonly QueuedRecord[]): void => {
+      release(records)
+      release(removeRest(queues, new Set(records.map(({ append }) => append))))
     },
   }
 }
 
-/** The queue of a record. */
-const idOf = ({ append, index }: Taken): string => `${append.topic}:${append.records[index]?.key ?? ''}`
+/** The id of a record's queue. */
+const idOf = ({ append, index }: QueuedRecord): string => `${append.topic}:${append.records[index]?.key ?? ''}`
 
 export type AppendQueue = ReturnType<typeof createAppendQueue>
 
 /** Removes the records of these appends from the queues, and returns them. */
-const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<Waiting>): readonly Taken[] =>
+const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<QueuedAppend>): readonly QueuedRecord[] =>
   [...queues].flatMap(([id, queue]) => {
     const removed = queue.waiting.filter(({ append }) => appends.has(append))
     if (removed.length === 0) return []
@@ -127,13 +136,17 @@ const removeRest = (queues: Map<string, KeyQueue>, appends: ReadonlySet<Waiting>
     return removed
   })
 
-export const sizeOf = ({ append, index }: Taken): number => append.sizes[index] ?? 0
+export const sizeOf = ({ append, index }: QueuedRecord): number => append.sizes[index] ?? 0
 
-/** How many of the first records fit; the first record of a flush always does. */
-const countWithin = (waiting: readonly Taken[], most: number, { room, isFirst }: { readonly room: number; readonly isFirst: boolean }): number => {
+/** The number of records that fit into the room. The first record of a flush always fits. */
+const countWithin = (
+  waiting: readonly QueuedRecord[],
+  most: number,
+  { room, isFirst }: { readonly room: number; readonly isFirst: boolean },
+): number => {
   let [count, used] = [0, 0]
   while (count < most && count < waiting.length) {
-    used += sizeOf(waiting[count] as Taken)
+    used += sizeOf(waiting[count] as QueuedRecord)
     if (used > room && !(isFirst && count === 0)) break
     count += 1
   }
@@ -141,4 +154,8 @@ const countWithin = (waiting: readonly Taken[], most: number, { room, isFirst }:
 }
 
 const overloaded = (): Fault =>
-  new Fault('log-overloaded', `More than ${QUEUE_BYTES} bytes wait to be appended. Send slower; nothing of this request was written.`, { retriable: true })
+  new Fault(
+    'log-overloaded',
+    `More than ${QUEUE_BYTES} bytes wait to be appended. Nothing of this request was written. Send more slowly.`,
+    { retriable: true },
+  )

@@ -1,23 +1,23 @@
 import { crc32 } from 'node:zlib'
 import { Fault } from '../../../schemas/fault.ts'
-import type { LogRecord } from '../../engine/log.ts'
+import type { LogRecord } from '../../engine/ports/log.ts'
 
 /**
- * A block is one LMDB value with up to 256 records of consecutive offsets. Its LMDB key contains the first offset.
+ * A block is an LMDB value with up to 256 records of consecutive offsets. Its LMDB key contains the first offset.
  *   version u8 · sealed u8 · count u16 · crc32 u32 · records
  *   record: timestamp u48 · varint(key bytes * 2 + 1 if not all ASCII) · key · varint(value bytes) · value
- * The checksum of version 2 covers the first offset, the header and the records. Version 1 was written by earlier releases: its checksum covers only the
- * records, so the reader checks that the header fits them.
+ * The checksum of version 2 covers the first offset, the header and the records. Earlier releases wrote version 1. Its checksum covers only
+ * the records, so the reader checks that the header fits them.
  */
 export const BLOCK_RECORDS = 256
 const VERSION = 2
-const FORMER = 1
+const PREVIOUS_VERSION = 1
 const HEADER = 8
-const SUMMED = 4
+const CHECKSUMMED_BYTES = 4
 
 export interface Encoded {
   readonly bytes: Buffer
-  /** Where each record ends in `bytes`. */
+  /** The end position of each record in `bytes`. */
   readonly ends: readonly number[]
 }
 
@@ -60,8 +60,11 @@ export const encodeRecords = (records: readonly Incoming[]): Encoded => {
   return { bytes, ends }
 }
 
-/** Sealed blocks are final. The others are merged into a sealed one as they accumulate. */
-export const encodeBlock = (bodies: readonly Uint8Array[], { first, count, sealed }: { first: number; count: number; sealed: boolean }): Buffer => {
+/** A sealed block is final. The log merges its unsealed blocks into the next sealed block. */
+export const encodeBlock = (
+  bodies: readonly Uint8Array[],
+  { first, count, sealed }: { first: number; count: number; sealed: boolean },
+): Buffer => {
   const block = Buffer.concat([Buffer.allocUnsafe(HEADER), ...bodies])
   block[0] = VERSION
   block[1] = sealed ? 1 : 0
@@ -70,10 +73,12 @@ export const encodeBlock = (bodies: readonly Uint8Array[], { first, count, seale
   return block
 }
 
-const checksum = (block: Buffer, first: number): number => checksumAt(first, block.subarray(0, SUMMED), block.subarray(HEADER))
+const checksum = (block: Buffer, first: number): number =>
+  checksumAt(first, block.subarray(0, CHECKSUMMED_BYTES), block.subarray(HEADER))
 
-/** A block or segment is bound to its place: its first offset is part of its checksum. */
-export const checksumAt = (first: number, ...parts: readonly Buffer[]): number => parts.reduce((sum, part) => crc32(part, sum), crc32(offsetBytes(first)))
+/** The checksum includes the first offset, so a block or segment at the wrong place is found. */
+export const checksumAt = (first: number, ...parts: readonly Buffer[]): number =>
+  parts.reduce((sum, part) => crc32(part, sum), crc32(offsetBytes(first)))
 
 const offsetBytes = (offset: number): Buffer => {
   const bytes = Buffer.allocUnsafe(8)
@@ -90,19 +95,24 @@ export interface Block {
 }
 
 const corrupt = (where: string, what: string): Fault =>
-  new Fault('log-corrupt', `The block ${where} is damaged: ${what}. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`)
+  new Fault(
+    'log-corrupt',
+    `The block ${where} is damaged: ${what}. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`,
+  )
 
 export const openBlock = (bytes: Buffer, first: number, where: string): Block => {
   const version = bytes[0]
-  if (bytes.length < HEADER || (version !== VERSION && version !== FORMER)) throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
+  if (bytes.length < HEADER || (version !== VERSION && version !== PREVIOUS_VERSION))
+    throw corrupt(where, `it begins with ${bytes.subarray(0, 4).toString('hex')}`)
   const sum = version === VERSION ? checksum(bytes, first) : crc32(bytes.subarray(HEADER))
   if (sum !== bytes.readUInt32BE(4)) throw corrupt(where, 'its checksum does not fit its bytes')
   const block = { first, count: bytes.readUInt16BE(2), sealed: bytes[1] === 1, bytes }
-  if (version === FORMER && ((bytes[1] ?? 0) > 1 || !isFilled(block))) throw corrupt(where, 'its header does not fit its records')
+  if (version === PREVIOUS_VERSION && ((bytes[1] ?? 0) > 1 || !isFilled(block)))
+    throw corrupt(where, 'its header does not fit its records')
   return block
 }
 
-/** Returns true if the records that the header counts fill the block exactly. */
+/** True if as many records as the header counts fill the block exactly. */
 const isFilled = ({ count, bytes }: Block): boolean => {
   let at = HEADER
   for (let record = 0; record < count; record++) {
@@ -117,19 +127,26 @@ const isFilled = ({ count, bytes }: Block): boolean => {
 
 export const bodyOf = ({ bytes }: Block): Buffer => bytes.subarray(HEADER)
 
-export interface Wanted {
+export interface WantedRecords {
   readonly from: number
   /** Exclusive. */
   readonly to: number
-  /** Only records of this key. */
+  /** Decodes only records of this key. Default: all keys. */
   readonly key?: Buffer | undefined
-  /** Bytes that may be taken; at least one record is, where one fits the rest. */
+  /** The most bytes to decode. The first matching record is decoded even if it is larger. Default: no limit. */
   readonly room?: number
 }
 
-/** Records are views into the bytes of their block. `full` says that room ended before the block did. */
-export const decodeBlock = ({ first, count, bytes }: Block, wanted: Wanted, into: LogRecord[]): { used: number; full: boolean } => {
-  const { from, to, key: only, room = Infinity } = wanted
+/**
+ * Decodes the wanted records into `into`. Their values are views into the bytes of the block. `used` is the number of bytes decoded. `full`
+ * is true if the room ended before the block.
+ */
+export const decodeBlock = (
+  { first, count, bytes }: Block,
+  wanted: WantedRecords,
+  into: LogRecord[],
+): { used: number; full: boolean } => {
+  const { from, to, key: wantedKey, room = Infinity } = wanted
   const end = Math.min(first + count, to)
   let at = HEADER
   let used = 0
@@ -151,7 +168,7 @@ export const decodeBlock = ({ first, count, bytes }: Block, wanted: Wanted, into
     }
     const valueAt = at
     at += length
-    if (offset < from || (only !== undefined && !isKey(only, bytes, keyAt, keyEnd))) continue
+    if (offset < from || (wantedKey !== undefined && !isKey(wantedKey, bytes, keyAt, keyEnd))) continue
     if (used > 0 && used + at - start > room) return { used, full: true }
     used += at - start
     const key = bytes.toString((size & 1) === 0 ? 'latin1' : 'utf8', keyAt, keyEnd)

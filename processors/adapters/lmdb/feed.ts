@@ -1,66 +1,83 @@
 import { randomUUID } from 'node:crypto'
-import { changeOf, changesTrimmed, type ChangeFeed, type ChangePage, type ItemChange } from '../../../projections/changes.ts'
-import type { Write } from '../../engine/store.ts'
+import {
+  changeOf,
+  changesTrimmed,
+  type ChangeFeed,
+  type ChangePage,
+  type ItemChange,
+} from '../../../projections/changes.ts'
+import type { Write } from '../../engine/ports/store.ts'
 
-/** Changes that are kept for who comes back: minutes of a busy bar. */
-const KEPT = 20_000
+/** The number of changes that the feed stores for followers that reconnect. A busy table fills it in minutes. */
+const MAX_CHANGES = 20_000
 
 export interface Feed extends ChangeFeed {
-  /** A write was accepted. */
+  /** Adds an accepted write. */
   add(write: Write): void
 }
 
-/** The feed of a table that one process writes: kept in memory from the first follower on, and gone with the process. */
+/** The change feed of a table that one process writes. It stores changes in memory from the first follower on, until the process ends. */
 export const createFeed = (): Feed => {
-  // A cursor of another life of the process is none of this one.
-  const life = randomUUID().slice(0, 8)
-  let kept: ItemChange[] = []
-  /** The number of the first change that is kept. */
+  // Part of each cursor, so the feed rejects cursors of an earlier process.
+  const feedId = randomUUID().slice(0, 8)
+  let changes: ItemChange[] = []
+  /** The number of the first stored change. */
   let first = 0
-  let watched = false
+  let isFollowed = false
   let wake: () => void = () => {}
-  let news = new Promise<void>((resolve) => (wake = resolve))
+  let nextChange = new Promise<void>((resolve) => (wake = resolve))
 
-  const end = (): number => first + kept.length
+  const end = (): number => first + changes.length
   const add = (write: Write): void => {
-    if (!watched) return
-    kept.push('put' in write ? changeOf(write.put) : { PK: write.remove.PK, SK: write.remove.SK, version: write.expect, item: undefined })
-    if (kept.length > 2 * KEPT) {
-      first += kept.length - KEPT
-      kept = kept.slice(-KEPT)
+    if (!isFollowed) return
+    changes.push(
+      'put' in write
+        ? changeOf(write.put)
+        : { PK: write.remove.PK, SK: write.remove.SK, version: write.expect, item: undefined },
+    )
+    if (changes.length > 2 * MAX_CHANGES) {
+      first += changes.length - MAX_CHANGES
+      changes = changes.slice(-MAX_CHANGES)
     }
-    renew()
+    wakeFollowers()
   }
-  const renew = () => {
+  const wakeFollowers = () => {
     wake()
-    news = new Promise((resolve) => (wake = resolve))
+    nextChange = new Promise((resolve) => (wake = resolve))
   }
-  const pageFrom = (at: number): ChangePage => ({ changes: kept.slice(at - first), cursor: `${life}.${end()}` })
+  const pageFrom = (number: number): ChangePage => ({
+    changes: changes.slice(number - first),
+    cursor: `${feedId}.${end()}`,
+  })
 
   async function* follow({ after, signal }: Parameters<ChangeFeed['follow']>[0]): AsyncGenerator<ChangePage> {
-    watched = true
-    let at = after === undefined ? end() : placeOf(after, { life, first, end: end() })
-    let page: ChangePage | undefined = pageFrom(at)
-    // One listener for all the waiting: a follower stays for weeks.
-    signal.addEventListener('abort', renew)
+    isFollowed = true
+    let next = after === undefined ? end() : numberOfCursor(after, { feedId, first, end: end() })
+    let page: ChangePage | undefined = pageFrom(next)
+    // One listener for the whole loop: a follower can stay for weeks, and listeners would accumulate.
+    signal.addEventListener('abort', wakeFollowers)
     try {
       while (!signal.aborted) {
         if (page !== undefined) yield page
-        at = page === undefined ? at : Number(page.cursor.slice(life.length + 1))
-        if (at < first) throw changesTrimmed()
-        page = at === end() ? undefined : pageFrom(at)
-        if (page === undefined && !signal.aborted) await news
+        next = page === undefined ? next : Number(page.cursor.slice(feedId.length + 1))
+        if (next < first) throw changesTrimmed()
+        page = next === end() ? undefined : pageFrom(next)
+        if (page === undefined && !signal.aborted) await nextChange
       }
     } finally {
-      signal.removeEventListener('abort', renew)
+      signal.removeEventListener('abort', wakeFollowers)
     }
   }
   return { add, follow }
 }
 
-const placeOf = (cursor: string, { life, first, end }: { readonly life: string; readonly first: number; readonly end: number }): number => {
-  const [of, place] = cursor.split('.')
-  const at = Number(place)
-  if (of !== life || !Number.isInteger(at) || at < first || at > end) throw changesTrimmed()
-  return at
+/** Throws if the cursor belongs to another feed, or if its change is not stored any more. */
+const numberOfCursor = (
+  cursor: string,
+  { feedId, first, end }: { readonly feedId: string; readonly first: number; readonly end: number },
+): number => {
+  const [id, text] = cursor.split('.')
+  const number = Number(text)
+  if (id !== feedId || !Number.isInteger(number) || number < first || number > end) throw changesTrimmed()
+  return number
 }

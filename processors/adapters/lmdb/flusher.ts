@@ -1,7 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { Fault, isFault, messageOf } from '../../../schemas/fault.ts'
-import type { LogRecord, Position } from '../../engine/log.ts'
-import { createAppendQueue, sizeOf, type AppendQueue, type HasPassed, type Taken } from './append-queue.ts'
+import type { LogRecord, Position } from '../../engine/ports/log.ts'
+import { createAppendQueue, sizeOf, type AppendQueue, type HasPassed, type QueuedRecord } from './append-queue.ts'
 import { encodeRecords, type Incoming } from './block.ts'
 import { asFault, causeOf, hasRoomFor } from './environment.ts'
 import { createLatest, flushedOf, type Flushed } from './latest.ts'
@@ -11,33 +11,36 @@ import { secondWriter } from './writer-guard.ts'
 
 export interface FlusherParts {
   readonly files: () => LogFiles
-  /** Closes the environment and opens it anew: what is on disk then is what there is. */
+  /** Closes the environment and opens it again, so reads return what is on disk. */
   readonly reopen: () => Promise<void>
-  /** Called when records of a topic are on disk. */
-  readonly grown: (topic: number) => void
-  /** Called when another process has appended to the log: from then on this one writes nothing. */
-  readonly overtaken: (fault: Fault) => void
-  /** True if the subscribers that callers wait for have passed this offset. */
+  /** Runs when records of a topic are on disk. */
+  readonly onAppended: (topic: number) => void
+  /** Runs when another process has appended to the log. From then on this process writes nothing. */
+  readonly onSecondWriter: (fault: Fault) => void
+  /** True if every subscriber that callers wait for has processed this offset. */
   readonly hasPassed: HasPassed
 }
 
-/** One transaction and one sync for all records of a flush. An append resolves after the sync of its last record; if one fails, the append is rejected with whether it is in the log. */
+/**
+ * Writes appends in flushes: one transaction and one sync for all records of a flush. An append resolves after the sync of its last record.
+ * If a flush fails, its appends are rejected with `log-unavailable` if nothing was written, otherwise with `append-unknown`.
+ */
 export const createFlusher = (parts: FlusherParts) => {
   const queue = createAppendQueue(parts.hasPassed)
   const tails = createTails(parts.files)
   const pause = createPause()
-  const step = createStep({ parts, queue, tails })
-  const alone = createTurns()
+  const flush = createFlush({ parts, queue, tails })
+  const runExclusively = createMutex()
   let running: Promise<void> | undefined
 
   const run = async (): Promise<void> => {
-    // Appends of the same turn of the event loop share this flush.
-    await turn()
+    // Appends of the same iteration of the event loop share this flush.
+    await yieldToEventLoop()
     try {
       while (!queue.isEmpty()) {
-        const taken = queue.take()
-        if (taken.length === 0) await pause.wait()
-        else await alone(() => step(taken))
+        const records = queue.take()
+        if (records.length === 0) await pause.wait()
+        else await runExclusively(() => flush(records))
       }
     } finally {
       // No await between the check of the queue and this line: a later append starts a new run.
@@ -46,16 +49,18 @@ export const createFlusher = (parts: FlusherParts) => {
   }
   const start = (): Promise<void> => {
     pause.end()
-    return running ??= run()
+    return (running ??= run())
   }
   return {
-    high: tails.high, latest: tails.latest, alone,
+    high: tails.high,
+    latest: tails.latest,
+    runExclusively,
     append: (topic: number, records: readonly Incoming[], sizes: readonly number[]): Promise<readonly Position[]> =>
       new Promise((resolve, reject) => {
         queue.add({ topic, records, sizes, resolve, reject })
         void start()
       }),
-    /** A subscriber has passed more records: appends that wait for it may go on. */
+    /** A subscriber has processed more records. Appends that wait for it continue. */
     passed: (): void => pause.end(),
     /** Resolves when no append waits. */
     drained: async (): Promise<void> => {
@@ -65,39 +70,42 @@ export const createFlusher = (parts: FlusherParts) => {
   }
 }
 
-interface StepParts {
+interface FlushParts {
   readonly parts: FlusherParts
   readonly queue: AppendQueue
   readonly tails: Tails
 }
 
-/** Writes these records. Never rejects: a failure goes to the appends concerned. */
-const createStep = ({ parts, queue, tails }: StepParts) => {
-  const flush = async (taken: readonly Taken[], before: Map<number, number>): Promise<void> => {
-    for (const { append: { topic } } of taken) before.set(topic, tails.high(topic))
-    const places = placesOf(taken, tails.high)
-    const change = await write(parts.files(), { taken, tails })
-    tails.follow(change)
-    queue.written(taken, places)
-    for (const topic of change.tails.keys()) parts.grown(topic)
+/** Writes these records. Never rejects: a failure rejects the appends of these records. */
+const createFlush = ({ parts, queue, tails }: FlushParts) => {
+  const flush = async (queued: readonly QueuedRecord[], endsBefore: Map<number, number>): Promise<void> => {
+    for (const {
+      append: { topic },
+    } of queued)
+      endsBefore.set(topic, tails.high(topic))
+    const offsets = offsetsOf(queued, tails.high)
+    const change = await write(parts.files(), { queued, tails })
+    tails.advance(change)
+    queue.written(queued, offsets)
+    for (const topic of change.tails.keys()) parts.onAppended(topic)
   }
-  return async (taken: readonly Taken[]): Promise<void> => {
-    const before = new Map<number, number>()
+  return async (queued: readonly QueuedRecord[]): Promise<void> => {
+    const endsBefore = new Map<number, number>()
     try {
-      await flush(taken, before)
+      await flush(queued, endsBefore)
     } catch (error) {
-      // After a full disk nothing was written: the ends stay those that this writer left.
+      // On a full disk nothing was written, so the known ends are still right.
       if (!isFault(error, 'log-full')) tails.clear(error)
-      queue.failed(taken)
-      await tell(taken, { error, before, parts })
+      queue.failed(queued)
+      await rejectAppends(queued, { error, endsBefore, parts })
     }
   }
 }
 
 export type Flusher = ReturnType<typeof createFlusher>
 
-/** Runs each work after the previous one has settled: a flush, or work during which no flush may write. */
-const createTurns = () => {
+/** Runs each function after the previous one has settled. A function is a flush, or work during which no flush may write. */
+const createMutex = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work)
@@ -106,20 +114,21 @@ const createTurns = () => {
   }
 }
 
-/** Subscribers that stop while an append waits for them are noticed after this time. */
-const LOOK_MS = 200
+/** The interval of the check whether a subscriber stopped while an append waits for it. */
+const CHECK_MS = 200
 
-/** Waits until `end` is called, or a short time. */
+/** Waits until `end` is called, at most `CHECK_MS`. */
 const createPause = () => {
   let end = (): void => {}
   return {
-    wait: (): Promise<void> => new Promise((resolve) => {
-      const timer = setTimeout(resolve, LOOK_MS)
-      end = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    }),
+    wait: (): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, CHECK_MS)
+        end = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      }),
     end: (): void => end(),
   }
 }
@@ -127,35 +136,35 @@ const createPause = () => {
 const createTails = (files: () => LogFiles) => {
   const tails = new Map<number, Tail>()
   const latest = createLatest()
-  /** The transactions of the log when the first of these tails was loaded, and this writer's since. */
+  /** The number of transactions of the log: all until the first of these tails was loaded, and this writer's transactions since then. */
   let count: number | null | undefined
-  let refused: Fault | undefined
-  const counted = (): number | null => (count === undefined ? (count = files().guard?.count() ?? null) : count)
+  let secondWriterFault: Fault | undefined
+  const loadCount = (): number | null => (count === undefined ? (count = files().guard?.count() ?? null) : count)
   const of = (topic: number): Tail => {
-    counted()
+    loadCount()
     const tail = tails.get(topic) ?? loadTail(files(), topic)
     tails.set(topic, tail)
     return tail
   }
   return {
     of,
-    /** The count with which the next transaction may commit. Throws for good once another process has appended. */
+    /** The transaction count that the next commit requires. Throws always after another process has appended. */
     count: (): number | null => {
-      if (refused !== undefined) throw refused
-      return counted()
+      if (secondWriterFault !== undefined) throw secondWriterFault
+      return loadCount()
     },
     high: (topic: number): number => {
       const { first, keys } = of(topic)
       return first + keys.length
     },
     latest: latest.from,
-    follow: (written: Written): void => {
+    advance: (written: Written): void => {
       for (const [topic, tail] of written.tails) tails.set(topic, tail)
-      count = (counted() ?? 0) + 1
+      count = (loadCount() ?? 0) + 1
       latest.set(written.flushed)
     },
     clear: (error: unknown): void => {
-      if (isFault(error, 'log-second-writer')) refused ??= error
+      if (isFault(error, 'log-second-writer')) secondWriterFault ??= error
       tails.clear()
       count = undefined
       latest.set(new Map())
@@ -165,10 +174,10 @@ const createTails = (files: () => LogFiles) => {
 
 type Tails = ReturnType<typeof createTails>
 
-/** The offsets that these records get, one by one. */
-const placesOf = (taken: readonly Taken[], high: (topic: number) => number): readonly number[] => {
+/** The offset of each of these records. */
+const offsetsOf = (queued: readonly QueuedRecord[], high: (topic: number) => number): readonly number[] => {
   const next = new Map<number, number>()
-  return taken.map(({ append: { topic } }) => {
+  return queued.map(({ append: { topic } }) => {
     const offset = next.get(topic) ?? high(topic)
     next.set(topic, offset + 1)
     return offset
@@ -176,7 +185,7 @@ const placesOf = (taken: readonly Taken[], high: (topic: number) => number): rea
 }
 
 interface Flush {
-  readonly taken: readonly Taken[]
+  readonly queued: readonly QueuedRecord[]
   readonly tails: Pick<Tails, 'of' | 'high' | 'count'>
 }
 
@@ -185,44 +194,47 @@ interface Written {
   readonly flushed: Flushed
 }
 
-const write = async (files: LogFiles, { taken, tails: known }: Flush): Promise<Written> => {
-  const count = known.count()
-  refuseFull(files.path, taken)
+const write = async (files: LogFiles, { queued, tails: knownTails }: Flush): Promise<Written> => {
+  const count = knownTails.count()
+  requireRoom(files.path, queued)
   const byTopic = new Map<number, Incoming[]>()
-  for (const { append: { topic, records }, index } of taken) {
-    const all = byTopic.get(topic)
-    if (all === undefined) byTopic.set(topic, [records[index] as Incoming])
-    else all.push(records[index] as Incoming)
+  for (const {
+    append: { topic, records },
+    index,
+  } of queued) {
+    const topicRecords = byTopic.get(topic)
+    if (topicRecords === undefined) byTopic.set(topic, [records[index] as Incoming])
+    else topicRecords.push(records[index] as Incoming)
   }
   const tails = new Map<number, Tail>()
   const flushed = new Map<number, readonly LogRecord[]>()
-  // The guard counts the transactions of this release only. So that an append by an earlier release is found too, the ends are compared.
+  // Earlier releases do not count their transactions. The comparison of the ends finds their appends too.
   files.root.resetReadTxn()
-  for (const topic of byTopic.keys()) if (endOf(files, topic) !== known.high(topic)) throw secondWriter(files.path)
-  const isAlone = await files.guard?.commit(count, () => {
+  for (const topic of byTopic.keys()) if (endOf(files, topic) !== knownTails.high(topic)) throw secondWriter(files.path)
+  const isOnlyWriter = await files.guard?.commit(count, () => {
     for (const [topic, records] of byTopic) {
-      const tail = known.of(topic)
+      const tail = knownTails.of(topic)
       const encoded = encodeRecords(records)
       flushed.set(topic, flushedOf(records, encoded, tail.first + tail.keys.length))
       tails.set(topic, putRecords(files, topic, { tail, records, encoded }))
     }
   })
-  if (isAlone !== true) throw secondWriter(files.path)
+  if (isOnlyWriter !== true) throw secondWriter(files.path)
   return { tails, flushed }
 }
 
 interface Failure {
   readonly error: unknown
-  /** Ends of the topics before the flush. */
-  readonly before: ReadonlyMap<number, number>
+  /** The end of each topic before the flush. */
+  readonly endsBefore: ReadonlyMap<number, number>
   readonly parts: FlusherParts
 }
 
-/** Rejects the appends of a failed flush. Reads from the disk whether the flush is there after all. */
-const tell = async (taken: readonly Taken[], { error, before, parts }: Failure): Promise<void> => {
-  if (isFault(error, 'log-second-writer')) parts.overtaken(error)
-  const appends = [...new Set(taken.map(({ append }) => append))]
-  // Our own faults come before the write; all others out of it.
+/** Rejects the appends of a failed flush. First reads the ends of the topics from the disk, because the flush may have been written. */
+const rejectAppends = async (queued: readonly QueuedRecord[], { error, endsBefore, parts }: Failure): Promise<void> => {
+  if (isFault(error, 'log-second-writer')) parts.onSecondWriter(error)
+  const appends = [...new Set(queued.map(({ append }) => append))]
+  // This module throws its own faults before the write. Other errors come from the write.
   if (isFault(error)) return appends.forEach((append) => append.reject(append.written > 0 ? unknown(error) : error))
   const cause = await causeOf(error)
   let files: LogFiles | undefined
@@ -233,28 +245,35 @@ const tell = async (taken: readonly Taken[], { error, before, parts }: Failure):
     // The next caller that needs the files opens them again.
   }
   for (const append of appends) {
-    if (append.written === 0 && files !== undefined && isUnchanged(files, append.topic, before)) append.reject(unwritten(cause, files.path))
+    if (append.written === 0 && files !== undefined && isUnchanged(files, append.topic, endsBefore))
+      append.reject(unwritten(cause, files.path))
     else append.reject(unknown(cause))
   }
 }
 
-const isUnchanged = (files: LogFiles, topic: number, before: ReadonlyMap<number, number>): boolean => {
+const isUnchanged = (files: LogFiles, topic: number, endsBefore: ReadonlyMap<number, number>): boolean => {
   try {
-    return endOf(files, topic) <= (before.get(topic) ?? Infinity)
+    return endOf(files, topic) <= (endsBefore.get(topic) ?? Infinity)
   } catch {
     return false
   }
 }
 
 const unknown = (cause: unknown): Fault =>
-  new Fault('append-unknown', `The disk failed while records were written; they may be in the log. Send them again with the same ids (${messageOf(cause)})`, { retriable: true, cause })
+  new Fault(
+    'append-unknown',
+    `The disk failed while it wrote the records, so they may be in the log. Send them again with the same ids (${messageOf(cause)})`,
+    { retriable: true, cause },
+  )
 
 const unwritten = (cause: unknown, path: string): Fault =>
-  asFault(cause, 'log-unavailable', `The log at ${path} cannot be written; nothing was written. Check the disk`)
+  asFault(cause, 'log-unavailable', `The log at ${path} cannot be written. Nothing was written. Check the disk`)
 
-/** Records are written twice at most, and each may touch a page of the key index. */
-const refuseFull = (path: string, taken: readonly Taken[]): void => {
-  const bytes = taken.reduce((sum, each) => sum + 2 * sizeOf(each) + 1024, 0)
+/** Throws `log-full` if the disk has no room. Each record is written at most twice and can change a page of the key index. */
+const requireRoom = (path: string, queued: readonly QueuedRecord[]): void => {
+  const bytes = queued.reduce((sum, record) => sum + 2 * sizeOf(record) + 1024, 0)
   if (hasRoomFor(path, bytes)) return
-  throw new Fault('log-full', `The disk of ${path} is full; nothing was written. Free space and send again.`, { retriable: true })
+  throw new Fault('log-full', `The disk of ${path} is full. Nothing was written. Free space, then send again.`, {
+    retriable: true,
+  })
 }

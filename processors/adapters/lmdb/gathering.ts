@@ -1,25 +1,25 @@
 import { keyOf } from '../../../projections/item.ts'
 import { isFault, type Fault } from '../../../schemas/fault.ts'
-import type { Write } from '../../engine/store.ts'
+import type { Write } from '../../engine/ports/store.ts'
 import { asFault } from './environment.ts'
-import { tidy } from './items.ts'
-import { advance, merged, nothing, type Overlay } from './pending.ts'
+import { withoutUndefined } from './items.ts'
+import { advance, emptyPending, merged, type Overlay } from './pending.ts'
 import type { Recent } from './recent.ts'
 import type { Writer } from './writer.ts'
 
-/** Milliseconds for which commits gather before they go to LMDB together: the log needs the disk more than they do. */
-const GATHER = 200
-/** Milliseconds until a write that failed is tried again. */
-const AGAIN = 1_000
-/** About what may wait for LMDB before commits wait too. */
+/** The time in which commits gather before one transaction writes them. Fewer transactions leave the disk to the log. */
+const GATHER_MS = 200
+/** The pause before a failed write is retried. */
+const RETRY_MS = 1_000
+/** Commits wait for the disk if more bytes than this are gathered. An estimate. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** LMDB copies the page in which an item lies. */
+/** The bytes of a page. LMDB copies the page of each item that it changes. */
 const PAGE = 4_096
 
-/** What is accepted counts at once, for every read; it goes to LMDB in the order and the company in which it was accepted. */
-export const createGathering = (writer: Writer, recent: Recent, told: (write: Write) => void) => {
-  let next = nothing()
-  let writing = nothing()
+/** Gathers accepted writes and passes them to LMDB in one transaction, in their order. Every read returns an accepted write at once. */
+export const createGathering = (writer: Writer, recent: Recent, onAccept: (write: Write) => void) => {
+  let next = emptyPending()
+  let writing = emptyPending()
   let bytes = 0
   let draining: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -29,7 +29,7 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
   const writeNext = async (): Promise<void> => {
     const size = bytes
     writing = next
-    next = nothing()
+    next = emptyPending()
     bytes = 0
     try {
       await writer.write({ ...writing, bytes: 2 * size + writing.items.size * PAGE })
@@ -40,14 +40,14 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
       fault = asFault(error, 'store-unavailable', 'The table could not be written')
       throw fault
     } finally {
-      writing = nothing()
+      writing = emptyPending()
     }
   }
   const drainAll = async (): Promise<void> => {
     try {
       while (!isIdle()) await writeNext()
     } finally {
-      // No await between this and the last check of `next`: a later caller starts a new drain.
+      // No await between the check of `next` and this line: a later caller starts a new drain.
       draining = undefined
     }
   }
@@ -60,28 +60,36 @@ export const createGathering = (writer: Writer, recent: Recent, told: (write: Wr
   const accept = (write: Write): void => {
     const id = keyOf('put' in write ? write.put : write.remove)
     recent.drop(id)
-    next.items.set(id, 'put' in write ? tidy(write.put) : null)
-    told(write)
+    next.items.set(id, 'put' in write ? withoutUndefined(write.put) : null)
+    onAccept(write)
   }
-  /** Again after a failure: a full disk may have room while nothing new is accepted. */
-  const drainIn = (ms: number): void => void (timer ??= setTimeout(() => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(AGAIN))), ms))
+  /** Drains after a pause, and retries after each failure: a full disk can get room while no new write is accepted. */
+  const drainIn = (ms: number): void =>
+    void (timer ??= setTimeout(
+      () => void drain().catch((error: unknown) => (isFault(error, 'store-closed') ? undefined : drainIn(RETRY_MS))),
+      ms,
+    ))
   return {
-    drain, accept,
-    later: async (size: number): Promise<void> => ((bytes += size) > MAX_BYTES ? drain() : drainIn(GATHER)),
+    drain,
+    accept,
+    drainLater: async (size: number): Promise<void> => ((bytes += size) > MAX_BYTES ? drain() : drainIn(GATHER_MS)),
     failing: (): Fault | undefined => fault,
-    overlay: overlayOf(() => next.items, () => writing.items),
-    reached: (partition: number, offset: number): void => advance(next.checkpoints, partition, offset),
-    /** After a failed write nothing new is accepted until the old is written. */
+    overlay: createOverlay(
+      () => next.items,
+      () => writing.items,
+    ),
+    setCheckpoint: (partition: number, offset: number): void => advance(next.checkpoints, partition, offset),
+    /** Resolves when new writes are accepted. After a failed write, that write must succeed first. */
     ready: async (): Promise<void> => (fault === undefined ? undefined : drain()),
   }
 }
 
 export type Gathering = ReturnType<typeof createGathering>
 
-type Items = ReturnType<typeof nothing>['items']
+type Items = ReturnType<typeof emptyPending>['items']
 
-const overlayOf = (next: () => Items, writing: () => Items): Overlay => ({
-  find: id => {
+const createOverlay = (next: () => Items, writing: () => Items): Overlay => ({
+  find: (id) => {
     const item = next().get(id)
     return item === undefined ? writing().get(id) : item
   },

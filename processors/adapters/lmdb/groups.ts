@@ -1,15 +1,15 @@
 import { Fault, isFault } from '../../../schemas/fault.ts'
-import type { LogRecord, Subscriber, Subscription } from '../../engine/log.ts'
-import { doubling, retrying } from '../../engine/retry.ts'
+import type { LogRecord, Subscriber, Subscription } from '../../engine/ports/log.ts'
+import { doubling, retrying } from '../../engine/timing/retry.ts'
 import { systemClock } from '../system-clock.ts'
 
-/** What a group needs to know of the topic it follows. */
-export interface Followed {
+/** The topic of a group. */
+export interface GroupTopic {
   readonly topic: string
   high(): number
-  /** Records from an offset on, bounded; at least one where there is one. */
+  /** The next records at `from`, at most a batch. At least one if the topic has one. */
   take(from: number): readonly LogRecord[]
-  /** A subscriber has finished a batch. */
+  /** Runs when a subscriber has finished a batch. */
   passed(): void
 }
 
@@ -18,37 +18,47 @@ interface Member {
   readonly stopping: AbortController
   readonly done: Promise<void>
   wake: () => void
-  /** The next offset; undefined before it is assigned. */
-  at?: number
-  /** When the batch under way began, in milliseconds of the monotonic clock; undefined between batches. */
-  since?: number | undefined
+  /** The next offset. Undefined before the partition is assigned. */
+  next?: number
+  /** The start of the running batch, in milliseconds of the monotonic clock. Undefined between batches. */
+  batchStart?: number | undefined
 }
 
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 5_000
-/** A subscriber further behind is catching up. No append waits for it. */
+/** Appends do not wait for a subscriber that is more records behind than this: it is catching up. */
 const FAR_BEHIND = 10_000
-/** A subscriber whose batch takes longer is stuck. No append waits for it until that batch ends. */
+/** Appends do not wait for a subscriber whose batch takes longer than this, until that batch ends. */
 const STUCK_MS = 1_000
 
-/** Groups within this process: the one partition belongs to the member that came first, then to the next. */
-export const createGroups = (followed: Followed) => {
+/** Consumer groups within this process. The topic has one partition. The first member of a group owns it, and after it ends the next member. */
+export const createGroups = (topic: GroupTopic) => {
   const groups = new Map<string, Member[]>()
 
   const subscribe = (group: string, subscriber: Subscriber): Subscription => {
     const members = groups.get(group) ?? []
     groups.set(group, members)
-    const before = members.at(-1)
+    const previous = members.at(-1)
     let wake = (): void => {}
     const stopping = new AbortController()
     const isFirst = (): boolean => members[0] === member
     const run = async (): Promise<void> => {
-      await Promise.race([before?.done, aborted(stopping.signal)])
+      await Promise.race([previous?.done, aborted(stopping.signal)])
       while (!isFirst() && !stopping.signal.aborted) await Promise.race([members[0]?.done, aborted(stopping.signal)])
-      if (!stopping.signal.aborted) await follow({ member, followed, held: isFirst })
+      if (!stopping.signal.aborted) await follow({ member, topic, isOwner: isFirst })
       members.splice(members.indexOf(member), 1)
     }
-    const member: Member = { subscriber, stopping, done: Promise.resolve().then(run), get wake() { return wake }, set wake(next) { wake = next } }
+    const member: Member = {
+      subscriber,
+      stopping,
+      done: Promise.resolve().then(run),
+      get wake() {
+        return wake
+      },
+      set wake(next) {
+        wake = next
+      },
+    }
     members.push(member)
     return {
       stop: () => {
@@ -60,9 +70,9 @@ export const createGroups = (followed: Followed) => {
   }
   return {
     subscribe,
-    /** New records are on disk. */
+    /** To be called when new records are on disk. */
     wake: () => groups.forEach(([first]) => first?.wake()),
-    /** Reports the fault to every member, and ends what they follow. */
+    /** Reports the fault to every member and ends all subscriptions. */
     fail: (fault: Fault) => {
       for (const { subscriber, stopping, wake } of [...groups.values()].flat()) {
         subscriber.failed(fault)
@@ -70,29 +80,45 @@ export const createGroups = (followed: Followed) => {
         wake()
       }
     },
-    /** True if every subscriber that callers wait for has passed this offset, or is too far behind, or stuck. */
+    /** True if every subscriber that callers wait for has processed this offset, is too far behind or is stuck. */
     hasPassed: (offset: number): boolean => {
-      const high = highOf(followed)
-      return high === undefined || [...groups.values()].every(([first]) => first === undefined || !isAwaitedAt(first, offset, high))
+      const high = highOf(topic)
+      return (
+        high === undefined ||
+        [...groups.values()].every(([first]) => first === undefined || !isAwaitedAt(first, offset, high))
+      )
     },
     hasMembers: (group: string): boolean => (groups.get(group)?.length ?? 0) > 0,
     stop: async () => {
-      await Promise.all([...groups.values()].flat().map(({ stopping, wake, done }) => {
-        stopping.abort()
-        wake()
-        return done
-      }))
+      await Promise.all(
+        [...groups.values()].flat().map(({ stopping, wake, done }) => {
+          stopping.abort()
+          wake()
+          return done
+        }),
+      )
     },
   }
 }
 
-const isAwaitedAt = ({ subscriber, at, since = Infinity, stopping }: Member, offset: number, high: number): boolean => {
-  if (subscriber.isAwaited !== true || stopping.signal.aborted || at === undefined || at > offset || high - at > FAR_BEHIND) return false
-  return performance.now() - since < STUCK_MS
+const isAwaitedAt = (
+  { subscriber, next, batchStart = Infinity, stopping }: Member,
+  offset: number,
+  high: number,
+): boolean => {
+  if (
+    subscriber.isAwaited !== true ||
+    stopping.signal.aborted ||
+    next === undefined ||
+    next > offset ||
+    high - next > FAR_BEHIND
+  )
+    return false
+  return performance.now() - batchStart < STUCK_MS
 }
 
-/** Undefined while the log cannot be read: the next batch then fails, and is tried again. */
-const highOf = ({ high }: Followed): number | undefined => {
+/** Undefined while the log cannot be read. The next batch then fails and is retried. */
+const highOf = ({ high }: GroupTopic): number | undefined => {
   try {
     return high()
   } catch {
@@ -101,60 +127,82 @@ const highOf = ({ high }: Followed): number | undefined => {
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
-  signal.aborted ? Promise.resolve() : new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+  signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-interface Following {
+interface FollowPlan {
   readonly member: Member
-  readonly followed: Followed
-  readonly held: () => boolean
+  readonly topic: GroupTopic
+  readonly isOwner: () => boolean
 }
 
-const follow = async ({ member, followed, held }: Following): Promise<void> => {
-  const { subscriber, stopping: { signal } } = member
-  const lease = { partition: 0, held }
+const follow = async ({ member, topic, isOwner }: FollowPlan): Promise<void> => {
+  const {
+    subscriber,
+    stopping: { signal },
+  } = member
+  const lease = { partition: 0, isCurrent: isOwner }
   const assign = async (): Promise<number | undefined> => {
-    const from = await untilItWorks(member, async () => begin(followed, await subscriber.assigned({ partition: 0, low: 0, high: followed.high() })))
-    return from === 'moved' ? assign() : from
+    const from = await retryUntilStopped(member, async () =>
+      requireExisting(topic, await subscriber.assigned({ partition: 0, low: 0, high: topic.high() })),
+    )
+    return from === 'checkpoint-moved' ? assign() : from
   }
-  let at = await assign()
-  if (at === undefined) return
+  let next = await assign()
+  if (next === undefined) return
   while (!signal.aborted) {
-    const isAtEnd = (): boolean => (at as number) >= (highOf(followed) ?? Infinity)
+    const isAtEnd = (): boolean => (next as number) >= (highOf(topic) ?? Infinity)
     if (isAtEnd()) {
-      await new Promise<void>(resolve => {
+      await new Promise<void>((resolve) => {
         member.wake = resolve
         if (signal.aborted || !isAtEnd()) resolve()
       })
       continue
     }
-    const from: number = at
-    Object.assign(member, { at, since: performance.now() })
-    const after: number | 'moved' | undefined = await untilItWorks(member, async () => {
-      const records = followed.take(from)
+    const from: number = next
+    Object.assign(member, { next, batchStart: performance.now() })
+    const after: number | 'checkpoint-moved' | undefined = await retryUntilStopped(member, async () => {
+      const records = topic.take(from)
       await subscriber.batch(records, lease)
       return from + records.length
     })
-    at = after === 'moved' ? await assign() : after
-    if (at === undefined) break
-    Object.assign(member, { at, since: undefined })
-    if (after !== 'moved') followed.passed()
+    next = after === 'checkpoint-moved' ? await assign() : after
+    if (next === undefined) break
+    Object.assign(member, { next, batchStart: undefined })
+    if (after !== 'checkpoint-moved') topic.passed()
   }
   subscriber.revoked(0)
 }
 
-const begin = ({ topic, high }: Followed, from: number): number => {
+const requireExisting = ({ topic, high }: GroupTopic, from: number): number => {
   if (from <= high()) return from
-  throw new Fault('log-truncated', `${topic} ends at ${high()}, before position ${from} that was already reached. ` +
-    'Restore the log folder, or rebuild from what it holds.')
+  throw new Fault(
+    'log-truncated',
+    `${topic} ends at offset ${high()}, before offset ${from} that was already read. ` +
+      'Restore the log folder, or rebuild from the records that it contains.',
+  )
 }
 
-/** Undefined when the member was stopped before it worked; `moved` if the partition is to be assigned anew. */
-const untilItWorks = async <T>({ subscriber, stopping: { signal } }: Member, work: () => Promise<T>): Promise<T | 'moved' | undefined> => {
-  const attempt = () => work().catch((error: unknown): 'moved' => {
-    subscriber.failed(error)
-    if (isFault(error, 'checkpoint-moved')) return 'moved'
-    throw error
-  })
+/**
+ * Runs the work until it succeeds, and reports each failure. Resolves to undefined if the member is stopped first, to `checkpoint-moved` if the
+ * work failed with this fault.
+ */
+const retryUntilStopped = async <T>(
+  { subscriber, stopping: { signal } }: Member,
+  work: () => Promise<T>,
+): Promise<T | 'checkpoint-moved' | undefined> => {
+  const attempt = () =>
+    work().catch((error: unknown): 'checkpoint-moved' => {
+      subscriber.failed(error)
+      if (isFault(error, 'checkpoint-moved')) return 'checkpoint-moved'
+      throw error
+    })
   if (signal.aborted) return undefined
-  return retrying<T | 'moved'>(attempt, { clock: systemClock, when: { error: () => true }, signal, pause: doubling(FIRST_PAUSE, LONGEST_PAUSE) }).catch(() => undefined)
+  return retrying<T | 'checkpoint-moved'>(attempt, {
+    clock: systemClock,
+    when: { error: () => true },
+    signal,
+    pause: doubling(FIRST_PAUSE, LONGEST_PAUSE),
+  }).catch(() => undefined)
 }

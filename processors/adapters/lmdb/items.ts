@@ -1,7 +1,7 @@
 import type { Database, RootDatabase } from 'lmdb'
 import { keyOf, type Item, type Stored, type Value } from '../../../projections/item.ts'
 import type { IndexSpec, TableSpec } from '../../../projections/table.ts'
-import type { Packed } from '../../engine/build-target.ts'
+import type { Packed } from '../../engine/rebuild/build-target.ts'
 import { openDatabase, openSet, type LmdbKey } from './environment.ts'
 import { sortText } from './range.ts'
 
@@ -10,10 +10,10 @@ export interface Tables {
   readonly items: Database<Stored, LmdbKey>
   /** Keys `<index pk>\0<index sk>\0<PK>\0<SK>`. The item itself is read from `items`, so the value is empty. */
   readonly indexes: ReadonlyMap<string, Database<Uint8Array, LmdbKey>>
-  /** By item key: where it lies in the indexes, by index name. Only for items that lie in one, so most changes ask a small tree. */
+  /** The index keys of an item, by item key. Contains only items of an index, so most writes read a small tree. */
   readonly members: Database<Membership, LmdbKey>
   readonly meta: Database<unknown, LmdbKey>
-  /** To be called in each batch that wrote items: attribute names learnt since are kept beside the items that use them. */
+  /** Stores the new shapes. To be called in each batch that writes items, so one transaction writes the items and their shapes. */
   saveShapes(): void
   /**
    * The bytes that `items` stores for the item, valid until the next call. Undefined while a shape waits for `saveShapes`: if the write that
@@ -23,9 +23,10 @@ export interface Tables {
   unpack(packed: Packed): Stored
 }
 
+/** The keys of an item in its indexes, by index name. */
 export type Membership = { readonly [index: string]: string }
 
-/** The part of msgpackr's encoder that is used here. lmdb-js makes one for each database. */
+/** The part of msgpackr's encoder that is used here. lmdb-js creates one encoder for each database. */
 interface ItemEncoder {
   encode(item: Stored): Uint8Array
   decode(bytes: Buffer, range: { readonly start: number; readonly end: number }): Stored
@@ -36,23 +37,23 @@ const NOTHING = new Uint8Array(0)
 const PLAIN = { useRecords: false, mapsAsObjects: true }
 
 /**
- * Items are MessagePack. Their attribute names are in numbered shapes, which the same transaction stores in `meta`. One of several writers
- * numbers no new shapes: it writes an object of a new shape as a map, with its names. (msgpackr's own way, a definition inside the item, cannot
- * be read if the shape occurs in the item twice and the table has few shapes.)
+ * Items are MessagePack. Their attribute names are in numbered shapes, which the same transaction stores in `meta`. If a table has several
+ * writers, they number no new shapes: they write an object of a new shape as a map with its names. (msgpackr itself would put a definition into
+ * the item. If the shape occurs in the item twice and the table has few shapes, msgpackr cannot read that item.)
  */
-export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writer' | 'several writers'): Tables => {
+export const openTables = (root: RootDatabase, spec: TableSpec, writers: 'one writer' | 'several writers'): Tables => {
   const meta = openDatabase<unknown>(root, 'meta', PLAIN)
   const shapes = () => shapesFrom(meta.get(SHAPES))
-  let learnt: unknown
+  let newShapes: unknown
   const encoder = {
-    // Asked for, not given: only shapes that msgpackr loads itself are marked as shared, and read right beyond the thirty-second.
+    // A function and not a value: msgpackr marks only shapes that it loads itself as shared. Without the mark it misreads all after the 32nd.
     getStructures: shapes,
-    ...(among === 'several writers' && { useRecords: hasShapeIn(shapes()) }),
+    ...(writers === 'several writers' && { useRecords: hasShapeIn(shapes()) }),
     maxSharedStructures: 512,
     useBigIntExtension: true,
     mapsAsObjects: true,
     saveStructures: (shapes: unknown) => {
-      learnt = shapes
+      newShapes = shapes
     },
   }
   const items = openDatabase<Stored>(root, 'items', encoder)
@@ -63,25 +64,25 @@ export const openTables = (root: RootDatabase, spec: TableSpec, among: 'one writ
     indexes: new Map(spec.indexes.map(({ name }) => [name, openSet(root, `index:${name}`)])),
     members: openDatabase<Membership>(root, 'members', PLAIN),
     saveShapes: () => {
-      if (learnt === undefined) return
-      void meta.put(SHAPES, shapesFrom(learnt))
-      learnt = undefined
+      if (newShapes === undefined) return
+      void meta.put(SHAPES, shapesFrom(newShapes))
+      newShapes = undefined
     },
     pack: (item) => {
       const packed = codec.encode(item)
-      return learnt === undefined ? packed : undefined
+      return newShapes === undefined ? packed : undefined
     },
     unpack: ({ bytes, start, end }) => codec.decode(bytes, { start, end }),
   }
 }
 
 const hasShapeIn = (shapes: readonly (readonly string[])[]) => {
-  const known = new Set(shapes.map((names) => names.join('\u0000')))
-  return (record: object): boolean => known.has(Object.keys(record).join('\u0000'))
+  const stored = new Set(shapes.map((names) => names.join('\u0000')))
+  return (record: object): boolean => stored.has(Object.keys(record).join('\u0000'))
 }
 
-const shapesFrom = (kept: unknown): string[][] =>
-  Array.isArray(kept) ? kept.map((names: unknown) => (Array.isArray(names) ? names.map(String) : [])) : []
+const shapesFrom = (stored: unknown): string[][] =>
+  Array.isArray(stored) ? stored.map((names: unknown) => (Array.isArray(names) ? names.map(String) : [])) : []
 
 export const membershipOf = (indexes: readonly IndexSpec[], item: Item): Membership | undefined => {
   let found: { [index: string]: string } | undefined
@@ -94,7 +95,7 @@ export const membershipOf = (indexes: readonly IndexSpec[], item: Item): Members
   return found
 }
 
-/** Where an item lies in an index; undefined when it is not in it. */
+/** The key of an item in an index. Undefined if the index does not contain the item. */
 export const indexKeyOf = ({ pk, sk, number }: IndexSpec, item: Item): string | undefined => {
   const partition = item[pk]
   const sort = item[sk]
@@ -102,13 +103,13 @@ export const indexKeyOf = ({ pk, sk, number }: IndexSpec, item: Item): string | 
   return fits ? `${partition}\u0000${sortText(sort as string | number)}\u0000${keyOf(item)}` : undefined
 }
 
-/** Keeps the indexes in step with one batch of writes. Call inside the batch, before or after the item itself. */
+/** Updates the indexes for the writes of one batch. To be called inside the batch, before or after the write of the item. */
 export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
   const changed = new Map<string, Membership | undefined>()
-  const any = indexes.length > 0 && hasAny(tables.members)
+  const hasMembers = indexes.length > 0 && hasEntries(tables.members)
   return (id: string, item: Item | undefined): void => {
     const now = item && membershipOf(indexes, item)
-    const before = changed.has(id) ? changed.get(id) : any ? tables.members.get(id) : undefined
+    const before = changed.has(id) ? changed.get(id) : hasMembers ? tables.members.get(id) : undefined
     if (now === undefined && before === undefined) return
     for (const { name } of indexes) {
       const from = before?.[name]
@@ -123,26 +124,27 @@ export const createIndexer = (tables: Tables, { indexes }: TableSpec) => {
   }
 }
 
-/** Whether a database holds anything. (`getKeysCount` walks all of it, whatever its limit.) */
-const hasAny = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
+/** True if a database has an entry. (`getKeysCount` reads all keys, whatever its limit is.) */
+const hasEntries = (db: { getKeys(range: { limit: number }): Iterable<unknown> }): boolean => {
   for (const _key of db.getKeys({ limit: 1 })) return true
   return false
 }
 
-/** What an index answers: its keys, the table's keys, and what it includes. */
+/** The attributes of an item that an index returns: the index keys, the table keys and the projected attributes. */
 export const project = (index: IndexSpec, item: Item): Item => {
   if (index.project === 'all') return item
-  const kept: { [attribute: string]: Value | undefined } = {}
+  const projected: { [attribute: string]: Value | undefined } = {}
   for (const name of [index.pk, index.sk, ...index.project]) {
-    if (item[name] !== undefined) kept[name] = item[name]
+    if (item[name] !== undefined) projected[name] = item[name]
   }
-  return { ...kept, PK: item.PK, SK: item.SK }
+  return { ...projected, PK: item.PK, SK: item.SK }
 }
 
-/** Without attributes that are undefined: an absent attribute and an undefined one are the same. */
-export const tidy = (item: Stored): Stored => {
+/** The item without its undefined attributes, which count as absent. */
+export const withoutUndefined = (item: Stored): Stored => {
   for (const name in item) {
-    if (item[name] === undefined) return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
+    if (item[name] === undefined)
+      return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) as Stored
   }
   return item
 }

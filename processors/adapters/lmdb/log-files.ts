@@ -6,7 +6,7 @@ import { asFault, openBinary, openDatabase, openEnvironment, type LmdbKey } from
 import { openSegment, type Segment } from './segment.ts'
 import { openWriterGuard, type WriterGuard } from './writer-guard.ts'
 
-/** The one environment of all topics. */
+/** The environment of the log. It contains all topics. */
 export interface LogFiles {
   readonly root: RootDatabase
   readonly path: string
@@ -15,7 +15,7 @@ export interface LogFiles {
   readonly blocks: Database<Buffer, Uint8Array>
   /** topic u32 · first offset u64 → key index of a run of blocks */
   readonly segments: Database<Buffer, Uint8Array>
-  /** `format`, `cluster`, `topic:<name>` → TopicEntry. Entries `group:…` are of earlier releases; nothing reads them. */
+  /** `format`, `cluster`, `topic:<name>` → TopicEntry. Earlier releases wrote entries `group:…`, which nothing reads. */
   readonly meta: Database<unknown, LmdbKey>
   /** Undefined if the log is open for reading only. */
   readonly guard: WriterGuard | undefined
@@ -26,7 +26,7 @@ export interface TopicEntry {
   readonly id: string
 }
 
-/** 2: blocks and segments may have version 2. Earlier releases read up to 1. */
+/** Format 2: blocks and segments can have version 2. Earlier releases read format 1 only. */
 const FORMAT = 2
 
 export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
@@ -42,9 +42,20 @@ export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
     }
     const format = meta.get('format')
     if (typeof format !== 'number' || format > FORMAT) {
-      throw new Fault('data-newer-version', `The log at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
+      throw new Fault(
+        'data-newer-version',
+        `The log at ${path} has format ${String(format)}. This program reads formats up to ${FORMAT}. Use the newer program.`,
+      )
     }
-    return { root, path, cluster: String(meta.get('cluster')), blocks: openBinary(root, 'blocks'), segments: openBinary(root, 'segments'), meta, guard: readOnly ? undefined : openWriterGuard(root) }
+    return {
+      root,
+      path,
+      cluster: String(meta.get('cluster')),
+      blocks: openBinary(root, 'blocks'),
+      segments: openBinary(root, 'segments'),
+      meta,
+      guard: readOnly ? undefined : openWriterGuard(root),
+    }
   } catch (error) {
     void root.close()
     throw asFault(error, 'data-unreadable', `The log at ${path} cannot be opened. Check its permissions and the disk`)
@@ -52,7 +63,12 @@ export const openLogFiles = (path: string, readOnly: boolean): LogFiles => {
 }
 
 const isTopicEntry = (value: unknown): value is TopicEntry =>
-  typeof value === 'object' && value !== null && 'number' in value && typeof value.number === 'number' && 'id' in value && typeof value.id === 'string'
+  typeof value === 'object' &&
+  value !== null &&
+  'number' in value &&
+  typeof value.number === 'number' &&
+  'id' in value &&
+  typeof value.id === 'string'
 
 export const findTopic = ({ meta }: LogFiles, topic: string): TopicEntry | undefined => {
   const entry = meta.get(`topic:${topic}`)
@@ -83,7 +99,7 @@ const readOffset = (key: Uint8Array): number => {
   return view.readUInt32BE(key.length - 8) * 0x100000000 + view.readUInt32BE(key.length - 4)
 }
 
-/** First offsets of a topic's segments, ascending. */
+/** The first offsets of a topic's segments, ascending. */
 export const segmentsOf = ({ segments }: LogFiles, topic: number): number[] =>
   [...segments.getKeys({ start: blockKey(topic, 0), end: blockKey(topic, Number.MAX_SAFE_INTEGER) })].map(readOffset)
 
@@ -92,14 +108,15 @@ export const segmentAt = (files: LogFiles, topic: number, first: number): Segmen
   return bytes && openSegment(asBuffer(bytes), first, where(files, topic, first))
 }
 
-const where = ({ path }: LogFiles, topic: number, offset: number): string => `of topic ${topic} at offset ${offset} in ${path}`
+const where = ({ path }: LogFiles, topic: number, offset: number): string =>
+  `of topic ${topic} at offset ${offset} in ${path}`
 
 export const blockAt = (files: LogFiles, topic: number, offset: number): Block | undefined => {
   const bytes = files.blocks.getBinary(blockKey(topic, offset))
   return bytes && openBlock(asBuffer(bytes), offset, where(files, topic, offset))
 }
 
-/** The block that begins at an offset or before it. */
+/** The last block that begins at an offset or before it. */
 export const blockBefore = (files: LogFiles, topic: number, offset: number): Block | undefined => {
   const range = { start: blockKey(topic, offset), end: blockKey(topic, 0), inclusiveEnd: true, reverse: true, limit: 1 }
   for (const { key, value } of files.blocks.getRange(range)) {
@@ -109,7 +126,8 @@ export const blockBefore = (files: LogFiles, topic: number, offset: number): Blo
   return undefined
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** The offset after the last record. */
 export const endOf = (files: LogFiles, topic: number): number => {

@@ -1,25 +1,26 @@
 import { Fault } from '../../../schemas/fault.ts'
-import type { Log, Logs, TopicIdentity } from '../../engine/log.ts'
 import { createCopies } from '../copies.ts'
 import { encodedSize } from './block.ts'
 import { createFlusher, type Flusher } from './flusher.ts'
 import { createGroups } from './groups.ts'
 import { createTopic, endOf, findTopic, openLogFiles, type LogFiles, type TopicEntry } from './log-files.ts'
 import { readKey, readRange, takeBatch } from './reading.ts'
+import type { Logs, TopicIdentity } from '../../engine/ports/log-admin.ts'
+import type { OpenTopic } from '../../engine/ports/log-admin.ts'
 
 export interface LmdbLogsOptions {
   readonly folder: string
   readonly now?: () => number
-  /** For a process that reads beside the one that writes. */
+  /** Opens the log for reading only, while another process writes it. Default: false. */
   readonly readOnly?: boolean
 }
 
 export interface LmdbLogs extends Logs {
-  /** Runs `work` while nothing is written to the log: appends wait. Another process may open the log only then. */
+  /** Runs `work` while appends wait and nothing is written to the log. Another process can open the log only then. */
   whileQuiet<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Kafka's usual bound, so that what works embedded works there. */
+/** Kafka's default limit, so a record that fits the embedded log fits Kafka. */
 const MAX_RECORD_BYTES = 1024 * 1024
 const MAX_KEY_BYTES = 1024
 
@@ -27,12 +28,14 @@ const MAX_KEY_BYTES = 1024
 export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsOptions): LmdbLogs => {
   let files: LogFiles | undefined
   let closing: Promise<void> | undefined
-  let reopening = false
+  let isReopening = false
   const copies = createCopies()
   const open = (): LogFiles => {
-    if (closing !== undefined && files === undefined) throw new Fault('log-closed', `The log at ${folder} was closed. Open it again to use it.`)
-    if (reopening) throw new Fault('log-unavailable', `The log at ${folder} is being opened anew. Try again.`, { retriable: true })
-    return files ??= openLogFiles(folder, readOnly)
+    if (closing !== undefined && files === undefined)
+      throw new Fault('log-closed', `The log at ${folder} was closed. Open it again to use it.`)
+    if (isReopening)
+      throw new Fault('log-unavailable', `The log at ${folder} is being opened again. Try again.`, { retriable: true })
+    return (files ??= openLogFiles(folder, readOnly))
   }
   const topics = new Map<string, ReturnType<typeof createTopicLog>>()
   const flusher = createFlusher({
@@ -41,45 +44,56 @@ export const lmdbLogs = ({ folder, now = Date.now, readOnly = false }: LmdbLogsO
       const old = files
       await copies.ended()
       files = undefined
-      reopening = true
+      isReopening = true
       await old?.root.close().catch(() => undefined)
-      reopening = false
+      isReopening = false
       open()
     },
-    grown: number => topics.forEach(topic => topic.number === number && topic.groups.wake()),
-    overtaken: fault => topics.forEach(({ groups }) => groups.fail(fault)),
-    hasPassed: (number, offset) => [...topics.values()].every(topic => topic.number !== number || topic.groups.hasPassed(offset)),
+    onAppended: (number) => topics.forEach((topic) => topic.number === number && topic.groups.wake()),
+    onSecondWriter: (fault) => topics.forEach(({ groups }) => groups.fail(fault)),
+    hasPassed: (number, offset) =>
+      [...topics.values()].every((topic) => topic.number !== number || topic.groups.hasPassed(offset)),
   })
   return {
-    open: async (topic, kept) => {
+    open: async (topic, expected) => {
       const entry = findTopic(open(), topic) ?? (readOnly ? unknownTopic(topic, folder) : createTopic(open(), topic))
       const identity = { cluster: open().cluster, topic: entry.id, partitions: 1 }
-      if (kept !== undefined) refuseOther(topic, kept, identity)
-      const known = topics.get(topic) ?? createTopicLog({ topic, entry, identity, files: open, flusher, now, readOnly })
-      topics.set(topic, known)
-      return known.log
+      if (expected !== undefined) requireIdentity(topic, expected, identity)
+      const topicLog =
+        topics.get(topic) ?? createTopicLog({ topic, entry, identity, files: open, flusher, now, readOnly })
+      topics.set(topic, topicLog)
+      return topicLog.log
     },
-    copy: target => copies.add(open().root.backup(target, false)),
-    whileQuiet: flusher.alone,
-    close: () => closing ??= (async () => {
-      await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
-      await flusher.drained()
-      await copies.ended()
-      const last = files
-      files = undefined
-      await last?.root.close()
-    })(),
+    copy: (target) => copies.add(open().root.backup(target, false)),
+    whileQuiet: flusher.runExclusively,
+    close: () =>
+      (closing ??= (async () => {
+        await Promise.all([...topics.values()].map(({ groups }) => groups.stop()))
+        await flusher.drained()
+        await copies.ended()
+        const last = files
+        files = undefined
+        await last?.root.close()
+      })()),
   }
 }
 
 const unknownTopic = (topic: string, folder: string): never => {
-  throw new Fault('topic-missing', `There is no topic ${topic} in the log at ${folder}. Start the server on this folder once.`)
+  throw new Fault(
+    'topic-missing',
+    `There is no topic ${topic} in the log at ${folder}. Start the server on this folder once.`,
+  )
 }
 
-const refuseOther = (topic: string, kept: TopicIdentity, found: TopicIdentity): void => {
-  if (kept.cluster === found.cluster && kept.topic === found.topic && kept.partitions === found.partitions) return
-  throw new Fault('topic-recreated', `Topic ${topic} is not the one kept: expected ${kept.topic} of ${kept.cluster}, found ${found.topic} of ${found.cluster}. ` +
-    'Point to the right data folder; if the old log is lost for good, begin with an empty folder.')
+const requireIdentity = (topic: string, expected: TopicIdentity, found: TopicIdentity): void => {
+  const isSame =
+    expected.cluster === found.cluster && expected.topic === found.topic && expected.partitions === found.partitions
+  if (isSame) return
+  throw new Fault(
+    'topic-recreated',
+    `Topic ${topic} is not the one of the control table: expected ${expected.topic} of ${expected.cluster}, found ${found.topic} of ${found.cluster}. ` +
+      'Set TRIBUTARY_DATA to the right data folder. If the old log is lost for good, start with an empty folder.',
+  )
 }
 
 interface TopicParts {
@@ -93,23 +107,33 @@ interface TopicParts {
 }
 
 const createTopicLog = (parts: TopicParts) => {
-  const { topic, entry: { number }, files, flusher, readOnly } = parts
+  const {
+    topic,
+    entry: { number },
+    files,
+    flusher,
+    readOnly,
+  } = parts
   const high = (): number => (readOnly ? endOf(files(), number) : flusher.high(number))
   const source = { topic, number, files }
   const groups = createGroups({
     topic,
     high,
-    take: from => flusher.latest(number, from) ?? takeBatch(source, { from, to: high() }),
+    take: (from) => flusher.latest(number, from) ?? takeBatch(source, { from, to: high() }),
     passed: flusher.passed,
   })
-  const log: Log = {
+  const log: OpenTopic = {
     topic,
-    append: async records => {
+    append: async (records) => {
       if (readOnly) throw new Fault('log-unavailable', `The log of ${topic} was opened for reading only.`)
-      const sizes = records.map(record => sizeOf(topic, record))
+      const sizes = records.map((record) => sizeOf(topic, record))
       const timestamp = parts.now()
       if (records.length === 0) return []
-      return flusher.append(number, records.map(({ key, value }) => ({ timestamp, key, value })), sizes)
+      return flusher.append(
+        number,
+        records.map(({ key, value }) => ({ timestamp, key, value })),
+        sizes,
+      )
     },
     subscribe: async (group, subscriber) => groups.subscribe(group, subscriber),
     read: (_, from, to) => readRange(source, { from, to: Math.min(to ?? Infinity, high()), high: high() }),
@@ -117,9 +141,9 @@ const createTopicLog = (parts: TopicParts) => {
     partitionOf: () => 0,
     watermarks: async () => [{ partition: 0, low: 0, high: high() }],
     identity: async () => parts.identity,
-    // Groups are within the process that writes; who reads beside it asks there.
-    followed: async group => groups.hasMembers(group),
-    removeGroup: async group => {
+    // Only the writing process has consumer groups. A process that reads its files asks it over the socket.
+    isFollowed: async (group) => groups.hasMembers(group),
+    removeGroup: async (group) => {
       if (groups.hasMembers(group)) throw groupActive(group, topic)
     },
   }
@@ -132,7 +156,10 @@ const groupActive = (group: string, topic: string): Fault =>
 const sizeOf = (topic: string, record: { readonly key: string; readonly value: Uint8Array }): number => {
   const size = encodedSize(record)
   if (size > MAX_RECORD_BYTES || Buffer.byteLength(record.key) > MAX_KEY_BYTES) {
-    throw new Fault('record-too-large', `A record of ${size} bytes for ${topic} is larger than the log takes (${MAX_RECORD_BYTES}, its key ${MAX_KEY_BYTES}). Send less.`)
+    throw new Fault(
+      'record-too-large',
+      `A record of ${size} bytes for ${topic} is larger than the limit of the log (${MAX_RECORD_BYTES} bytes, ${MAX_KEY_BYTES} for its key). Send less.`,
+    )
   }
   return size
 }

@@ -1,25 +1,25 @@
-/** The pages of an LMDB file of data version 2 on a 64-bit machine, as `mdb.c` of the lmdb package defines them (MDB_page, MDB_node, MDB_db, MDB_ovpage). */
+/** Field positions in the pages of an LMDB file of data version 2 on a 64-bit machine. `mdb.c` of the lmdb package defines them (MDB_page, MDB_node, MDB_db, MDB_ovpage). */
 const PAGE = { number: 0, flags: 18, nodesEnd: 20, header: 24 }
 const NODE = { flags: 4, keyBytes: 6, header: 8 }
 const OVERFLOW = { number: 0, pages: 16, bytes: 24 }
 const TREE = { flags: 4, depth: 6, overflowPages: 24, root: 40, bytes: 48 }
 const BRANCH_PAGE = 0x01
 const LEAF_PAGE = 0x02
-/** A leaf without nodes, whose keys all have the same length. */
+/** A leaf without nodes. Its keys all have the same length. */
 const PACKED_PAGE = 0x20
 const NODE_OVERFLOWS = 0x01
 const NODE_IS_TREE = 0x02
 const TREE_HAS_DUPLICATES = 0x04
 const NO_ROOT = 0xffff_ffff_ffff_ffffn
 
-/** A tree of pages: a named database, the main tree or the tree of free pages. */
+/** The root of a tree of pages: of a named database, of the main tree or of the tree of free pages. */
 export interface Tree {
   readonly root: bigint
-  /** Levels, leaves included. */
+  /** The number of levels, leaves included. */
   readonly depth: number
-  /** Pages of values that are too large for a leaf. */
+  /** The number of pages with values that are too large for a leaf. */
   readonly overflowPages: number
-  /** Some of its values are trees: the main tree, and databases with several values per key. */
+  /** True if some values are trees: in the main tree, and in databases with several values per key. */
   readonly hasTrees: boolean
 }
 
@@ -41,7 +41,7 @@ export interface BadPage {
   readonly problem: 'missing' | 'overwritten'
 }
 
-/** Returns a page that the trees lead to and that the file does not contain, or that is not a page of a tree. Undefined if there is none. */
+/** Returns a page that the trees refer to and that is missing in the file or is not a tree page. Returns undefined if there is none. */
 export const findBadPage = (file: PageFile, trees: readonly Tree[]): BadPage | undefined => {
   for (const tree of trees) {
     const bad = badPageOf(file, tree)
@@ -55,7 +55,7 @@ const badPageOf = (file: PageFile, tree: Tree): BadPage | undefined => {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { page, level } = next
     if (page >= file.pages) return { page, problem: 'missing' }
-    // A leaf leads to other pages only by large values and by trees.
+    // A leaf refers to other pages only for large values and trees.
     if (level <= 1 && tree.overflowPages === 0 && !tree.hasTrees) continue
     const bytes = file.readPage(page)
     const nodes = nodesOf(bytes, page, level > 1 ? BRANCH_PAGE : LEAF_PAGE)
@@ -72,7 +72,7 @@ const badPageOf = (file: PageFile, tree: Tree): BadPage | undefined => {
   return undefined
 }
 
-/** Where the nodes of a page begin. Undefined if the bytes are not such a page. */
+/** The start positions of a page's nodes. Undefined if the bytes are not a page of this kind. */
 const nodesOf = (bytes: Buffer, page: number, kind: number): readonly number[] | undefined => {
   const flags = bytes.readUInt16LE(PAGE.flags)
   if (Number(bytes.readBigUInt64LE(PAGE.number)) !== page || (flags & kind) === 0) return undefined
@@ -83,13 +83,13 @@ const nodesOf = (bytes: Buffer, page: number, kind: number): readonly number[] |
   return nodes.every((node) => dataOf(bytes, node) <= bytes.length) ? nodes : undefined
 }
 
-/** Where the value of a node begins. Infinity if the node itself does not fit into the page. */
+/** The start position of a node's value. Infinity if the node itself does not fit into the page. */
 const dataOf = (bytes: Buffer, node: number): number =>
   node + NODE.header > bytes.length ? Infinity : node + NODE.header + bytes.readUInt16LE(node + NODE.keyBytes)
 
 const childOf = (bytes: Buffer, node: number): number => bytes.readUIntLE(node, 6)
 
-/** Checks the pages that a leaf's value has outside the leaf. */
+/** Checks the pages that contain a value of a leaf outside the leaf. */
 const badPageUnder = (file: PageFile, bytes: Buffer, leaf: number, node: number): BadPage | undefined => {
   const flags = bytes.readUInt16LE(node + NODE.flags)
   const at = dataOf(bytes, node)
@@ -97,6 +97,7 @@ const badPageUnder = (file: PageFile, bytes: Buffer, leaf: number, node: number)
   if (!isLarge && (flags & NODE_IS_TREE) === 0) return undefined
   if (at + (isLarge ? OVERFLOW.bytes : TREE.bytes) > bytes.length) return { page: leaf, problem: 'overwritten' }
   if (!isLarge) return badPageOf(file, treeAt(bytes, at))
-  const last = Number(bytes.readBigUInt64LE(at + OVERFLOW.number)) + Number(bytes.readBigUInt64LE(at + OVERFLOW.pages)) - 1
+  const last =
+    Number(bytes.readBigUInt64LE(at + OVERFLOW.number)) + Number(bytes.readBigUInt64LE(at + OVERFLOW.pages)) - 1
   return last >= file.pages ? { page: last, problem: 'missing' } : undefined
 }

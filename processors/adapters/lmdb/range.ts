@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { Fault } from '../../../schemas/fault.ts'
 import type { Query } from '../../../projections/table.ts'
 
-/** Where a query reads, as LMDB keys: `low` inclusive, `high` exclusive. `\0` cannot occur inside a key's parts. */
+/** The LMDB keys of a query: `low` inclusive, `high` exclusive. `\0` separates the parts of a key and never occurs inside one. */
 export interface Span {
   readonly low: string
   readonly high: Uint8Array
@@ -20,14 +20,14 @@ export const spanOf = (query: Query): Span => {
   if (query.prefix !== undefined) return { low: partition + query.prefix, high: after(partition + query.prefix) }
   return {
     low: partition + sortText(query.from ?? ''),
-    // Index keys go on with \0 and the item's own key, so "up to and with `to`" ends before `to\u0001`.
+    // `to` is inclusive. Index keys continue with \0 and the item's own key, so the range ends before `to\u0001`.
     high: query.to === undefined ? after(partition) : Buffer.from(`${partition}${sortText(query.to)}\u0001`),
   }
 }
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** A sort key as text that sorts as it does: of a number, its bits, with the order of the negative ones turned round. */
+/** A sort key as a text of the same order. A number becomes its bits, with the order of the negative ones reversed. */
 export const sortText = (sort: string | number): string => {
   if (typeof sort === 'string') return sort
   bits.setFloat64(0, sort + 0)
@@ -44,14 +44,27 @@ export const within = (key: string, { low, high }: Span): boolean => {
   return Buffer.compare(bytes, Buffer.from(low)) >= 0 && Buffer.compare(bytes, high) < 0
 }
 
-const identity = (query: Query): number =>
-  crc32(JSON.stringify([query.index ?? null, query.pk, query.prefix ?? null, query.from ?? null, query.to ?? null, query.reverse === true]))
+const queryHash = (query: Query): number =>
+  crc32(
+    JSON.stringify([
+      query.index ?? null,
+      query.pk,
+      query.prefix ?? null,
+      query.from ?? null,
+      query.to ?? null,
+      query.reverse === true,
+    ]),
+  )
 
 const badCursor = (): Fault =>
-  new Fault('bad-cursor', 'The cursor is not one that this query gave out. Ask again without a cursor, or with the one of the page before.')
+  new Fault(
+    'bad-cursor',
+    'The cursor does not belong to this query. Send the request without a cursor, or with the cursor of the previous page.',
+  )
 
-/** Bound to the query by its hash, so that a cursor cannot be carried to another partition or direction. */
-export const cursorAt = (query: Query, key: string): string => Buffer.from(JSON.stringify([identity(query), key])).toString('base64url')
+/** A cursor contains the hash of its query, so that it is rejected for another partition or direction. */
+export const cursorAt = (query: Query, key: string): string =>
+  Buffer.from(JSON.stringify([queryHash(query), key])).toString('base64url')
 
 export const keyOfCursor = (query: Query, cursor: string, span: Span): string => {
   let parsed: unknown
@@ -61,7 +74,7 @@ export const keyOfCursor = (query: Query, cursor: string, span: Span): string =>
     throw badCursor()
   }
   if (!Array.isArray(parsed) || parsed.length !== 2) throw badCursor()
-  const [of, key]: unknown[] = parsed
-  if (of !== identity(query) || typeof key !== 'string' || !within(key, span)) throw badCursor()
+  const [hash, key]: unknown[] = parsed
+  if (hash !== queryHash(query) || typeof key !== 'string' || !within(key, span)) throw badCursor()
   return key
 }

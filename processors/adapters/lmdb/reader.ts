@@ -15,41 +15,43 @@ export interface ReaderParts {
 
 export const createReader = (parts: ReaderParts): Reader => {
   const { spec, now, find, overlay } = parts
-  const live = (item: Stored | undefined): Item | undefined => (item === undefined || isExpired(item, spec.ttl, now()) ? undefined : item)
+  const liveItem = (item: Stored | undefined): Item | undefined =>
+    item === undefined || isExpired(item, spec.ttl, now()) ? undefined : item
   return {
-    get: async key => live(find(key)),
-    getMany: async keys => keys.map(key => live(find(key))),
-    query: async query => answer({ query, index: indexOf(spec, query), tables: parts.tables(), overlay }, live),
+    get: async (key) => liveItem(find(key)),
+    getMany: async (keys) => keys.map((key) => liveItem(find(key))),
+    query: async (query) => readPage({ query, index: indexOf(spec, query), tables: parts.tables(), overlay }, liveItem),
   }
 }
 
 const indexOf = (spec: TableSpec, { index: name }: Query): IndexSpec | undefined => {
   if (name === undefined) return undefined
-  const index = spec.indexes.find(candidate => candidate.name === name)
-  if (index === undefined) throw new Fault('unknown-index', `The table ${spec.name} has no index ${name}. Ask an index of its TableSpec.`)
+  const index = spec.indexes.find((candidate) => candidate.name === name)
+  if (index === undefined)
+    throw new Fault('unknown-index', `The table ${spec.name} has no index ${name}. Use an index of its TableSpec.`)
   return index
 }
 
-interface Asked {
+interface IndexQuery {
   readonly query: Query
   readonly index: IndexSpec | undefined
   readonly tables: Tables
   readonly overlay: Overlay
 }
 
-/** An item and the LMDB key at which the query meets it. */
-interface Met {
+/** An item and its LMDB key in the table or index of the query. */
+interface Match {
   readonly key: string
   readonly item: Stored | undefined
 }
 
-/** Reads one live item more than asked for, so that a cursor is given only where something follows. */
-const answer = (asked: Asked, live: (item: Stored | undefined) => Item | undefined): Page => {
-  const { query, index } = asked
+/** Reads one live item more than the limit, so the page gets a cursor only if another item follows. */
+const readPage = (indexQuery: IndexQuery, liveItem: (item: Stored | undefined) => Item | undefined): Page => {
+  const { query, index } = indexQuery
   const items: Item[] = []
   let last = ''
-  for (const { key, item } of walk(asked)) {
-    const found = live(item)
+  for (const { key, item } of allMatches(indexQuery)) {
+    const found = liveItem(item)
     if (found === undefined) continue
     if (items.length === query.limit) return { items, cursor: cursorAt(query, last) }
     items.push(index === undefined ? found : project(index, found))
@@ -58,40 +60,47 @@ const answer = (asked: Asked, live: (item: Stored | undefined) => Item | undefin
   return { items }
 }
 
-/** What LMDB holds and what lies over it, as one sequence. */
-const walk = function* (asked: Asked): Generator<Met> {
-  const { query, overlay } = asked
+/** The items of LMDB and of the overlay, in the order of the query. */
+const allMatches = function* (indexQuery: IndexQuery): Generator<Match> {
+  const { query, overlay } = indexQuery
   const span = spanOf(query)
   const from = query.cursor === undefined ? undefined : keyOfCursor(query, query.cursor, span)
   if (isEmpty(span)) return
-  const fresh = freshIn(asked, span, from)
+  const pending = pendingMatches(indexQuery, span, from)
   let next = 0
-  for (const { key, id, item } of storedIn(asked, span, from)) {
+  for (const { key, id, item } of storedMatches(indexQuery, span, from)) {
     if (overlay.find(id) !== undefined) continue
-    for (let one = fresh[next]; one !== undefined && follows(query, key, one.key); one = fresh[++next]) yield one
+    for (let match = pending[next]; match !== undefined && isAfter(query, key, match.key); match = pending[++next])
+      yield match
     yield { key, item }
   }
-  yield* fresh.slice(next)
+  yield* pending.slice(next)
 }
 
-const follows = ({ reverse }: Query, key: string, before: string): boolean => (reverse === true ? bytewise(key, before) < 0 : bytewise(key, before) > 0)
+const isAfter = ({ reverse }: Query, key: string, before: string): boolean =>
+  reverse === true ? bytewise(key, before) < 0 : bytewise(key, before) > 0
 
-const freshIn = ({ query, index, overlay }: Asked, span: Span, from: string | undefined): Met[] => {
-  const found: Met[] = []
+const pendingMatches = ({ query, index, overlay }: IndexQuery, span: Span, from: string | undefined): Match[] => {
+  const found: Match[] = []
   const partition = `${query.pk}\u0000`
   for (const [id, item] of overlay.entries()) {
     if (item === null || (index === undefined && !id.startsWith(partition))) continue
     const key = index === undefined ? id : indexKeyOf(index, item)
     if (key === undefined || !key.startsWith(partition) || !within(key, span)) continue
-    if (from === undefined || follows(query, key, from)) found.push({ key, item })
+    if (from === undefined || isAfter(query, key, from)) found.push({ key, item })
   }
-  return found.sort((a, b) => (follows(query, a.key, b.key) ? 1 : -1))
+  return found.sort((a, b) => (isAfter(query, a.key, b.key) ? 1 : -1))
 }
 
-const storedIn = function* ({ query, index, tables }: Asked, span: Span, from: string | undefined): Generator<Met & { id: string }> {
-  const range = query.reverse === true
-    ? { start: from ?? span.high, end: span.low, exclusiveStart: true, inclusiveEnd: true, reverse: true }
-    : { start: from ?? span.low, end: span.high, exclusiveStart: from !== undefined }
+const storedMatches = function* (
+  { query, index, tables }: IndexQuery,
+  span: Span,
+  from: string | undefined,
+): Generator<Match & { id: string }> {
+  const range =
+    query.reverse === true
+      ? { start: from ?? span.high, end: span.low, exclusiveStart: true, inclusiveEnd: true, reverse: true }
+      : { start: from ?? span.low, end: span.high, exclusiveStart: from !== undefined }
   if (index === undefined) {
     for (const { key, value } of tables.items.getRange(range)) yield { key: String(key), id: String(key), item: value }
     return

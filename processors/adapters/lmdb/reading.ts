@@ -1,6 +1,6 @@
-import { setImmediate as breath } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { Fault } from '../../../schemas/fault.ts'
-import type { LogRecord } from '../../engine/log.ts'
+import type { LogRecord } from '../../engine/ports/log.ts'
 import { decodeBlock, type Block } from './block.ts'
 import { asFault } from './environment.ts'
 import { blockAt, blockBefore, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
@@ -22,19 +22,22 @@ const BATCH_RECORDS = 1_000
 const BATCH_BYTES = 1024 * 1024
 const READ_RECORDS = 2_048
 
-/** The block that holds an offset. Small blocks are merged as the log grows, so it may begin before it. */
+/** The block that contains an offset. The block can begin before it, because the log merges small blocks. */
 const blockWith = ({ topic, number, files }: Source, offset: number): Block => {
   let block: Block | undefined
   try {
     block = blockAt(files(), number, offset) ?? blockBefore(files(), number, offset)
   } catch (error) {
-    throw asFault(error, 'log-unavailable', `${topic} cannot be read now; it is being opened anew`)
+    throw asFault(error, 'log-unavailable', `${topic} cannot be read now. It is being opened again`)
   }
   if (block !== undefined && offset < block.first + block.count) return block
-  throw new Fault('log-corrupt', `Offset ${offset} of ${topic} lies in no block, though later ones do. Stop, and restore the folder from a backup.`)
+  throw new Fault(
+    'log-corrupt',
+    `No block contains offset ${offset} of ${topic}, although later offsets exist. Stop, and restore the folder from a backup.`,
+  )
 }
 
-/** For a subscriber: what there is, within bounds, without await. */
+/** The next batch of a subscriber, within the limits of a batch. Synchronous. */
 export const takeBatch = (source: Source, { from, to }: Range): readonly LogRecord[] => {
   const records: LogRecord[] = []
   const end = Math.min(to, from + BATCH_RECORDS)
@@ -47,9 +50,15 @@ export const takeBatch = (source: Source, { from, to }: Range): readonly LogReco
   return records
 }
 
-export const readRange = async function* (source: Source, { from, to, high }: Range & { high: number }): AsyncGenerator<readonly LogRecord[]> {
+export const readRange = async function* (
+  source: Source,
+  { from, to, high }: Range & { high: number },
+): AsyncGenerator<readonly LogRecord[]> {
   if (from > high) {
-    throw new Fault('log-truncated', `${source.topic} ends at ${high}, before position ${from} that was already reached. Restore the log, or rebuild from what it holds.`)
+    throw new Fault(
+      'log-truncated',
+      `${source.topic} ends at offset ${high}, before offset ${from} that was already read. Restore the log, or rebuild from the records that it contains.`,
+    )
   }
   let at = from
   while (at < to) {
@@ -60,28 +69,38 @@ export const readRange = async function* (source: Source, { from, to, high }: Ra
       at = block.first + block.count
     }
     yield records
-    // Reading needs no await of its own; the others in this process get their turn here.
-    await breath()
+    // The read itself is synchronous. Other work of this process runs here.
+    await yieldToEventLoop()
   }
 }
 
-export const readKey = async function* (source: Source, wanted: Range & { key: string }): AsyncGenerator<readonly LogRecord[]> {
-  const ofKey = { ...wanted, key: Buffer.from(wanted.key) }
-  // Taken before anything else may run: what is unsealed now may be sealed when its turn comes.
-  const tail = tailBlocks(source, wanted.to)
-  for (const first of candidates(source, wanted, tail[0]?.first ?? wanted.to)) {
+export const readKey = async function* (
+  source: Source,
+  range: Range & { key: string },
+): AsyncGenerator<readonly LogRecord[]> {
+  const ofKey = { ...range, key: Buffer.from(range.key) }
+  // Read before the first await: an append can seal these blocks during it.
+  const tail = tailBlocks(source, range.to)
+  for (const first of candidates(source, range, tail[0]?.first ?? range.to)) {
     const records: LogRecord[] = []
     if (first !== undefined) decodeBlock(blockWith(source, first), ofKey, records)
     if (records.length > 0) yield records
-    await breath()
+    await yieldToEventLoop()
   }
   const records: LogRecord[] = []
   for (const block of tail) decodeBlock(block, ofKey, records)
   if (records.length > 0) yield records
 }
 
-/** Blocks that may hold records of a key: those that segments name, then those that no segment holds yet. Undefined where a segment names none. */
-const candidates = function* (source: Source, { key, from }: Range & { key: string }, end: number): Generator<number | undefined> {
+/**
+ * The blocks that can contain records of a key: first those that the segments name, then those without a segment. Yields undefined after each
+ * segment, so the caller can yield to other work.
+ */
+const candidates = function* (
+  source: Source,
+  { key, from }: Range & { key: string },
+  end: number,
+): Generator<number | undefined> {
   const { files, number } = source
   let at = 0
   for (const first of segmentsOf(files(), number)) {

@@ -1,10 +1,10 @@
 import { keyOf, type Key, type Stored } from '../../../projections/item.ts'
 
-/** Items that questions asked for lately: a token is read for every request of its user, and changes once a day. */
+/** A cache of items that queries read recently. For example, each request of a user reads the user's token, which changes once a day. */
 export interface Recent {
-  /** Looks here first, and keeps what was found. */
-  finding(find: (key: Key) => Stored | undefined): (key: Key) => Stored | undefined
-  /** To be called before an item changes. */
+  /** Returns `find` with this cache in front. */
+  cached(find: (key: Key) => Stored | undefined): (key: Key) => Stored | undefined
+  /** Removes an item from the cache. To be called before the item changes. */
   drop(id: string): void
   clear(): void
 }
@@ -13,18 +13,18 @@ const LIMIT = 1_024
 
 export const createRecent = (): Recent => {
   const items = new Map<string, Stored>()
-  const keep = (id: string, item: Stored | undefined): Stored | undefined => {
+  const remember = (id: string, item: Stored | undefined): Stored | undefined => {
     if (item === undefined) return undefined
     if (items.size >= LIMIT) items.clear()
     items.set(id, item)
     return item
   }
   return {
-    finding: find => key => {
+    cached: (find) => (key) => {
       const id = keyOf(key)
-      return items.get(id) ?? keep(id, find(key))
+      return items.get(id) ?? remember(id, find(key))
     },
-    drop: id => void items.delete(id),
+    drop: (id) => void items.delete(id),
     clear: () => items.clear(),
   }
 }

@@ -7,18 +7,19 @@ import { dataFile, openBinary, openEnvironment } from './environment.ts'
 const COPY = 'scrub-'
 const PAGE = 2_000
 
-/** What former scrubs left: one that was cut off its half of a file, others the lock that they had until their process ended. */
-export const removeScrubs = (path: string): void => {
+/** Removes the folders of earlier scrubs: an unfinished copy after a crash, otherwise the lock file of a finished copy. */
+export const removeUnfinishedScrubs = (path: string): void => {
   if (!existsSync(path)) return
-  for (const name of readdirSync(path)) if (name.startsWith(COPY)) rmSync(join(path, name), { recursive: true, force: true })
+  for (const name of readdirSync(path))
+    if (name.startsWith(COPY)) rmSync(join(path, name), { recursive: true, force: true })
 }
 
 /**
- * Writes what an environment holds into a new one, entry by entry, whose file then takes the place of the old one's; the answer is the new
- * one, open. LMDB never overwrites: freed pages keep what was in them until they are used again, and pages in use keep what was in the room
- * between their entries. Its own compaction copies pages as they are, so it takes away the first and not the second.
+ * Copies an environment entry by entry into a new one, replaces the old file by the new one, and returns the new environment, open. The new file
+ * contains nothing that was overwritten or removed. LMDB never erases: freed pages keep their content until they are used again, and used pages
+ * keep old bytes between their entries. LMDB's own compaction copies whole pages, so it removes the freed pages only.
  */
-export const scrubbed = async (root: RootDatabase, path: string): Promise<RootDatabase> => {
+export const rewriteEnvironment = async (root: RootDatabase, path: string): Promise<RootDatabase> => {
   const folder = mkdtempSync(join(path, COPY))
   const copy = openEnvironment({ path: folder })
   try {
@@ -37,7 +38,9 @@ export const scrubbed = async (root: RootDatabase, path: string): Promise<RootDa
 const copyDatabase = async (name: string, root: RootDatabase, copy: RootDatabase): Promise<void> => {
   const [from, to] = [openBinary(root, name), openBinary(copy, name)]
   for (let last: Uint8Array | undefined; ;) {
-    const page = [...from.getRange({ ...(last === undefined ? {} : { start: last, exclusiveStart: true }), limit: PAGE })]
+    const page = [
+      ...from.getRange({ ...(last === undefined ? {} : { start: last, exclusiveStart: true }), limit: PAGE }),
+    ]
     if (page.length > 0) await copy.batch(() => page.forEach(({ key, value }) => void to.put(key, value)))
     if (page.length < PAGE) return
     last = Buffer.from((page.at(-1) as { key: Uint8Array }).key)

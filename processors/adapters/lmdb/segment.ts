@@ -3,23 +3,23 @@ import { Fault } from '../../../schemas/fault.ts'
 import { BLOCK_RECORDS, checksumAt } from './block.ts'
 
 /**
- * The key index of a run of sealed blocks, one LMDB value: which of its blocks contain records of a key, by the key's hash. A segment is written
- * once, with the block that completes it. A tree of keys would change a page for every key of every flush.
+ * The key index of consecutive sealed blocks, as one LMDB value. It maps the hash of a key to the blocks with records of the key. The log writes
+ * a segment once, with the block that completes it. A tree of keys would change a page for every key of every flush.
  *   version u8 · blocks u8 · entries u32 · end u48 · crc32 u32 · first offsets u48… · hashes u32…, ascending · block numbers u8…
- * The checksum of version 2 covers the segment's first offset, the header and the rest. Version 1 was written by earlier releases: its checksum covers
+ * The checksum of version 2 covers the segment's first offset, the header and the rest. Earlier releases wrote version 1. Its checksum covers
  * only the rest, so the reader checks that the header fits it.
  */
 export const SEGMENT_BLOCKS = 64
 const VERSION = 2
-const FORMER = 1
+const PREVIOUS_VERSION = 1
 const HEADER = 16
-const SUMMED = 12
+const CHECKSUMMED_BYTES = 12
 
-/** The segment that is not full yet; it lies in memory only and is read from its blocks again after a start. */
+/** A segment that is not full yet. It is in memory only. After a start, the log builds it again from its blocks. */
 export interface OpenSegment {
   readonly first: number
   readonly blocks: readonly number[]
-  /** Hash of a key, and the number of a block with records of it. */
+  /** The hash of a key and the number of a block with records of the key. */
   readonly entries: readonly (readonly [hash: number, block: number])[]
 }
 
@@ -31,10 +31,14 @@ const hashOf = (key: string): number => {
   return hash >>> 0
 }
 
-export const withBlock = ({ first, blocks, entries }: OpenSegment, block: number, keys: Iterable<string>): OpenSegment => ({
+export const withBlock = (
+  { first, blocks, entries }: OpenSegment,
+  block: number,
+  keys: Iterable<string>,
+): OpenSegment => ({
   first,
   blocks: [...blocks, block],
-  entries: [...entries, ...Array.from(new Set(keys), key => [hashOf(key), blocks.length] as const)],
+  entries: [...entries, ...Array.from(new Set(keys), (key) => [hashOf(key), blocks.length] as const)],
 })
 
 export const encodeSegment = ({ first, blocks, entries }: OpenSegment, end: number): Buffer => {
@@ -48,22 +52,26 @@ export const encodeSegment = ({ first, blocks, entries }: OpenSegment, end: numb
   for (const block of blocks) at = bytes.writeUIntBE(block, at, 6)
   for (const [hash] of sorted) at = bytes.writeUInt32BE(hash, at)
   for (const [, block] of sorted) at = bytes.writeUInt8(block, at)
-  bytes.writeUInt32BE(checksum(bytes, first), SUMMED)
+  bytes.writeUInt32BE(checksum(bytes, first), CHECKSUMMED_BYTES)
   return bytes
 }
 
-const checksum = (bytes: Buffer, first: number): number => checksumAt(first, bytes.subarray(0, SUMMED), bytes.subarray(HEADER))
+const checksum = (bytes: Buffer, first: number): number =>
+  checksumAt(first, bytes.subarray(0, CHECKSUMMED_BYTES), bytes.subarray(HEADER))
 
 export interface Segment {
   /** The offset after its last record. */
   readonly end: number
-  /** First offsets of the blocks that may hold records of a key, ascending. */
+  /** The first offsets of the blocks that can contain records of a key, ascending. */
   blocksOf(key: string): readonly number[]
 }
 
 export const openSegment = (bytes: Buffer, first: number, where: string): Segment => {
-  if (!isSound(bytes, first)) {
-    throw new Fault('log-corrupt', `The key index ${where} is damaged. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`)
+  if (!isIntact(bytes, first)) {
+    throw new Fault(
+      'log-corrupt',
+      `The key index ${where} is damaged. Nothing was changed. Stop, check the disk, and restore the folder from a backup.`,
+    )
   }
   const blocks = bytes[1] ?? 0
   const count = bytes.readUInt32BE(2)
@@ -79,7 +87,7 @@ export const openSegment = (bytes: Buffer, first: number, where: string): Segmen
   }
   return {
     end: bytes.readUIntBE(6, 6),
-    blocksOf: key => {
+    blocksOf: (key) => {
       const hash = hashOf(key)
       const found = new Set<number>()
       for (let entry = firstNotBelow(hash); entry < count && bytes.readUInt32BE(hashes + entry * 4) === hash; entry++) {
@@ -90,13 +98,17 @@ export const openSegment = (bytes: Buffer, first: number, where: string): Segmen
   }
 }
 
-const isSound = (bytes: Buffer, first: number): boolean => {
+const isIntact = (bytes: Buffer, first: number): boolean => {
   const version = bytes[0]
-  if (bytes.length < HEADER || (version !== VERSION && version !== FORMER)) return false
+  if (bytes.length < HEADER || (version !== VERSION && version !== PREVIOUS_VERSION)) return false
   const blocks = bytes[1] ?? 0
   if (bytes.length !== HEADER + blocks * 6 + bytes.readUInt32BE(2) * 5) return false
-  if (version === VERSION) return checksum(bytes, first) === bytes.readUInt32BE(SUMMED)
+  if (version === VERSION) return checksum(bytes, first) === bytes.readUInt32BE(CHECKSUMMED_BYTES)
   const lastBlock = blocks === 0 ? Infinity : bytes.readUIntBE(HEADER + (blocks - 1) * 6, 6)
   const end = bytes.readUIntBE(6, 6)
-  return crc32(bytes.subarray(HEADER)) === bytes.readUInt32BE(SUMMED) && end > lastBlock && end <= lastBlock + BLOCK_RECORDS
+  return (
+    crc32(bytes.subarray(HEADER)) === bytes.readUInt32BE(CHECKSUMMED_BYTES) &&
+    end > lastBlock &&
+    end <= lastBlock + BLOCK_RECORDS
+  )
 }

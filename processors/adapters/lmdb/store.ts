@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TableSpec } from '../../../projections/table.ts'
-import { tableMissing } from '../../engine/store-faults.ts'
-import type { Stores } from '../../engine/store.ts'
+import { tableMissing } from '../../engine/rows/store-faults.ts'
+import type { Stores } from '../../engine/ports/store.ts'
 import { dataFile } from './environment.ts'
 import { openGeneration, type LmdbStore } from './generation.ts'
 
@@ -16,44 +16,54 @@ export interface LmdbStores extends Stores {
 
 export interface LmdbStoresOptions {
   readonly folder: string
-  /** Tables that the log cannot bring back: their commits resolve on disk. */
+  /** True for a table whose items no log contains. Its commits resolve when they are on disk. Default: the tables `tributary-…`. */
   readonly durable?: (spec: TableSpec) => boolean
-  /** This is one of several that write side by side, each its own keys, as the workers of a build do: the name under which it keeps its checkpoints. */
+  /** The name of one of several parallel writers of different keys, such as the workers of a build. It has its own checkpoints. Default: one writer. */
   readonly share?: string
-  /** Tables that nobody needs after this process: nothing waits for the disk. */
-  readonly fleeting?: boolean
+  /** True if nothing is needed after this process ends. Commits then do not wait for the disk. Default: false. */
+  readonly temporary?: boolean
 }
 
-const besideTheLog = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
+const isBookkeeping = ({ name }: TableSpec): boolean => name.startsWith('tributary-')
 
-/** Each generation of each table is an environment of its own, so that a build in another process never holds up live commits. */
-export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: LmdbStoresOptions): LmdbStores => {
-  const opened = new Map<string, { readonly store: LmdbStore; users: number }>()
+/** Each generation of each table has its own environment, so a build in another process never delays live commits. */
+export const lmdbStores = ({ folder, durable = isBookkeeping, share, temporary }: LmdbStoresOptions): LmdbStores => {
+  const openStores = new Map<string, { readonly store: LmdbStore; users: number }>()
   const pathOf = (spec: TableSpec, generation: number): string => join(folder, spec.name, `g${generation}`)
 
-  const leave = async (path: string): Promise<void> => {
-    const entry = opened.get(path)
+  const release = async (path: string): Promise<void> => {
+    const entry = openStores.get(path)
     if (entry === undefined || --entry.users > 0) return
-    opened.delete(path)
+    openStores.delete(path)
     await entry.store.close()
   }
   const close = async (path: string): Promise<void> => {
-    const entry = opened.get(path)
-    opened.delete(path)
+    const entry = openStores.get(path)
+    openStores.delete(path)
     await entry?.store.close()
   }
   const open = (spec: TableSpec, generation: number): LmdbStore => {
-      const path = pathOf(spec, generation)
-      const entry = opened.get(path) ?? { store: openGeneration({ path, spec, durable: durable(spec), ...(share === undefined ? {} : { share }), ...(fleeting && { fleeting }) }), users: 0 }
-      entry.users++
-      opened.set(path, entry)
-      let left: Promise<void> | undefined
-      return { ...entry.store, close: () => (left ??= leave(path)) }
+    const path = pathOf(spec, generation)
+    const entry = openStores.get(path) ?? {
+      store: openGeneration({
+        path,
+        spec,
+        durable: durable(spec),
+        ...(share === undefined ? {} : { share }),
+        ...(temporary && { temporary }),
+      }),
+      users: 0,
+    }
+    entry.users++
+    openStores.set(path, entry)
+    let released: Promise<void> | undefined
+    return { ...entry.store, close: () => (released ??= release(path)) }
   }
-  const isThere = (spec: TableSpec, generation: number): boolean => existsSync(dataFile(pathOf(spec, generation)))
+  const exists = (spec: TableSpec, generation: number): boolean => existsSync(dataFile(pathOf(spec, generation)))
   return {
     open: async (spec, generation) => {
-      if (!isThere(spec, generation)) throw tableMissing(`generation ${generation} of ${spec.name} (${pathOf(spec, generation)})`)
+      if (!exists(spec, generation))
+        throw tableMissing(`generation ${generation} of ${spec.name} (${pathOf(spec, generation)})`)
       return open(spec, generation)
     },
     create: async (spec, generation) => open(spec, generation),
@@ -64,16 +74,18 @@ export const lmdbStores = ({ folder, durable = besideTheLog, share, fleeting }: 
     },
     measure: async (spec, generation) => {
       const path = pathOf(spec, generation)
-      if (!isThere(spec, generation)) return undefined
-      return { items: (await opened.get(path)?.store.count()) ?? null, bytes: await bytesIn(path) }
+      if (!exists(spec, generation)) return undefined
+      return { items: (await openStores.get(path)?.store.count()) ?? null, bytes: await bytesIn(path) }
     },
     close: async () => {
-      await Promise.all([...opened.keys()].map(close))
+      await Promise.all([...openStores.keys()].map(close))
     },
   }
 }
 
 const bytesIn = async (path: string): Promise<number> => {
-  const sizes = (await readdir(path)).map(async name => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0)
+  const sizes = (await readdir(path)).map(
+    async (name) => (await stat(join(path, name)).catch(() => undefined))?.size ?? 0,
+  )
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

@@ -1,31 +1,42 @@
-import type { LogRecord } from '../../engine/log.ts'
+import type { LogRecord } from '../../engine/ports/log.ts'
 import { BLOCK_RECORDS, bodyOf, decodeBlock, encodeBlock, type Block, type Encoded, type Incoming } from './block.ts'
 import { blockAt, blockBefore, blockKey, segmentAt, segmentsOf, type LogFiles } from './log-files.ts'
 import { SEGMENT_BLOCKS, emptySegment, encodeSegment, withBlock, type OpenSegment } from './segment.ts'
 
-/** Seals a block early when its records are large, so that a read never has to take much more than this at once. */
+/** A block is sealed early if its records are larger than this, so that a read never loads much more at once. */
 const SEAL_BYTES = 512 * 1024
 
-/** What lies after the last sealed block: small blocks, one a flush, to be merged into the next sealed one. */
+/** The small blocks after the last sealed block, one per flush. The next sealed block replaces them. */
 export interface Tail {
-  /** First offset of the tail. */
+  /** The first offset of the tail. */
   readonly first: number
   readonly bodies: readonly Buffer[]
   readonly bytes: number
-  /** By record. */
+  /** The key of each record. */
   readonly keys: readonly string[]
-  /** First offsets of its blocks in LMDB. */
+  /** The first offsets of its blocks in LMDB. */
   readonly blocks: readonly number[]
-  /** The index of the sealed blocks before it that no segment holds yet. */
+  /** The key index of the sealed blocks before the tail that are in no stored segment. */
   readonly segment: OpenSegment
 }
 
-const emptyTail = (first: number, segment: OpenSegment): Tail => ({ first, bodies: [], bytes: 0, keys: [], blocks: [], segment })
+const emptyTail = (first: number, segment: OpenSegment): Tail => ({
+  first,
+  bodies: [],
+  bytes: 0,
+  keys: [],
+  blocks: [],
+  segment,
+})
 
 export const loadTail = (files: LogFiles, topic: number): Tail => {
   const small: Block[] = []
   let first = 0
-  for (let block = blockBefore(files, topic, Number.MAX_SAFE_INTEGER); block !== undefined; block = blockBefore(files, topic, block.first - 1)) {
+  for (
+    let block = blockBefore(files, topic, Number.MAX_SAFE_INTEGER);
+    block !== undefined;
+    block = blockBefore(files, topic, block.first - 1)
+  ) {
     if (block.sealed) {
       first = block.first + block.count
       break
@@ -39,7 +50,7 @@ export const loadTail = (files: LogFiles, topic: number): Tail => {
     bodies,
     bytes: bodies.reduce((sum, { length }) => sum + length, 0),
     keys: small.flatMap(keysOf),
-    blocks: small.map(block => block.first),
+    blocks: small.map((block) => block.first),
     segment: loadSegment(files, topic, first),
   }
 }
@@ -50,7 +61,7 @@ const keysOf = (block: Block): string[] => {
   return records.map(({ key }) => key ?? '')
 }
 
-/** The end of what segments hold. */
+/** The offset after the last stored segment. */
 const segmented = (files: LogFiles, topic: number): number => {
   const last = segmentsOf(files, topic).at(-1)
   return last === undefined ? 0 : (segmentAt(files, topic, last)?.end ?? 0)
@@ -67,17 +78,21 @@ const loadSegment = (files: LogFiles, topic: number, end: number): OpenSegment =
   return segment
 }
 
-interface Arriving {
+interface NewRecords {
   readonly tail: Tail
   readonly records: readonly Incoming[]
   readonly encoded: Encoded
 }
 
 /**
- * Puts records after the tail; to be called inside a batch. Each record is written at most twice: in the small block of its flush, and in
- * the sealed block that takes 256 of them in. What comes back is the tail once the batch has committed.
+ * Writes records after the tail. To be called inside a batch. Each record is written at most twice: in the small block of its flush, and in a
+ * sealed block of 256 records. Returns the new tail, which is valid if the batch commits.
  */
-export const putRecords = (files: LogFiles, topic: number, { tail, records, encoded: { bytes, ends } }: Arriving): Tail => {
+export const putRecords = (
+  files: LogFiles,
+  topic: number,
+  { tail, records, encoded: { bytes, ends } }: NewRecords,
+): Tail => {
   let open = tail
   let taken = 0
   while (taken < records.length) {
@@ -96,7 +111,7 @@ export const putRecords = (files: LogFiles, topic: number, { tail, records, enco
   return open
 }
 
-/** How many of the records from `taken` on still belong to the block that is open. */
+/** The number of records from `taken` on that fit into the open block. At least 1. */
 const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   const begin = taken === 0 ? 0 : (ends[taken - 1] ?? 0)
   let count = 0
@@ -108,7 +123,7 @@ const roomIn = (open: Tail, ends: readonly number[], taken: number): number => {
   return Math.max(count, 1)
 }
 
-/** Writes the tail as one final block, and its segment if that is full now; gives the empty tail after it. */
+/** Writes the tail as one sealed block, and its segment if it is full now. Returns the empty tail after the block. */
 const seal = (files: LogFiles, topic: number, { first, bodies, keys, blocks, segment }: Tail): Tail => {
   const end = first + keys.length
   for (const old of blocks) if (old !== first) void files.blocks.remove(blockKey(topic, old))

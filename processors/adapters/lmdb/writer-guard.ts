@@ -3,13 +3,13 @@ import { Fault } from '../../../schemas/fault.ts'
 import { utf8Keys, type LmdbKey } from './environment.ts'
 
 /**
- * Finds a second writer of the log. One entry of the log's environment has a version that counts the transactions of all writers. A writer commits only if
- * the version is the one that its last transaction left, and raises it in the same transaction.
+ * Finds a second writer of the log. The version of one entry counts the transactions of all writers. A writer commits only if the version is
+ * the one after its own last transaction, and increments it in the same transaction.
  */
 export interface WriterGuard {
-  /** The number of transactions so far. Null in a log that only earlier releases wrote. */
+  /** The number of transactions so far. Null if only earlier releases wrote the log. */
   count(): number | null
-  /** Commits what `put` writes, all or nothing, if the log still has `count` transactions. Resolves to false, and writes nothing, if it does not. */
+  /** Commits the writes of `put`, all or nothing, if the log still has `count` transactions. Otherwise writes nothing and resolves to false. */
   commit(count: number | null, put: () => void): Promise<boolean>
 }
 
@@ -32,4 +32,7 @@ export const openWriterGuard = (root: RootDatabase): WriterGuard => {
 }
 
 export const secondWriter = (path: string): Fault =>
-  new Fault('log-second-writer', `Another process appended to the log at ${path}, which belongs to one process. Nothing of this request was written, and this process appends nothing any more. Stop every process that uses the data folder, then start one.`)
+  new Fault(
+    'log-second-writer',
+    `Another process appended to the log at ${path}, which belongs to one process. Nothing of this request was written, and this process appends nothing any more. Stop every process that uses the data folder, then start one.`,
+  )

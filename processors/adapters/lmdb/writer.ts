@@ -4,44 +4,44 @@ import { asBinary, type Database, type RootDatabase } from 'lmdb'
 import type { Stored } from '../../../projections/item.ts'
 import type { TableSpec } from '../../../projections/table.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { tableMissing } from '../../engine/store-faults.ts'
+import { tableMissing } from '../../engine/rows/store-faults.ts'
 import { createCopies } from '../copies.ts'
 import { asFault, causeOf, dataFile, hasRoomFor, openEnvironment, type LmdbKey } from './environment.ts'
 import { createIndexer, openTables, type Tables } from './items.ts'
 import { advance } from './pending.ts'
-import { removeScrubs, scrubbed } from './scrub.ts'
+import { removeUnfinishedScrubs, rewriteEnvironment } from './scrub.ts'
 
 export interface GenerationParts {
   readonly path: string
   readonly spec: TableSpec
   /** The name of one of several parallel writers. Its checkpoints are stored under this name. */
   readonly share?: string
-  /** Nobody needs it after this process: nothing waits for the disk. */
-  readonly fleeting?: boolean
+  /** True if nothing is needed after this process ends. Commits then do not wait for the disk. Default: false. */
+  readonly temporary?: boolean
 }
 
 export interface Changes {
-  /** By key; null is a removal, bytes are an item that was packed and lies in no index. */
+  /** The changed items by key. Null is a removal. Bytes are a packed item, which is in no index. */
   readonly items: Iterable<readonly [string, Stored | Uint8Array | null]>
-  /** About how much it takes. */
+  /** The estimated bytes on disk. */
   readonly bytes: number
   readonly checkpoints: ReadonlyMap<number, number>
 }
 
-/** A generation's environment, and the one way to write to it: all or nothing, in one transaction. */
+/** The environment of a generation. Every write is one transaction, all or nothing. */
 export interface Writer {
   tables(): Tables
-  /** Visible and on disk when it resolves. Fault: `store-unavailable`, and then nothing of it is there. */
+  /** Resolves when the changes are visible and on disk. Fault: `store-unavailable`; nothing was written. */
   write(changes: Changes): Promise<void>
-  /** Leaves nothing on disk of what was overwritten or removed. Reads go on meanwhile, and writes wait. */
+  /** Removes overwritten and removed content from the disk. Reads continue meanwhile, and writes wait. */
   scrub(): Promise<void>
-  /** Writes what is on disk into an empty folder, as of one transaction. */
+  /** Copies the content of one transaction into an empty folder. */
   copy(folder: string): Promise<void>
   close(): Promise<void>
 }
 
 const FORMAT = 1
-const LET_GO_MS = 20
+const RELEASE_MS = 20
 
 export const openWriter = (parts: GenerationParts): Writer => {
   const { path } = parts
@@ -51,27 +51,30 @@ export const openWriter = (parts: GenerationParts): Writer => {
   const copies = createCopies()
   const scrub = async (): Promise<void> => {
     const { root } = opened
-    opened = openedOn(await scrubbed(root, path), parts)
-    // From here on nobody reads from the old one; what was read from it in this turn is let go of first.
-    await delay(LET_GO_MS)
+    opened = openTablesOf(await rewriteEnvironment(root, path), parts)
+    // New reads use the new environment. Reads of the old one that have begun end during this pause.
+    await delay(RELEASE_MS)
     await copies.ended()
     await root.close()
   }
-  /** Settles when nothing is being written. */
+  /** Settles when no write is running. */
   let written: Promise<unknown> = Promise.resolve()
   const write = async (changes: Changes): Promise<void> => {
-    if (closing !== undefined) throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
+    if (closing !== undefined)
+      throw new Fault('store-closed', `The table at ${path} was closed. Open it again to write to it.`)
     await scrubbing
     const { root, tables } = opened
-    // LMDB would go on writing to a file without a name.
+    // After the file was deleted, LMDB would continue to write to it.
     if (!existsSync(dataFile(path))) throw tableMissing(path)
     if (!hasRoomFor(path, changes.bytes)) {
-      throw new Fault('store-unavailable', `The disk of ${path} is full; nothing was written. Free space.`, { retriable: true })
+      throw new Fault('store-unavailable', `The disk of ${path} is full. Nothing was written. Free space.`, {
+        retriable: true,
+      })
     }
     try {
       await root.batch(() => put({ tables, parts }, changes))
     } catch (error) {
-      // LMDB may stand in an error of its own now (a meta page it could not write): opened anew, it begins at what is on disk.
+      // LMDB can be in an error state now, for example after it failed to write a meta page. Opening it again restores the state on disk.
       const cause = await causeOf(error)
       await copies.ended()
       await root.close().catch(() => undefined)
@@ -81,39 +84,46 @@ export const openWriter = (parts: GenerationParts): Writer => {
   }
   return {
     tables: () => opened.tables,
-    write: changes => {
+    write: (changes) => {
       const writing = write(changes)
       written = Promise.allSettled([written, writing])
       return writing
     },
-    scrub: () => scrubbing ??= scrub().finally(() => {
-      scrubbing = undefined
-    }),
-    copy: async folder => {
+    scrub: () =>
+      (scrubbing ??= scrub().finally(() => {
+        scrubbing = undefined
+      })),
+    copy: async (folder) => {
       await scrubbing
       await copies.add(opened.root.backup(folder, false))
     },
-    // Closed under a write, LMDB ends the process.
-    close: () => closing ??= Promise.allSettled([scrubbing, written, copies.ended()]).then(() => opened.root.close()),
+    // LMDB ends the process if an environment is closed during a write.
+    close: () => (closing ??= Promise.allSettled([scrubbing, written, copies.ended()]).then(() => opened.root.close())),
   }
 }
 
-interface Opened {
+interface OpenEnvironment {
   readonly root: RootDatabase
   readonly tables: Tables
 }
 
-const openedOn = (root: RootDatabase, { spec, share }: GenerationParts): Opened => ({ root, tables: openTables(root, spec, share === undefined ? 'one writer' : 'several writers') })
+const openTablesOf = (root: RootDatabase, { spec, share }: GenerationParts): OpenEnvironment => ({
+  root,
+  tables: openTables(root, spec, share === undefined ? 'one writer' : 'several writers'),
+})
 
-const openAt = (parts: GenerationParts): Opened => {
-  const { path, share, fleeting = false } = parts
-  if (share === undefined) removeScrubs(path)
-  const { root, tables } = openedOn(openEnvironment({ path, fleeting }), parts)
+const openAt = (parts: GenerationParts): OpenEnvironment => {
+  const { path, share, temporary = false } = parts
+  if (share === undefined) removeUnfinishedScrubs(path)
+  const { root, tables } = openTablesOf(openEnvironment({ path, temporary }), parts)
   const format = tables.meta.get('format')
   if (format === undefined) tables.meta.putSync('format', FORMAT)
   else if (typeof format !== 'number' || format > FORMAT) {
     void root.close()
-    throw new Fault('data-newer-version', `The table at ${path} has format ${String(format)}; this program knows up to ${FORMAT}. Use the newer program.`)
+    throw new Fault(
+      'data-newer-version',
+      `The table at ${path} has format ${String(format)}. This program reads formats up to ${FORMAT}. Use the newer program.`,
+    )
   }
   return { root, tables }
 }
@@ -130,13 +140,15 @@ const put = ({ tables, parts }: { tables: Tables; parts: GenerationParts }, { it
   tables.saveShapes()
 }
 
-const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string => (share === undefined ? 'checkpoint:' : `share:${share}:`)
+const checkpointPrefix = ({ share }: Pick<GenerationParts, 'share'>): string =>
+  share === undefined ? 'checkpoint:' : `share:${share}:`
 
-/** A share that has none of its own yet begins where all of them do. */
+/** The checkpoints of the table, with later ones of this writer's share. A new share begins at the checkpoints of the table. */
 export const checkpointsIn = ({ meta }: Tables, parts: Pick<GenerationParts, 'share'>): Map<number, number> => {
   const found = new Map<number, number>()
   for (const prefix of new Set([checkpointPrefix({}), checkpointPrefix(parts)])) {
-    for (const { key, value } of meta.getRange({ start: prefix, end: `${prefix.slice(0, -1)};` })) advance(found, Number(String(key).slice(prefix.length)), Number(value))
+    for (const { key, value } of meta.getRange({ start: prefix, end: `${prefix.slice(0, -1)};` }))
+      advance(found, Number(String(key).slice(prefix.length)), Number(value))
   }
   return found
 }

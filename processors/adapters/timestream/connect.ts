@@ -3,7 +3,7 @@ import type { TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import { Fault, messageOf } from '../../../schemas/fault.ts'
 
 export interface Connection {
-  /** Absent: AWS, in the region and with the credentials of the environment. */
+  /** Default: AWS, with the region and credentials of the environment. */
   readonly endpoint?: string
   readonly region?: string
 }
@@ -13,10 +13,13 @@ export interface Clients {
   readonly querying: TimestreamQueryClient
 }
 
-/** Loaded only where it is needed. */
+/** Loads the SDK at the first call, because most processes never use Timestream. */
 export const connect = async ({ endpoint, region }: Connection): Promise<Clients> => {
-  const [{ TimestreamWriteClient: Writing }, { TimestreamQueryClient: Querying }] = await Promise.all([import('@aws-sdk/client-timestream-write'), import('@aws-sdk/client-timestream-query')])
-  // An endpoint without TLS is an emulator: it takes any name.
+  const [{ TimestreamWriteClient: Writing }, { TimestreamQueryClient: Querying }] = await Promise.all([
+    import('@aws-sdk/client-timestream-write'),
+    import('@aws-sdk/client-timestream-query'),
+  ])
+  // An endpoint without TLS is an emulator. It accepts any credentials.
   const emulator = endpoint?.startsWith('http:') === true
   const config = {
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 65_000, throwOnRequestTimeout: true },
@@ -29,9 +32,13 @@ export const connect = async ({ endpoint, region }: Connection): Promise<Clients
 
 export const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '')
 
-/** Whatever the reason, the events wait: nothing is lost, and it is told until somebody mends it. */
+/** The fault itself, or a retriable `series-unavailable`. The events wait until the series can be written. */
 export const unavailable = (what: string, error: unknown): Fault =>
   error instanceof Fault
     ? error
-    // Not the error itself: it holds the whole exchange, with tokens, and causes are logged.
-    : new Fault('series-unavailable', `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). Check the endpoint, the permissions and the table.`, { retriable: true, cause: new Error(messageOf(error)) })
+    : // Not the error itself: it contains the request with its tokens, and causes are logged.
+      new Fault(
+        'series-unavailable',
+        `Timestream does not ${what} (${nameOf(error)}: ${messageOf(error)}). Check the endpoint, the permissions and the table.`,
+        { retriable: true, cause: new Error(messageOf(error)) },
+      )

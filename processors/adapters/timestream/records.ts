@@ -1,26 +1,38 @@
 import type { _Record, RejectedRecord } from '@aws-sdk/client-timestream-write'
 import type { SeriesSpec } from '../../../projections/series.ts'
-import type { Rejected, Versioned } from '../../engine/series.ts'
+import type { Rejected, Versioned } from '../../engine/ports/series.ts'
 
-/** As many as one call takes. */
+/** The most records of one call. */
 const BATCH = 100
 
 export const batchesOf = (points: readonly Versioned[]): readonly (readonly Versioned[])[] =>
-  Array.from({ length: Math.ceil(points.length / BATCH) }, (_, index) => points.slice(index * BATCH, (index + 1) * BATCH))
+  Array.from({ length: Math.ceil(points.length / BATCH) }, (_, index) =>
+    points.slice(index * BATCH, (index + 1) * BATCH),
+  )
 
-/** What all of a batch share is said once (S66: one multi-measure record a point). */
-export const recordsOf = (points: readonly Versioned[], { dims, measures }: SeriesSpec): { readonly CommonAttributes: _Record; readonly Records: _Record[] } => {
+/** The request for a batch of points, with one multi-measure record per point (S66). Dimensions that all points share are common attributes. */
+export const recordsOf = (
+  points: readonly Versioned[],
+  { dims, measures }: SeriesSpec,
+): { readonly CommonAttributes: _Record; readonly Records: _Record[] } => {
   const isShared = (dim: string): boolean => points.every((point) => point.dims[dim] === points[0]?.dims[dim])
-  const dimensions = (point: Versioned, of: readonly string[]) => of.map((Name) => ({ Name, Value: point.dims[Name] ?? '' }))
+  const dimensions = (point: Versioned, of: readonly string[]) =>
+    of.map((Name) => ({ Name, Value: point.dims[Name] ?? '' }))
   const [shared, own] = [dims.filter(isShared), dims.filter((dim) => !isShared(dim))]
   return {
-    CommonAttributes: { MeasureValueType: 'MULTI', TimeUnit: 'MILLISECONDS', ...(points[0] !== undefined && shared.length > 0 && { Dimensions: dimensions(points[0], shared) }) },
+    CommonAttributes: {
+      MeasureValueType: 'MULTI',
+      TimeUnit: 'MILLISECONDS',
+      ...(points[0] !== undefined && shared.length > 0 && { Dimensions: dimensions(points[0], shared) }),
+    },
     Records: points.map((point) => ({
       ...(own.length > 0 && { Dimensions: dimensions(point, own) }),
       MeasureName: point.measure,
       MeasureValues: Object.entries(measures[point.measure] ?? {}).flatMap(([Name, type]) => {
         const value = point.values[Name] ?? null
-        return value === null ? [] : [{ Name, Value: String(value), Type: type === 'number' ? 'DOUBLE' as const : 'VARCHAR' as const }]
+        return value === null
+          ? []
+          : [{ Name, Value: String(value), Type: type === 'number' ? ('DOUBLE' as const) : ('VARCHAR' as const) }]
       }),
       Time: String(point.at),
       Version: point.version,
@@ -28,9 +40,11 @@ export const recordsOf = (points: readonly Versioned[], { dims, measures }: Seri
   }
 }
 
-/** By index: what is there already in a newer version is no loss; the rest will never be taken. */
+/** The points that Timestream rejected for good. A point of which Timestream has a newer version is not among them. */
 export const rejectedOf = (points: readonly Versioned[], rejected: readonly RejectedRecord[]): readonly Rejected[] =>
-  rejected.flatMap(({ RecordIndex = -1, Reason = 'no reason was given', ExistingVersion }) => {
+  rejected.flatMap(({ RecordIndex = -1, Reason = 'Timestream gave no reason', ExistingVersion }) => {
     const point = points[RecordIndex]
-    return point === undefined || (ExistingVersion !== undefined && ExistingVersion > point.version) ? [] : [{ point, reason: Reason }]
+    return point === undefined || (ExistingVersion !== undefined && ExistingVersion > point.version)
+      ? []
+      : [{ point, reason: Reason }]
   })

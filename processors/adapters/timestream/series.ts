@@ -1,19 +1,20 @@
 import type { TimestreamWriteClient } from '@aws-sdk/client-timestream-write'
 import type { SeriesSpec } from '../../../projections/series.ts'
 import { tableName } from '../../../projections/table.ts'
-import { newestOf, type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/series.ts'
+import { type Rejected, type Series, type SeriesStores, type Versioned } from '../../engine/ports/series.ts'
 import { systemClock } from '../system-clock.ts'
 import { connect, nameOf, unavailable, type Clients, type Connection } from './connect.ts'
-import { listed, readerOf } from './reader.ts'
+import { listPoints, readerOf } from './reader.ts'
 import { batchesOf, recordsOf, rejectedOf } from './records.ts'
+import { newestOf } from '../newest-points.ts'
 
-/** S63. What comes late, and what a rebuild writes again, is older than the memory store: it goes to the magnetic one. */
+/** S63. The magnetic store takes late points and the points of a rebuild, which are older than the memory store. */
 const RETENTION = {
   RetentionProperties: { MemoryStoreRetentionPeriodInHours: 24, MagneticStoreRetentionPeriodInDays: 365 },
   MagneticStoreWriteProperties: { EnableMagneticStoreWrites: true },
 }
 
-/** Amazon Timestream for LiveAnalytics: a table a generation. */
+/** The series store on Amazon Timestream for LiveAnalytics: one table per generation. */
 export const timestreamSeries = (connection: Connection): SeriesStores => {
   let connected: Promise<Clients> | undefined
   const clients = (): Promise<Clients> => (connected ??= connect(connection))
@@ -22,9 +23,11 @@ export const timestreamSeries = (connection: Connection): SeriesStores => {
     drop: async (spec, generation) => {
       const { DeleteTableCommand } = await import('@aws-sdk/client-timestream-write')
       const { writing } = await clients()
-      await writing.send(new DeleteTableCommand({ DatabaseName: spec.database, TableName: tableName(spec, generation) })).catch((error: unknown) => {
-        if (nameOf(error) !== 'ResourceNotFoundException') throw unavailable('drop the table', error)
-      })
+      await writing
+        .send(new DeleteTableCommand({ DatabaseName: spec.database, TableName: tableName(spec, generation) }))
+        .catch((error: unknown) => {
+          if (nameOf(error) !== 'ResourceNotFoundException') throw unavailable('drop the table', error)
+        })
     },
     close: async () => {
       const open = await connected
@@ -37,18 +40,20 @@ export const timestreamSeries = (connection: Connection): SeriesStores => {
 
 const DAY_MS = 86_400_000
 
-/** Calls under way at once. */
-const SIDE_BY_SIDE = 8
+/** The most calls at the same time. */
+const MAX_CALLS = 8
 
-const openSeries = (spec: SeriesSpec, { table, clients }: { readonly table: string; readonly clients: () => Promise<Clients> }): Series => {
-  let made: Promise<void> | undefined
+const openSeries = (
+  spec: SeriesSpec,
+  { table, clients }: { readonly table: string; readonly clients: () => Promise<Clients> },
+): Series => {
+  let creation: Promise<void> | undefined
   const ready = async (): Promise<Clients> => {
     const open = await clients()
-    made ??= create(open.writing, spec.database, table)
-    // Also tried again when it was dropped meanwhile.
-    await made.catch((error: unknown) => {
-      made = undefined
-      throw unavailable('make the table', error)
+    creation ??= create(open.writing, spec.database, table)
+    await creation.catch((error: unknown) => {
+      creation = undefined
+      throw unavailable('create the table', error)
     })
     return open
   }
@@ -58,47 +63,63 @@ const openSeries = (spec: SeriesSpec, { table, clients }: { readonly table: stri
     if (newest.length === 0) return rejected
     const { writing } = await ready()
     const batches = [...batchesOf(newest)]
-    const one = async (): Promise<void> => {
-      for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) rejected.push(...(await send(writing, { spec, table, points: batch })))
+    const sendBatches = async (): Promise<void> => {
+      for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
+        rejected.push(...(await send(writing, { spec, table, points: batch })))
     }
-    await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, batches.length) }, one)).catch((error: unknown) => {
-      made = undefined
-      throw unavailable('take records', error)
+    const senders = Array.from({ length: Math.min(MAX_CALLS, batches.length) }, sendBatches)
+    await Promise.all(senders).catch((error: unknown) => {
+      // The table may have been dropped. The next write creates it again.
+      creation = undefined
+      throw unavailable('accept records', error)
     })
     return rejected
   }
   const parts = { spec, table, client: async () => (await ready()).querying }
-  return { write, list: () => listed(parts), reader: readerOf(parts), keepsFrom: () => systemClock.now() - RETENTION.RetentionProperties.MagneticStoreRetentionPeriodInDays * DAY_MS, close: () => Promise.resolve() }
+  return {
+    write,
+    list: () => listPoints(parts),
+    reader: readerOf(parts),
+    retainedFrom: () => systemClock.now() - RETENTION.RetentionProperties.MagneticStoreRetentionPeriodInDays * DAY_MS,
+    close: () => Promise.resolve(),
+  }
 }
 
 const create = async (client: TimestreamWriteClient, database: string, table: string): Promise<void> => {
   const { CreateDatabaseCommand, CreateTableCommand } = await import('@aws-sdk/client-timestream-write')
-  const unlessThere = (error: unknown): void => {
+  const ignoreExisting = (error: unknown): void => {
     if (nameOf(error) !== 'ConflictException') throw error
   }
-  await client.send(new CreateTableCommand({ DatabaseName: database, TableName: table, ...RETENTION })).catch(async (error: unknown) => {
-    if (nameOf(error) !== 'ResourceNotFoundException') return unlessThere(error)
-    await client.send(new CreateDatabaseCommand({ DatabaseName: database })).catch(unlessThere)
-    await client.send(new CreateTableCommand({ DatabaseName: database, TableName: table, ...RETENTION })).catch(unlessThere)
-  })
+  await client
+    .send(new CreateTableCommand({ DatabaseName: database, TableName: table, ...RETENTION }))
+    .catch(async (error: unknown) => {
+      if (nameOf(error) !== 'ResourceNotFoundException') return ignoreExisting(error)
+      await client.send(new CreateDatabaseCommand({ DatabaseName: database })).catch(ignoreExisting)
+      await client
+        .send(new CreateTableCommand({ DatabaseName: database, TableName: table, ...RETENTION }))
+        .catch(ignoreExisting)
+    })
 }
 
-interface Sending {
+interface Batch {
   readonly spec: SeriesSpec
   readonly table: string
   readonly points: readonly Versioned[]
 }
 
-/** What is taken of a batch stays, whatever becomes of the rest. */
-const send = async (client: TimestreamWriteClient, { spec, table, points }: Sending): Promise<readonly Rejected[]> => {
-  const { RejectedRecordsException, ValidationException, WriteRecordsCommand } = await import('@aws-sdk/client-timestream-write')
+/** Writes a batch. Returns the points that Timestream rejected; it stores the others. */
+const send = async (client: TimestreamWriteClient, { spec, table, points }: Batch): Promise<readonly Rejected[]> => {
+  const { RejectedRecordsException, ValidationException, WriteRecordsCommand } =
+    await import('@aws-sdk/client-timestream-write')
   try {
-    await client.send(new WriteRecordsCommand({ DatabaseName: spec.database, TableName: table, ...recordsOf(points, spec) }))
+    await client.send(
+      new WriteRecordsCommand({ DatabaseName: spec.database, TableName: table, ...recordsOf(points, spec) }),
+    )
     return []
   } catch (error) {
     if (error instanceof RejectedRecordsException) return rejectedOf(points, error.RejectedRecords ?? [])
     if (!(error instanceof ValidationException)) throw error
-    // One record that cannot be taken at all must not keep the others out.
+    // An invalid record makes Timestream reject the whole call, so the points are sent one by one.
     if (points.length === 1) return points.map((point) => ({ point, reason: error.message }))
     return (await Promise.all(points.map((point) => send(client, { spec, table, points: [point] })))).flat()
   }

@@ -2,36 +2,49 @@ import type { PersonForgotten } from '../../schemas/generated/common.ts'
 import { tokens, userPartition } from '../../projections/access/keys.ts'
 import { isoOf } from '../../projections/instant.ts'
 import { bare, keyOf, sameItem, type Item, type Key } from '../../projections/item.ts'
-import { withoutWords, type PersonalByKind } from '../../projections/personal.ts'
+import { withoutPersonalData, type PersonalByKind } from '../../projections/personal.ts'
 import type { Change, Get, PersonalItems, Result } from '../../projections/projection.ts'
 import { tokenForgotten } from './tokens.ts'
 import { startWork, type Work } from './work.ts'
 
-/** The declarations by which one fold forgets people in a domain. Tokens need none, because every domain has them. */
+/** The personal data of a domain's items. Tokens are not declared here, because every domain has them. */
 export interface Forgetting {
-  /** The partitions of a log key in which the person's words can be. Default: the partition of the user with that id. */
+  /**
+   * The partitions of a log key that can contain personal data of the person. Default: the partition of the user with
+   * that id.
+   */
   readonly partitions?: PersonalItems['partitions']
   readonly personal?: PersonalByKind
-  /** Further changes, on top of the items without the person's words. */
+  /** Makes further changes after the personal data is removed. */
   readonly also?: (work: Work, event: PersonForgotten, subject: string) => void
 }
 
 /**
- * Finds the items with words of a person, and folds `PersonForgotten`: it revokes the person's tokens and removes their words from the
- * other items that the event names. The fold leaves what the same events leave if their personal data cannot be read. It writes each item
- * that the event names, also if nothing in it changes, so that every replay writes the same items.
+ * Finds the items with personal data of a person, and folds `PersonForgotten`. The fold revokes the person's tokens
+ * and removes their personal data from the other items that the event names. The result equals a fold of the same
+ * events without readable personal data. The fold writes each item that the event names, also if nothing in it
+ * changes, so that every replay writes the same items.
  */
 export const forgetting = ({ partitions = (key) => [userPartition(key)], personal = {}, also }: Forgetting = {}) => {
   const kinds = Object.entries(personal)
-  const wordless = (item: Item, subject: string): Item => withoutWords(item, kinds.find(([prefix]) => item.SK.startsWith(prefix))?.[1] ?? {}, subject)
-  const personalItems: PersonalItems = { partitions, holds: (item, subject) => isToken(item) || !sameItem(item, wordless(item, subject)) }
+  const withoutData = (item: Item, subject: string): Item =>
+    withoutPersonalData(item, kinds.find(([prefix]) => item.SK.startsWith(prefix))?.[1] ?? {}, subject)
+  const personalItems: PersonalItems = {
+    partitions,
+    hasPersonalData: (item, subject) => isToken(item) || !sameItem(item, withoutData(item, subject)),
+  }
 
   const personForgotten = (event: PersonForgotten, get: Get): Result => {
     const { data, meta } = event
     const subject = meta.subjectId ?? meta.key
-    const places = partitions(meta.key, subject)
-    const named = new Map(data.items.filter(({ pk }) => places.includes(pk)).map(({ pk, sk }) => [keyOf({ PK: pk, SK: sk }), { PK: pk, SK: sk }]))
-    const changesOf = (item: Item): readonly Change[] => (isToken(item) ? tokenForgotten(meta.key, item, isoOf(meta.occurredAt)) : [wordless(bare(item), subject)])
+    const ownPartitions = partitions(meta.key, subject)
+    const named = new Map(
+      data.items
+        .filter(({ pk }) => ownPartitions.includes(pk))
+        .map(({ pk, sk }) => [keyOf({ PK: pk, SK: sk }), { PK: pk, SK: sk }]),
+    )
+    const changesOf = (item: Item): readonly Change[] =>
+      isToken(item) ? tokenForgotten(meta.key, item, isoOf(meta.occurredAt)) : [withoutData(bare(item), subject)]
     const changes = [...named.values()].flatMap((key) => get(key) ?? []).flatMap(changesOf)
     return { items: also === undefined ? changes : changedFurther(changes, get, (work) => also(work, event, subject)) }
   }

@@ -3,19 +3,19 @@ import { Fault } from '../../../schemas/fault.ts'
 import { findBadPage, treeAt, type Tree } from './pages.ts'
 
 /**
- * Rejects a file of which LMDB needs a page that lies beyond its end. LMDB maps the file into memory, and access to a page that does not exist ends the
- * process with a signal. LMDB does not write pages that a transaction allocated and freed, so a healthy file can be shorter than its last page number.
- * Therefore a short file is rejected only if a page is missing that the newest meta page leads to. Fault: `data-damaged`.
+ * Rejects a file if LMDB needs a page beyond its end. LMDB maps the file into memory, and access to a missing page ends the process with a signal.
+ * LMDB does not write pages that a transaction allocated and freed, so an intact file can be shorter than its last page number. Therefore a short
+ * file is rejected only if the newest meta page leads to a missing page. Fault: `data-damaged`.
  *
  * The layout is that of lmdb-js 3 (data version 2). A file of another version is not checked.
  */
-export const requireWhole = (file: string): void => {
+export const requireCompleteFile = (file: string): void => {
   if (!existsSync(file)) return
   const handle = openSync(file, 'r')
   try {
     // LMDB initializes a file that was created and not yet written.
     if (fstatSync(handle).size === 0) return
-    // Another process may write the file. A verdict holds only if no transaction ended meanwhile: the next but one may reuse pages of the checked one.
+    // Another process may write the file. A problem is certain only if no transaction committed during the check, because later ones reuse pages.
     for (let before = readMeta(handle, file); ;) {
       const problem = problemOf(handle, before)
       const after = readMeta(handle, file)
@@ -29,9 +29,12 @@ export const requireWhole = (file: string): void => {
 }
 
 const damaged = (file: string, problem: string): Fault =>
-  new Fault('data-damaged', `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead and run: tributary rebuild DOMAIN.`)
+  new Fault(
+    'data-damaged',
+    `${file} ${problem}. Restore the data folder from a backup. If this is the table of a domain (not the log, tributary-control or tributary-ledger), remove its folder instead and run: tributary rebuild DOMAIN.`,
+  )
 
-/** Reads from the file, not from the map, until `length` bytes or the end of the file. */
+/** Reads `length` bytes, or fewer at the end of the file. Reads the file and not the map of LMDB. */
 const readAt = (handle: number, position: number, length: number): Buffer => {
   const bytes = Buffer.alloc(length)
   return bytes.subarray(0, readSync(handle, bytes, 0, length, position))
@@ -51,9 +54,12 @@ const problemOf = (handle: number, { version, pageBytes, lastPage, trees }: Meta
   if (version !== VERSION) return undefined
   const { size } = fstatSync(handle)
   if (size >= (lastPage + 1) * pageBytes) return undefined
-  const bad = findBadPage({ pages: Math.floor(size / pageBytes), readPage: (page) => readAt(handle, page * pageBytes, pageBytes) }, trees)
+  const bad = findBadPage(
+    { pages: Math.floor(size / pageBytes), readPage: (page) => readAt(handle, page * pageBytes, pageBytes) },
+    trees,
+  )
   if (bad === undefined) return undefined
-  return `has ${size} bytes, and page ${bad.page} of ${pageBytes} bytes is ${bad.problem}: ${bad.problem === 'missing' ? 'the end of the file was cut off' : 'the file was changed by something else than LMDB'}`
+  return `has ${size} bytes, and page ${bad.page} of ${pageBytes} bytes is ${bad.problem}: ${bad.problem === 'missing' ? 'the end of the file was cut off' : 'another program changed the file'}`
 }
 
 const META_BYTES = 168
@@ -67,7 +73,8 @@ const readMeta = (handle: number, file: string): Meta => {
   const first = metaIn(readAt(handle, 0, META_BYTES))
   if (first !== undefined && first.version !== VERSION) return first
   const second = metaIn(readAt(handle, first?.pageBytes ?? SMALLEST_PAGE, META_BYTES))
-  if (first === undefined || second === undefined) throw damaged(file, 'does not begin as an LMDB file does: it was cut off or overwritten')
+  if (first === undefined || second === undefined)
+    throw damaged(file, 'does not begin with the meta pages of LMDB: the file was cut off or overwritten')
   return first.transaction >= second.transaction ? first : second
 }
 
@@ -78,7 +85,10 @@ const metaIn = (page: Buffer): Meta | undefined => {
     pageBytes: page.readUInt32LE(AT.pageBytes),
     lastPage: Number(page.readBigUInt64LE(AT.lastPage)),
     transaction: page.readBigUInt64LE(AT.transaction),
-    // The flags of the tree of free pages are those of the environment.
-    trees: [{ ...treeAt(page, AT.freeTree), hasTrees: false }, { ...treeAt(page, AT.mainTree), hasTrees: true }],
+    // LMDB stores the flags of the environment in the flags of the tree of free pages.
+    trees: [
+      { ...treeAt(page, AT.freeTree), hasTrees: false },
+      { ...treeAt(page, AT.mainTree), hasTrees: true },
+    ],
   }
 }

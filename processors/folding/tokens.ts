@@ -1,6 +1,14 @@
 import { FORGOTTEN } from '../../schemas/event.ts'
 import type { CommonEvent, PatIssued, PatRevoked, PatUsed } from '../../schemas/generated/common.ts'
-import { DUPLICATE, NOTHING, removed, type Change, type Folds, type Get, type Result } from '../../projections/projection.ts'
+import {
+  DUPLICATE,
+  NOTHING,
+  removed,
+  type Change,
+  type Folds,
+  type Get,
+  type Result,
+} from '../../projections/projection.ts'
 import { bare, type Item } from '../../projections/item.ts'
 import { dayNumberOf, isoOf } from '../../projections/instant.ts'
 import type { GonePatItem, PatItem } from '../../projections/access/items.ts'
@@ -10,7 +18,8 @@ import { apiUsageSampled } from './usage.ts'
 
 /** Stores a token by the hash of its secret. A token that exists or was revoked is a duplicate. */
 export const patIssued = ({ data, meta, personal }: PatIssued, get: Get): Result => {
-  if (!isName(data.patId) || !isHash(data.hash)) return refuse('token-invalid', 'A token has an id and the SHA-256 of its secret, in hex.')
+  if (!isName(data.patId) || !isHash(data.hash))
+    return refuse('token-invalid', 'A token has an id and the SHA-256 of its secret, in hex.')
   const key = tokens.key(meta.key, data.patId)
   const present = get<PatItem>(key)
   const gone = get(goneTokens.key(meta.key, data.patId))
@@ -38,11 +47,12 @@ const patRevoked = ({ data, meta }: PatRevoked, get: Get): Result => {
 /** Stores the last day of use, which never goes back. Changes nothing if the token was revoked. */
 const patUsed = ({ data, meta }: PatUsed, get: Get): Result => {
   const present = get(tokens.key(meta.key, data.patId))
-  if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date) return NOTHING
+  if (present === undefined || dayNumberOf(data.date) === undefined || (present.lastUsedAt ?? '') >= data.date)
+    return NOTHING
   return { items: [{ ...bare(present), lastUsedAt: data.date }] }
 }
 
-/** The folds of tokens and usage, for the first projection of every domain. */
+/** The folds of tokens and usage. The first projection of every domain contains them. */
 export const accessFolds: Omit<Folds<CommonEvent>, 'PersonForgotten'> = {
   PatIssued: patIssued,
   PatRevoked: patRevoked,
@@ -50,9 +60,11 @@ export const accessFolds: Omit<Folds<CommonEvent>, 'PersonForgotten'> = {
   ApiUsageSampled: apiUsageSampled,
 }
 
-/** The events that every domain shares. Their keys are people. */
+/** The events that every domain shares. Their log key is a person. */
 export const ACCESS_EVENTS: readonly string[] = [...Object.keys(accessFolds), 'PersonForgotten']
 
 /** Revokes the token of a forgotten person: its name is personal. */
-export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] =>
-  [removed(item), { ...goneTokens.key(user, item.SK.slice(tokens.prefix.length)), revokedAt: at } satisfies GonePatItem]
+export const tokenForgotten = (user: string, item: Item, at: string): readonly Change[] => [
+  removed(item),
+  { ...goneTokens.key(user, item.SK.slice(tokens.prefix.length)), revokedAt: at } satisfies GonePatItem,
+]

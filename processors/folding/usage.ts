@@ -3,7 +3,7 @@ import { DUPLICATE, NOTHING, type Get, type Result } from '../../projections/pro
 import { dayNumberOf, startOf } from '../../projections/instant.ts'
 import type { UsageItem } from '../../projections/access/items.ts'
 import { usages } from '../../projections/access/keys.ts'
-import { heardBefore, hearing } from './heard.ts'
+import { hasApplied, withApplied } from './applied-events.ts'
 import { refuse } from '../../projections/access/refusals.ts'
 
 /** Counts expire this many days after the end of their UTC day. */
@@ -12,7 +12,10 @@ const MAX_COUNT = 1e12
 
 /** Adds a sampled request to the counts of its day. It counts as `weight` requests. */
 export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
-  const { data: { date, reads, writes, weight }, meta } = event
+  const {
+    data: { date, reads, writes, weight },
+    meta,
+  } = event
   const day = dayNumberOf(date)
   if (day === undefined || ![reads * weight, writes * weight].every(isCount) || weight < 1) {
     return refuse('usage-invalid', 'A usage sample has a UTC day, counts from 0 and a weight from 1.')
@@ -21,13 +24,13 @@ export const apiUsageSampled = (event: ApiUsageSampled, get: Get): Result => {
   if (ttl * 1000 <= meta.occurredAt) return NOTHING
   const key = usages.key(meta.key, date)
   const before = get<UsageItem>(key)
-  if (heardBefore(before?._heard, event)) return DUPLICATE
+  if (hasApplied(before?._heard, event)) return DUPLICATE
   const item: UsageItem = {
     ...key,
     reads: (before?.reads ?? 0) + reads * weight,
     writes: (before?.writes ?? 0) + writes * weight,
     ttl,
-    _heard: hearing(before?._heard, event),
+    _heard: withApplied(before?._heard, event),
   }
   return { items: [item] }
 }

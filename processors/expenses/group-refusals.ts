@@ -3,4 +3,5 @@ import type { Refused } from '../../projections/refusal.ts'
 
 export const noGroup = (group: string): Refused => refuse('group-not-found', `There is no group ${group}.`)
 
-export const leftGroup = (user: string, group: string, leftAt: string): Refused => refuse('member-left', `${user} left group ${group} on ${leftAt.slice(0, 10)}.`)
+export const leftGroup = (user: string, group: string, leftAt: string): Refused =>
+  refuse('member-left', `${user} left group ${group} on ${leftAt.slice(0, 10)}.`)

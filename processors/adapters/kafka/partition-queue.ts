@@ -1,0 +1,174 @@
+import type { Message } from 'kafkajs'
+import type { Clock } from '../../engine/ports/clock.ts'
+import { isFault } from '../../../schemas/fault.ts'
+import { appendUnknown, tooLarge, unavailable } from './faults.ts'
+import { backoff, type Timing } from './options.ts'
+import type { Writer } from './writer.ts'
+
+/** Records of one append with the same key, or a part of them. One request writes all of them. */
+export interface Parcel {
+  readonly key: string
+  readonly messages: readonly Message[]
+  readonly bytes: number
+  readonly deadline: number
+  /** True once its append has failed: a parcel that no request contained yet must not be written any more. */
+  isAbandoned(): boolean
+  /** True: a request with this parcel goes to the client now. False: that request wrote nothing. */
+  setSent(isSent: boolean): void
+  written(offset: number): void
+  failed(error: Error): void
+}
+
+/**
+ * The records that wait to be written to one partition, in order per key. The next request contains all of them that fit, and one request is
+ * open at a time. A request takes one parcel of each key in turn, so a key with many records delays another key by at most one request.
+ */
+export interface PartitionQueue {
+  push(parcel: Parcel): void
+  /** Resolves when no parcel waits and no request is open. */
+  drained(): Promise<void>
+}
+
+export interface PartitionQueuePlan {
+  topic: string
+  writer: Writer
+  clock: Clock
+  timing: Timing
+  maxBytes: number
+  closing: AbortSignal
+}
+
+const MAX_RECORDS = 2_000
+/** Attempts with a new producer each, while the broker refuses the sequence. */
+const MAX_STUCK_ATTEMPTS = 3
+
+export function createPartitionQueue(plan: PartitionQueuePlan): PartitionQueue {
+  const waiting = new Map<string, Parcel[]>()
+  let running: Promise<void> | undefined
+  const run = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      const parcels = takeParcels(waiting, plan)
+      if (parcels.length > 0) await deliver(parcels, plan)
+    }
+    running = undefined
+  }
+  return {
+    push(parcel) {
+      const queue = waiting.get(parcel.key)
+      if (queue) queue.push(parcel)
+      else waiting.set(parcel.key, [parcel])
+      // Parcels that are pushed in the same microtask go into the same request.
+      running ??= Promise.resolve().then(run)
+    },
+    drained: async () => {
+      await running
+    },
+  }
+}
+
+/** Takes one parcel of each key in turn, until the request is full or no parcel waits. */
+function takeParcels(waiting: Map<string, Parcel[]>, { maxBytes, clock, closing }: PartitionQueuePlan): Parcel[] {
+  const parcels: Parcel[] = []
+  let bytes = 0
+  let records = 0
+  for (;;) {
+    const [key, queue] = waiting.entries().next().value ?? []
+    const parcel = queue?.[0]
+    if (key === undefined || queue === undefined || parcel === undefined) return parcels
+    const isExpired = parcel.isAbandoned() || closing.aborted || clock.now() >= parcel.deadline
+    if (
+      !isExpired &&
+      parcels.length > 0 &&
+      (bytes + parcel.bytes > maxBytes || records + parcel.messages.length > MAX_RECORDS)
+    )
+      return parcels
+    queue.shift()
+    // A key with more parcels goes to the end.
+    waiting.delete(key)
+    if (queue.length > 0) waiting.set(key, queue)
+    if (isExpired) {
+      parcel.failed(waitedTooLong())
+      continue
+    }
+    parcels.push(parcel)
+    bytes += parcel.bytes
+    records += parcel.messages.length
+  }
+}
+
+/**
+ * Writes the parcels. Retries until their earliest deadline. After an unknown outcome, it sends other records only by a new producer.
+ * Leaves out a parcel whose append failed before a request contained the parcel.
+ */
+async function deliver(all: readonly Parcel[], plan: PartitionQueuePlan): Promise<void> {
+  const { topic, writer, clock, timing, maxBytes, closing } = plan
+  let parcels = all
+  const deadline = Math.min(...parcels.map((parcel) => parcel.deadline))
+  const fail = (error: Error): void => parcels.forEach((parcel) => parcel.failed(error))
+  let uncertain: unknown
+  for (let attempt = 0; ; attempt++) {
+    if (uncertain === undefined) parcels = parcels.filter(isWantedOrFailed)
+    if (parcels.length === 0) return
+    const outcome = await writer.write(
+      parcels.flatMap((parcel) => parcel.messages),
+      () => release(parcels),
+    )
+    // The broker may have written an earlier request.
+    if (uncertain !== undefined && (outcome.kind === 'cancelled' || outcome.kind === 'stuck')) {
+      writer.replace()
+      return fail(appendUnknown(topic, uncertain))
+    }
+    if (outcome.kind === 'cancelled') continue
+    if (outcome.kind === 'written') return acknowledge(parcels, outcome.offset)
+    if (outcome.kind === 'unknown') uncertain = outcome.error
+    if (uncertain === undefined) {
+      for (const parcel of parcels) parcel.setSent(false)
+      if (outcome.kind === 'too-large')
+        return parcels.length === 1
+          ? fail(tooLarge(topic, parcels[0]?.bytes ?? 0, maxBytes))
+          : deliverSingly(parcels, plan)
+      if (isFault(outcome.error) && !outcome.error.retriable) return fail(outcome.error)
+      if (outcome.kind === 'stuck' || attempt > 0) writer.replace()
+    }
+    const isStuck = outcome.kind === 'stuck' && attempt >= MAX_STUCK_ATTEMPTS
+    if (clock.now() >= deadline || closing.aborted || isStuck) {
+      writer.replace()
+      return fail(
+        uncertain === undefined
+          ? unavailable(`Nothing was written to ${topic}`, outcome.error)
+          : appendUnknown(topic, uncertain),
+      )
+    }
+    if (outcome.kind !== 'stuck')
+      await clock.sleep(Math.min(backoff(timing, attempt), 1_000, Math.max(1, deadline - clock.now())), closing)
+  }
+}
+
+/** Runs right before a request goes to the client. Returns false if a parcel must not be written any more; then the caller builds a new request. */
+function release(parcels: readonly Parcel[]): boolean {
+  if (parcels.some((parcel) => parcel.isAbandoned())) return false
+  for (const parcel of parcels) parcel.setSent(true)
+  return true
+}
+
+/** True if the parcel must still be written. Otherwise fails it; no request contained it. */
+function isWantedOrFailed(parcel: Parcel): boolean {
+  if (!parcel.isAbandoned()) return true
+  parcel.failed(waitedTooLong())
+  return false
+}
+
+const waitedTooLong = (): Error =>
+  unavailable('The record waited too long to be written', new Error('the records before it were not written either'))
+
+async function deliverSingly(parcels: readonly Parcel[], plan: PartitionQueuePlan): Promise<void> {
+  for (const parcel of parcels) await deliver([parcel], plan)
+}
+
+function acknowledge(parcels: readonly Parcel[], first: number): void {
+  let offset = first
+  for (const parcel of parcels) {
+    parcel.written(offset)
+    offset += parcel.messages.length
+  }
+}

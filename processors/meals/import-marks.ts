@@ -1,0 +1,18 @@
+import type { Event } from '../../schemas/event.ts'
+import type { Get } from '../../projections/projection.ts'
+import { IMPORT_SOURCE } from '../../projections/importing.ts'
+import type { ImportedEventItem } from '../../projections/meals/items.ts'
+import { importedEvents } from '../../projections/meals/keys.ts'
+
+/**
+ * A file can be imported again after any number of changes, so each imported change of the targets has an item of its
+ * own.
+ */
+export const isImported = (event: Event): boolean => event.meta.source === IMPORT_SOURCE
+
+/** True if this imported event was folded before. Other events need no read. */
+export const isRepeatedImport = (event: Event, get: Get): boolean =>
+  isImported(event) && get(importedEvents.key(event.meta.key, event.meta.eventId)) !== undefined
+
+export const importMarks = (event: Event): readonly ImportedEventItem[] =>
+  isImported(event) ? [importedEvents.key(event.meta.key, event.meta.eventId)] : []
