@@ -25,7 +25,7 @@ const SPEC: SeriesSpec = {
 
 const point = (at: number) => ({ measure: 'reading', dims: { tap_id: 'a' }, at, version: 1, values: { level_pct: 1 } })
 
-test('what was written is there after the file was opened again', async () => {
+test('written points are in the file after it was opened again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (let times = 0; times < 2; times += 1) {
@@ -40,7 +40,7 @@ test('what was written is there after the file was opened again', async () => {
   expect(found).toEqual([point(START), point(START + 1)])
 })
 
-test('a file from before a measure was added keeps its points and takes points of that measure', async () => {
+test('a file that was created before a measure was added keeps its points and accepts points of that measure', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const { unseen, ...older } = kegReadings.measures
@@ -60,16 +60,16 @@ test('a file from before a measure was added keeps its points and takes points o
   expect(found).toEqual([pour, missed])
 })
 
-test('a file that cannot be opened is a fault that can be tried again, and is well once it can', async () => {
+test('a file that cannot be opened causes a retriable fault, and writes succeed when it can be opened', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-series-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const inTheWay = join(folder, 'test.points')
+  const blocker = join(folder, 'test.points')
   const { writeFile } = await import('node:fs/promises')
-  await writeFile(inTheWay, 'a file where a folder should be')
+  await writeFile(blocker, 'a file where a folder should be')
   const stores = duckdbSeries({ folder })
   const series = stores.open(SPEC, 1)
   await expect(series.write([point(START)])).rejects.toMatchObject({ code: 'series-unavailable', retriable: true })
-  await rm(inTheWay)
+  await rm(blocker)
   expect(await series.write([point(START)])).toEqual([])
   await stores.close()
 })

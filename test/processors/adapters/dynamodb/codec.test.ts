@@ -6,16 +6,17 @@ import { arbitraryValue } from './values.ts'
 
 const roundTrip = (value: Value): Value | undefined => toItem(toAttributes({ PK: 'p', SK: 's', value }))['value']
 
-/** What the store promises to give back: whole numbers as number up to 2^53 and as bigint beyond, everything else as it was. */
+/** The value that the store returns: a whole number as number up to 2^53 and as bigint beyond, everything else unchanged. */
 const normal = (value: Value | undefined): Value | undefined => {
-  if (typeof value === 'bigint') return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (typeof value === 'bigint')
+    return BigInt.asIntN(54, value) === value && Number.isSafeInteger(Number(value)) ? Number(value) : value
   if (value === null || typeof value !== 'object') return value
   if (Array.isArray(value)) return value.map((member) => normal(member) as Value)
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, normal(member)]))
 }
 
 describe('values on the wire', () => {
-  test('any value comes back equal', () => {
+  test('any value is read as it was written', () => {
     fc.assert(
       fc.property(arbitraryValue, (value) => {
         const item: Item = { PK: 'p', SK: 's', value }
@@ -39,11 +40,20 @@ describe('values on the wire', () => {
     expect(roundTrip(value)).toBe(back)
   })
 
-  test.each([['1.5E+3', 1500], ['100000000000000000000', 10n ** 20n], ['1E20', 10n ** 20n], ['12.5E17', 125n * 10n ** 16n], ['0.50', 0.5]])(
-    'the number %s is understood however it is spelled',
-    (N, value) => expect(toItem({ PK: { S: 'p' }, SK: { S: 's' }, value: { N } })['value']).toBe(value),
+  test.each([
+    ['1.5E+3', 1500],
+    ['100000000000000000000', 10n ** 20n],
+    ['1E20', 10n ** 20n],
+    ['12.5E17', 125n * 10n ** 16n],
+    ['0.50', 0.5],
+  ])('the number %s is read in any notation', (N, value) =>
+    expect(toItem({ PK: { S: 'p' }, SK: { S: 's' }, value: { N } })['value']).toBe(value),
   )
 
-  test('an attribute that is undefined is left out, at any depth', () =>
-    expect(toAttributes({ PK: 'p', SK: 's', a: undefined, b: { c: undefined } })).toEqual({ PK: { S: 'p' }, SK: { S: 's' }, b: { M: {} } }))
+  test('an undefined attribute is omitted at any depth', () =>
+    expect(toAttributes({ PK: 'p', SK: 's', a: undefined, b: { c: undefined } })).toEqual({
+      PK: { S: 'p' },
+      SK: { S: 's' },
+      b: { M: {} },
+    }))
 })

@@ -4,7 +4,9 @@ import { createAdmin, type LogAdmin } from '../../../../processors/adapters/kafk
 import { settingsOf } from '../../../../processors/adapters/kafka/options.ts'
 import { isFault } from '../../../../schemas/fault.ts'
 
-afterEach(() => { vi.restoreAllMocks() })
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 /** An admin over a client of kafkajs whose metadata does not contain the topic for the first `failures` calls. */
 function adminAfter(failures: number): { admin: LogAdmin; calls(): number; now(): number } {
@@ -14,13 +16,25 @@ function adminAfter(failures: number): { admin: LogAdmin; calls(): number; now()
     connect: async () => {},
     disconnect: async () => {},
     fetchTopicOffsets: async () => {
-      if (++calls <= failures) throw new TypeError("Cannot destructure property 'partitions' of 'high.pop(...)' as it is undefined.")
+      if (++calls <= failures)
+        throw new TypeError("Cannot destructure property 'partitions' of 'high.pop(...)' as it is undefined.")
       return [{ partition: 0, offset: '7', high: '7', low: '2' }]
     },
   }
   vi.spyOn(Kafka.prototype, 'admin').mockImplementation(() => client as Admin)
-  const settings = settingsOf({ brokers: ['127.0.0.1:1'], clock: { now: () => now, sleep: async (ms) => { now += ms } } })
-  const metadata = { topic: async () => ({ cluster: 'c', topic: 't', partitions: 1, ready: true }), close: async () => {} }
+  const settings = settingsOf({
+    brokers: ['127.0.0.1:1'],
+    clock: {
+      now: () => now,
+      sleep: async (ms) => {
+        now += ms
+      },
+    },
+  })
+  const metadata = {
+    topic: async () => ({ cluster: 'c', topic: 't', partitions: 1, ready: true }),
+    close: async () => {},
+  }
   return { admin: createAdmin(settings, metadata), calls: () => calls, now: () => now }
 }
 

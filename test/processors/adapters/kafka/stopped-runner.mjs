@@ -1,5 +1,5 @@
-// Stops kafkajs' own Runner while it rebuilds its fetchers, as a broker's return and a session's end do together.
-// Prints "ended" if the runner ends, or "spins" if it fetches for ever. The first argument is `guarded` or `plain`.
+// Stops kafkajs' own Runner while it rebuilds its fetchers. That happens if a broker returns while a session ends.
+// Prints "ended" if the runner ends, or "spins" if it fetches without end. The first argument is `guarded` or `plain`.
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -17,8 +17,12 @@ const debug = (message) => {
 const logger = { namespace: () => logger, debug, info() {}, warn() {}, error() {} }
 let nodes = [1, 2]
 const consumerGroup = {
-  groupId: 'group', memberId: 'member',
-  connect: async () => {}, joinAndSync: async () => {}, leave: async () => {}, heartbeat: async () => {},
+  groupId: 'group',
+  memberId: 'member',
+  connect: async () => {},
+  joinAndSync: async () => {},
+  leave: async () => {},
+  heartbeat: async () => {},
   getNodeIds: () => nodes,
   fetch: async (node) => {
     await sleep(node === 1 ? 5 : 300)
@@ -26,8 +30,15 @@ const consumerGroup = {
   },
 }
 const runner = new Runner({
-  logger, consumerGroup, concurrency: 1, instrumentationEmitter: { emit() {} }, eachBatch: async () => {},
-  onCrash: (error) => { throw error }, retry: { initialRetryTime: 10, retries: 2 },
+  logger,
+  consumerGroup,
+  concurrency: 1,
+  instrumentationEmitter: { emit() {} },
+  eachBatch: async () => {},
+  onCrash: (error) => {
+    throw error
+  },
+  retry: { initialRetryTime: 10, retries: 2 },
 })
 await runner.start()
 await sleep(100)

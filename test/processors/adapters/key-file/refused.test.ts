@@ -9,15 +9,16 @@ import { isFault } from '../../../../schemas/fault.ts'
 
 const { fdatasyncSync } = fs
 
-/** Makes the disk refuse to sync, or sync again. */
+/** Replaces fdatasync, so that the disk fails or works again. */
 const setSync = (sync: typeof fdatasyncSync): void => {
   Object.assign(fs, { fdatasyncSync: sync })
   syncBuiltinESMExports()
 }
 
-const failingDisk = (): void => setSync(() => {
-  throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
-})
+const failingDisk = (): void =>
+  setSync(() => {
+    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+  })
 
 const opened = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-keys-'))
@@ -26,20 +27,27 @@ const opened = async () => {
     await rm(folder, { recursive: true })
   })
   const path = join(folder, 'people.jsonl')
-  return { path, store: await openKeyFileStore({ path, mode: 'write', found: () => Promise.resolve({ id: 'one', plainBefore: {} }) }) }
+  return {
+    path,
+    store: await openKeyFileStore({
+      path,
+      mode: 'write',
+      found: () => Promise.resolve({ id: 'one', plainBefore: {} }),
+    }),
+  }
 }
 
-const refused = async (work: Promise<unknown>): Promise<void> => {
+const expectRejected = async (work: Promise<unknown>): Promise<void> => {
   await expect(work).rejects.toSatisfy((error) => isFault(error, 'key-store-unavailable') && error.retriable)
   setSync(fdatasyncSync)
 }
 
-test('a key that the disk refuses is not acknowledged, and can be kept later', async () => {
+test('a key that the disk rejects is not acknowledged and can be created later', async () => {
   const { path, store } = await opened()
   failingDisk()
-  await refused(store.keep(new Map([['ann', []]])))
+  await expectRejected(store.ensureKeys(new Map([['ann', []]])))
   expect(await store.load(['ann'])).toEqual([undefined])
-  await store.keep(new Map([['ann', []]]))
+  await store.ensureKeys(new Map([['ann', []]]))
   const [ann] = await store.load(['ann'])
   await store.close()
   const again = await openKeyFileStore({ path, mode: 'read' })
@@ -47,11 +55,18 @@ test('a key that the disk refuses is not acknowledged, and can be kept later', a
   await again.close()
 })
 
-test('a key that the disk refuses leaves nothing that the next one runs into', async () => {
+test('a key that the disk rejects leaves no bytes before the next key', async () => {
   const { path, store } = await opened()
   failingDisk()
-  await refused(store.keep(new Map([['somebody with a long name', []], ['carl', []]])))
-  await store.keep(new Map([['bob', []]]))
+  await expectRejected(
+    store.ensureKeys(
+      new Map([
+        ['somebody with a long name', []],
+        ['carl', []],
+      ]),
+    ),
+  )
+  await store.ensureKeys(new Map([['bob', []]]))
   const [bob] = await store.load(['bob'])
   await store.close()
   const again = await openKeyFileStore({ path, mode: 'read' })

@@ -21,11 +21,11 @@ const found = () => Promise.resolve({ id: 'one', plainBefore: {} })
 const ann = new Map([['ann', [{ domain: 'meals', key: 'ann' }]]])
 
 describe('the key file', () => {
-  test('holds no digit of a destroyed key, and the others untouched', async () => {
+  test('contains no digit of a destroyed key, and the other keys are unchanged', async () => {
     const { path, remove } = await inFolder()
     const store = await openKeyFileStore({ path, mode: 'write', found })
-    await store.keep(ann)
-    await store.keep(new Map([['bob', []]]))
+    await store.ensureKeys(ann)
+    await store.ensureKeys(new Map([['bob', []]]))
     const [before, bob] = await store.load(['ann', 'bob'])
     const hex = Buffer.from(before?.key?.bytes ?? []).toString('hex')
     expect(readFileSync(path, 'utf8')).toContain(hex)
@@ -36,10 +36,10 @@ describe('the key file', () => {
     await remove()
   })
 
-  test('a kill between the note and the erasure is finished when it is opened again', async () => {
+  test('after a kill before the erasure of a destroyed key, the next start erases the key', async () => {
     const { path, remove } = await inFolder()
     const store = await openKeyFileStore({ path, mode: 'write', found })
-    await store.keep(ann)
+    await store.ensureKeys(ann)
     const hex = Buffer.from((await store.load(['ann']))[0]?.key?.bytes ?? []).toString('hex')
     await store.close()
     appendFileSync(path, '{"of":"ann","step":"destroyed"}\n')
@@ -49,47 +49,49 @@ describe('the key file', () => {
     await remove()
   })
 
-  test('what a crash left half written is cut off, at any byte', async () => {
+  test('a line that a crash cut off at any byte is removed', async () => {
     const { path, remove } = await inFolder()
     const store = await openKeyFileStore({ path, mode: 'write', found })
-    await store.keep(ann)
-    const kept = await store.load(['ann'])
-    const whole = readFileSync(path)
-    await store.keep(new Map([['bob', []]]))
+    await store.ensureKeys(ann)
+    const before = await store.load(['ann'])
+    const shorter = readFileSync(path)
+    await store.ensureKeys(new Map([['bob', []]]))
     await store.close()
     const longer = readFileSync(path)
-    for (let size = whole.length; size < longer.length; size += 7) {
+    for (let size = shorter.length; size < longer.length; size += 7) {
       writeFileSync(path, longer)
       truncateSync(path, size)
       const again = await openKeyFileStore({ path, mode: 'write' })
-      expect(await again.load(['ann', 'bob'])).toEqual([...kept, undefined])
-      await again.keep(new Map([['carl', []]]))
+      expect(await again.load(['ann', 'bob'])).toEqual([...before, undefined])
+      await again.ensureKeys(new Map([['carl', []]]))
       expect((await again.load(['carl']))[0]?.key).toBeDefined()
       await again.close()
     }
     await remove()
   })
 
-  test('a file that is shorter than it was is refused and left as it is', async () => {
+  test('a file that is shorter than before is rejected and not changed', async () => {
     const { path, remove } = await inFolder()
     const store = await openKeyFileStore({ path, mode: 'write', found })
-    await store.keep(ann)
+    await store.ensureKeys(ann)
     const least = store.extent?.() ?? 0
     await store.close()
     await (await openKeyFileStore({ path, mode: 'write', least })).close()
     const cut = readFileSync(path, 'utf8').split('\n')[0] ?? ''
     writeFileSync(path, `${cut}\n`)
-    await expect(openKeyFileStore({ path, mode: 'write', least })).rejects.toSatisfy((error) => isFault(error, 'key-store-cut'))
+    await expect(openKeyFileStore({ path, mode: 'write', least })).rejects.toSatisfy((error) =>
+      isFault(error, 'key-store-cut'),
+    )
     expect(readFileSync(path, 'utf8')).toBe(`${cut}\n`)
     await remove()
   })
 
-  test('a reader beside the writer sees new people, and no key that was destroyed', async () => {
+  test('a reader in parallel to the writer gets new people and no destroyed key', async () => {
     const { path, remove } = await inFolder()
     const writer = await openKeyFileStore({ path, mode: 'write', found })
     const reader = await openKeyFileStore({ path, mode: 'read' })
     expect(reader.peek?.('ann')).toBeUndefined()
-    await writer.keep(ann)
+    await writer.ensureKeys(ann)
     expect(reader.peek?.('ann')).toEqual(writer.peek?.('ann'))
     await writer.step('ann', 'destroyed')
     expect(reader.peek?.('ann')?.key).toBeUndefined()
@@ -97,14 +99,16 @@ describe('the key file', () => {
     await remove()
   })
 
-  test('a file that is damaged in the middle is refused and left as it is', async () => {
+  test('a file that is damaged in the middle is rejected and not changed', async () => {
     const { path, remove } = await inFolder()
     const store = await openKeyFileStore({ path, mode: 'write', found })
-    await store.keep(ann)
+    await store.ensureKeys(ann)
     await store.close()
     const damaged = readFileSync(path, 'utf8').replace('{"of":"ann","key"', '{"of"."ann","key"')
     writeFileSync(path, damaged)
-    await expect(openKeyFileStore({ path, mode: 'write' })).rejects.toSatisfy((error) => isFault(error, 'key-store-damaged'))
+    await expect(openKeyFileStore({ path, mode: 'write' })).rejects.toSatisfy((error) =>
+      isFault(error, 'key-store-damaged'),
+    )
     expect(readFileSync(path, 'utf8')).toBe(damaged)
     await remove()
   })

@@ -5,8 +5,8 @@ import type { Changes, Writer } from '../../../../processors/adapters/lmdb/write
 import { keyOf } from '../../../../projections/item.ts'
 import { at, create, stored, update } from '../../../contracts/store-items.ts'
 
-/** A writer that fails while it is told to; `during` runs in the middle of each write. */
-const gathered = (during: () => void = () => {}) => {
+/** A gathering whose writer fails while `disk.fails` is true. `during` runs in the middle of each write. */
+const setup = (during: () => void = () => {}) => {
   const disk = { fails: true, written: [] as [string, number | undefined][][] }
   const write = async ({ items }: Changes) => {
     during()
@@ -16,29 +16,34 @@ const gathered = (during: () => void = () => {}) => {
   }
   return { disk, gathering: createGathering({ write } as Pick<Writer, 'write'> as Writer, createRecent(), () => {}) }
 }
-const one = at('P', 'ONE')
-const two = at('P', 'TWO')
+const first = at('P', 'ONE')
+const second = at('P', 'TWO')
 
-test('a gathering keeps the newest of each item when a write fails while more is accepted', async () => {
-  let more = () => {}
-  const { disk, gathering } = gathered(() => more())
-  gathering.accept(create(stored(one, 1)))
-  gathering.accept(create(stored(two, 1)))
-  more = () => gathering.accept(update(stored(one, 2), 1))
+test('if a write fails while more is accepted, a gathering keeps the newest version of each item', async () => {
+  let acceptMore = () => {}
+  const { disk, gathering } = setup(() => acceptMore())
+  gathering.accept(create(stored(first, 1)))
+  gathering.accept(create(stored(second, 1)))
+  acceptMore = () => gathering.accept(update(stored(first, 2), 1))
   await expect(gathering.drain()).rejects.toMatchObject({ code: 'store-unavailable' })
-  more = () => {}
-  expect(gathering.overlay.find(keyOf(one))).toMatchObject({ _pos: 2 })
+  acceptMore = () => {}
+  expect(gathering.overlay.find(keyOf(first))).toMatchObject({ _pos: 2 })
   disk.fails = false
   await gathering.drain()
-  expect(disk.written).toEqual([[[keyOf(one), 2], [keyOf(two), 1]]])
+  expect(disk.written).toEqual([
+    [
+      [keyOf(first), 2],
+      [keyOf(second), 1],
+    ],
+  ])
 })
 
-test('a gathering accepts nothing more until the failed write is repeated', async () => {
-  const { disk, gathering } = gathered()
-  gathering.accept(create(stored(one, 1)))
+test('a gathering accepts no more commits until the failed write has succeeded', async () => {
+  const { disk, gathering } = setup()
+  gathering.accept(create(stored(first, 1)))
   await expect(gathering.drain()).rejects.toMatchObject({ code: 'store-unavailable' })
   await expect(gathering.ready()).rejects.toMatchObject({ code: 'store-unavailable' })
   disk.fails = false
   await gathering.ready()
-  expect(disk.written).toEqual([[[keyOf(one), 1]]])
+  expect(disk.written).toEqual([[[keyOf(first), 1]]])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Packing } from '../../../../processors/engine/build-target.ts'
+import type { Packing } from '../../../../processors/engine/rebuild/build-target.ts'
 import { lmdbStores, type LmdbStore } from '../../../../processors/adapters/lmdb/store.ts'
 import { canonical, type Stored, type Value } from '../../../../projections/item.ts'
 import { later, scratch } from './scratch.ts'
@@ -21,25 +21,40 @@ const NAMES = Array.from({ length: 40 }, (_, index) => `n${index}`)
 const value = fc.letrec<{ value: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
-    fc.string({ unit: 'binary' }), fc.string({ maxLength: 300 }), fc.double({ noNaN: true }), fc.integer(), fc.boolean(), fc.constant(null), fc.constant(-0), fc.bigInt(),
+    fc.string({ unit: 'binary' }),
+    fc.string({ maxLength: 300 }),
+    fc.double({ noNaN: true }),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constant(-0),
+    fc.bigInt(),
     fc.constantFrom(31, 32, 63, 64, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, -1, -32, -33),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.record({ n0: tie('value') }, { noNullPrototype: true }), fc.constant<Value>({}), fc.record({ n39: tie('value') }, { noNullPrototype: true }),
+    fc.record({ n0: tie('value') }, { noNullPrototype: true }),
+    fc.constant<Value>({}),
+    fc.record({ n39: tie('value') }, { noNullPrototype: true }),
   ),
 })).value
 
-test.each([['one writer', undefined], ['one of several writers', '0/2']])('what %s packs comes back as it was', async (_, share) => {
+test.each([
+  ['one writer', undefined],
+  ['one of several writers', '0/2'],
+])('an item that %s packs is unpacked unchanged', async (_, share) => {
   const { store, packing } = await table(share)
   await store.write([item('first', [{}, ...NAMES.map((name) => ({ [name]: 1 }))])], [], new Map())
   const bytes = Buffer.alloc(1 << 20)
-  fc.assert(fc.property(value, fc.nat(1000), (each, start) => {
-    const end = packing.pack(item('s', each), bytes, start)
-    expect(end).toBeGreaterThan(start)
-    expect(canonical(packing.unpack({ PK: 'p', SK: 's', bytes, start, end }))).toBe(canonical(item('s', each)))
-  }), { numRuns: 2_000 })
+  fc.assert(
+    fc.property(value, fc.nat(1000), (content, start) => {
+      const end = packing.pack(item('s', content), bytes, start)
+      expect(end).toBeGreaterThan(start)
+      expect(canonical(packing.unpack({ PK: 'p', SK: 's', bytes, start, end }))).toBe(canonical(item('s', content)))
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
-test('an item remains an object until a write has saved its shape, if it has no room, and if it is in an index', async () => {
+test('an item is not packed until a write has saved its shape, if the room is too small, or if it is in an index', async () => {
   const { store, packing } = await table()
   const bytes = Buffer.alloc(1 << 16)
   expect(packing.pack(item('a', 1), bytes, 0)).toBe(-1)
@@ -53,12 +68,22 @@ test('an item remains an object until a write has saved its shape, if it has no 
   expect(packing.pack(item('d', { unknown: 2 }), bytes, 0)).toBeGreaterThan(0)
 })
 
-test('a table gives packed items back as it gives others', async () => {
+test('a table returns packed items like other items', async () => {
   const { store, packing } = await table()
-  const plain = (SK: string): Stored => item(SK, { text: 'Grüße 🥣', list: [0, 63, 64, 255, 256, 65_536, 2 ** 32, -1, -33, 'two', 'x'.repeat(200), true, null], inner: { amount: 1.5 } })
+  const plain = (SK: string): Stored =>
+    item(SK, {
+      text: 'Grüße 🥣',
+      list: [0, 63, 64, 255, 256, 65_536, 2 ** 32, -1, -33, 'two', 'x'.repeat(200), true, null],
+      inner: { amount: 1.5 },
+    })
   const bytes = Buffer.allocUnsafeSlow(1 << 16)
   await store.write([plain('a')], [], new Map())
   const end = packing.pack(plain('b'), bytes, 100)
   await store.write([{ PK: 'p', SK: 'b', bytes, start: 100, end }], [], new Map())
-  expect(await store.load([{ PK: 'p', SK: 'a' }, { PK: 'p', SK: 'b' }])).toEqual([plain('a'), plain('b')])
+  expect(
+    await store.load([
+      { PK: 'p', SK: 'a' },
+      { PK: 'p', SK: 'b' },
+    ]),
+  ).toEqual([plain('a'), plain('b')])
 })

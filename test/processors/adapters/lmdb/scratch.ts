@@ -3,23 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 
-const used: string[] = []
-const undo: (() => Promise<void>)[] = []
+const folders: string[] = []
+const cleanups: (() => Promise<void>)[] = []
 
-/** A folder that goes when the test ends. */
+/** Creates a folder that is removed when the test ends. */
 export const scratch = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tributary-lmdb-'))
-  used.push(folder)
+  folders.push(folder)
   return folder
 }
 
-/** Runs when the test ends, last first, before folders go. */
-export const later = (work: () => Promise<void>): void => void undo.push(work)
+/** Runs the work when the test ends, before its folders are removed. The last one runs first. */
+export const later = (work: () => Promise<void>): void => void cleanups.push(work)
 
 afterEach(async () => {
   const errors: unknown[] = []
-  // One that fails keeps none of the others from being undone: a disk that stays mounted outlives the tests.
-  for (let work = undo.pop(); work !== undefined; work = undo.pop()) await work().catch((error: unknown) => errors.push(error))
-  for (const folder of used.splice(0)) await rm(folder, { recursive: true, force: true })
-  if (errors.length > 0) throw new AggregateError(errors, 'not everything could be undone')
+  // After an error the other cleanups still run: a disk that stays mounted would outlive the tests.
+  for (let work = cleanups.pop(); work !== undefined; work = cleanups.pop())
+    await work().catch((error: unknown) => errors.push(error))
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  if (errors.length > 0) throw new AggregateError(errors, 'a cleanup failed')
 })

@@ -12,11 +12,17 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Every one has attributes of its own, one of them nested. */
+/** Items that each have their own attribute names, one of them nested. */
 const itemsOf = (name: string, count: number): readonly Stored[] =>
-  Array.from({ length: count }, (_, index) => ({ PK: `${name}-${String(index).padStart(4, '0')}`, SK: 'S', [`${name}${index}`]: index, nested: { [`in${name}${index}`]: true }, _pos: index }))
+  Array.from({ length: count }, (_, index) => ({
+    PK: `${name}-${String(index).padStart(4, '0')}`,
+    SK: 'S',
+    [`${name}${index}`]: index,
+    nested: { [`in${name}${index}`]: true },
+    _pos: index,
+  }))
 
-const opened = async (work: (store: LmdbStore) => Promise<void>, share?: string) => {
+const withStore = async (work: (store: LmdbStore) => Promise<void>, share?: string) => {
   const stores = lmdbStores({ folder, ...(share === undefined ? {} : { share }) })
   await work(await stores.create(spec, 1))
   await stores.close()
@@ -28,30 +34,35 @@ const dump = async (store: LmdbStore) => {
   return found.sort()
 }
 
-const expected = (...lists: readonly (readonly Stored[])[]) => lists.flat().map((item) => canonical(item)).sort()
+const expected = (...lists: readonly (readonly Stored[])[]) =>
+  lists
+    .flat()
+    .map((item) => canonical(item))
+    .sort()
 
 test('items of hundreds of shapes are the same after the table is opened again', async () => {
   const items = itemsOf('a', 400)
-  await opened((store) => store.write(items, [], new Map()))
-  await opened(async (store) => expect(await dump(store)).toEqual(expected(items)))
+  await withStore((store) => store.write(items, [], new Map()))
+  await withStore(async (store) => expect(await dump(store)).toEqual(expected(items)))
 })
 
-test('an item of one of several writers in which a new shape occurs twice is read as it was written', async () => {
+test('an item of one of several writers that contains a new shape twice is read unchanged', async () => {
   const items = [{ PK: 'P', SK: 'S', list: [{ a: 1 }, { b: 2 }, { a: 3 }], nested: { a: { a: 4 } }, _pos: 1 }]
-  await opened(async (store) => {
+  await withStore(async (store) => {
     await store.write(items, [], new Map())
     expect(await dump(store)).toEqual(expected(items))
   }, '0/2')
-  await opened(async (store) => expect(await dump(store)).toEqual(expected(items)))
+  await withStore(async (store) => expect(await dump(store)).toEqual(expected(items)))
 })
 
-test('what one of several writers wrote in a shape of its own, and what comes later, is read alike after a restart', async () => {
-  const [first, beside, later] = [itemsOf('a', 20), itemsOf('b', 60), itemsOf('c', 60)]
-  await opened((store) => store.write(first, [], new Map()))
-  await opened((store) => store.write(beside, [], new Map()), '0/2')
-  await opened((store) => store.write(later, [], new Map()))
-  await opened(async (store) => {
-    for (const item of [...later, ...first, ...beside, ...first]) expect(canonical(store.peek(item) as Stored)).toBe(canonical(item))
-    expect(await dump(store)).toEqual(expected(first, beside, later))
+test('items that one of several writers wrote with new shapes, and later items, are read unchanged after a restart', async () => {
+  const [first, shared, later] = [itemsOf('a', 20), itemsOf('b', 60), itemsOf('c', 60)]
+  await withStore((store) => store.write(first, [], new Map()))
+  await withStore((store) => store.write(shared, [], new Map()), '0/2')
+  await withStore((store) => store.write(later, [], new Map()))
+  await withStore(async (store) => {
+    for (const item of [...later, ...first, ...shared, ...first])
+      expect(canonical(store.peek(item) as Stored)).toBe(canonical(item))
+    expect(await dump(store)).toEqual(expected(first, shared, later))
   })
 })

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTimestreamLocal } from '../../../../timestream-local/server.ts'
 import { recordsOf } from '../../../../processors/adapters/timestream/records.ts'
 import { timestreamSeries } from '../../../../processors/adapters/timestream/series.ts'
-import type { Series, Versioned } from '../../../../processors/engine/series.ts'
+import type { Series, Versioned } from '../../../../processors/engine/ports/series.ts'
 import type { SeriesSpec } from '../../../../projections/series.ts'
 import { DAY_MS, seriesContract } from '../../../contracts/series.ts'
 import { questionsContract } from '../../../contracts/series-questions.ts'
@@ -12,8 +12,12 @@ const NOW = Date.UTC(2026, 2, 18, 12)
 
 seriesContract('Timestream', async () => {
   const server = await startTimestreamLocal({ port: 0, now: () => NOW })
-  // Within the memory store, where the service tells of versions at once.
-  return { stores: timestreamSeries({ endpoint: server.endpoint }), start: Math.floor(NOW / DAY_MS) * DAY_MS, cleanup: () => server.close() }
+  // Within the memory store, where the service reports existing versions at once.
+  return {
+    stores: timestreamSeries({ endpoint: server.endpoint }),
+    start: Math.floor(NOW / DAY_MS) * DAY_MS,
+    cleanup: () => server.close(),
+  }
 })
 
 const SPEC: SeriesSpec = {
@@ -24,7 +28,13 @@ const SPEC: SeriesSpec = {
   rows: { key: ({ at }) => ({ PK: 'P', SK: String(at) }), ttlSeconds: 1 },
 }
 
-const point = (at: number, values: Versioned['values'] = { level_pct: 1 }): Versioned => ({ measure: 'reading', dims: { tap_id: 'a', loc_id: 'l' }, at, version: 1, values })
+const point = (at: number, values: Versioned['values'] = { level_pct: 1 }): Versioned => ({
+  measure: 'reading',
+  dims: { tap_id: 'a', loc_id: 'l' },
+  at,
+  version: 1,
+  values,
+})
 
 const started = async () => {
   const server = await startTimestreamLocal({ port: 0, now: () => NOW })
@@ -42,68 +52,102 @@ const times = async (series: Series): Promise<readonly number[]> => {
   return found
 }
 
-test('one of a hundred that is outside of the retention is told with the reason, and the others are taken', async () => {
+test('one of a hundred points outside of the retention is reported with the reason, and the others are written', async () => {
   const { series } = await started()
   const tooOld = point(NOW - 400 * DAY_MS)
   const others = Array.from({ length: 99 }, (_, index) => point(NOW - index * 1000))
   const rejected = await series.write([...others.slice(0, 50), tooOld, ...others.slice(50)])
-  expect(rejected).toMatchObject([{ point: { at: tooOld.at }, reason: expect.stringContaining('outside the time range') as string }])
+  expect(rejected).toMatchObject([
+    { point: { at: tooOld.at }, reason: expect.stringContaining('outside the time range') as string },
+  ])
   expect(await times(series)).toHaveLength(99)
 })
 
-test('S63: what is older than the memory store and not older than a year is taken', async () => {
+test('S63: points older than the memory store and not older than a year are written', async () => {
   const { series } = await started()
   expect(await series.write([point(NOW - 300 * DAY_MS), point(NOW - 2 * DAY_MS), point(NOW)])).toEqual([])
   expect(await times(series)).toHaveLength(3)
 })
 
-test('S63: a table has the last day in memory and a year on disk', async () => {
+test('S63: a table stores the last day in memory and a year on disk', async () => {
   const { server, series } = await started()
   await series.write([point(NOW)])
-  const client = new TimestreamWriteClient({ endpoint: server.endpoint, region: 'local', credentials: { accessKeyId: 'any', secretAccessKey: 'any' } })
+  const client = new TimestreamWriteClient({
+    endpoint: server.endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+  })
   onTestFinished(() => client.destroy())
   const { Table } = await client.send(new DescribeTableCommand({ DatabaseName: 'test', TableName: 'points' }))
-  expect(Table?.RetentionProperties).toEqual({ MemoryStoreRetentionPeriodInHours: 24, MagneticStoreRetentionPeriodInDays: 365 })
+  expect(Table?.RetentionProperties).toEqual({
+    MemoryStoreRetentionPeriodInHours: 24,
+    MagneticStoreRetentionPeriodInDays: 365,
+  })
 })
 
-test('a point that no call can hold is told, and keeps no other out', async () => {
+test('a point that is too large for a call is reported, and the others are written', async () => {
   const { series } = await started()
   const rejected = await series.write([point(NOW), point(NOW - 1, { level_pct: 1, note: 'x'.repeat(5_000) })])
   expect(rejected.map(({ point: { at } }) => at)).toEqual([NOW - 1])
   expect(await times(series)).toEqual([NOW])
 })
 
-test('a service that is down is a fault that can be tried again, and is well once it is back', async () => {
+test('a service that is down causes a retriable fault, and writes succeed when it is back', async () => {
   const { server, series } = await started()
   await series.write([point(NOW)])
   await server.close()
   await expect(series.write([point(NOW - 1)])).rejects.toMatchObject({ code: 'series-unavailable', retriable: true })
   const again = await startTimestreamLocal({ port: server.port, now: () => NOW })
   onTestFinished(() => again.close())
-  // It lay in memory only: the table is made anew.
+  // The service stores data in memory only, so the table is created again.
   expect(await series.write([point(NOW - 1)])).toEqual([])
   expect(await times(series)).toEqual([NOW - 1])
 })
 
-test('an answer of several pages is read to its end', async () => {
+test('all pages of an answer are read', async () => {
   const { series } = await started()
-  const points = Array.from({ length: 900 }, (_, index) => point(NOW - index * 1000, { level_pct: index, note: 'n'.repeat(1_900) }))
+  const points = Array.from({ length: 900 }, (_, index) =>
+    point(NOW - index * 1000, { level_pct: index, note: 'n'.repeat(1_900) }),
+  )
   expect(await series.write(points)).toEqual([])
   expect(await times(series)).toEqual(points.map(({ at }) => at).reverse())
 })
 
-test('S66: one record a point, and what a batch shares is said once', () => {
+test('S66: one record per point, and shared dimensions are common attributes', () => {
   const points = [point(NOW), { ...point(NOW + 1, { level_pct: 2, note: 'n' }), dims: { tap_id: 'b', loc_id: 'l' } }]
   expect(recordsOf(points, SPEC)).toEqual({
-    CommonAttributes: { MeasureValueType: 'MULTI', TimeUnit: 'MILLISECONDS', Dimensions: [{ Name: 'loc_id', Value: 'l' }] },
+    CommonAttributes: {
+      MeasureValueType: 'MULTI',
+      TimeUnit: 'MILLISECONDS',
+      Dimensions: [{ Name: 'loc_id', Value: 'l' }],
+    },
     Records: [
-      { Dimensions: [{ Name: 'tap_id', Value: 'a' }], MeasureName: 'reading', MeasureValues: [{ Name: 'level_pct', Value: '1', Type: 'DOUBLE' }], Time: String(NOW), Version: 1 },
-      { Dimensions: [{ Name: 'tap_id', Value: 'b' }], MeasureName: 'reading', MeasureValues: [{ Name: 'level_pct', Value: '2', Type: 'DOUBLE' }, { Name: 'note', Value: 'n', Type: 'VARCHAR' }], Time: String(NOW + 1), Version: 1 },
+      {
+        Dimensions: [{ Name: 'tap_id', Value: 'a' }],
+        MeasureName: 'reading',
+        MeasureValues: [{ Name: 'level_pct', Value: '1', Type: 'DOUBLE' }],
+        Time: String(NOW),
+        Version: 1,
+      },
+      {
+        Dimensions: [{ Name: 'tap_id', Value: 'b' }],
+        MeasureName: 'reading',
+        MeasureValues: [
+          { Name: 'level_pct', Value: '2', Type: 'DOUBLE' },
+          { Name: 'note', Value: 'n', Type: 'VARCHAR' },
+        ],
+        Time: String(NOW + 1),
+        Version: 1,
+      },
     ],
   })
 })
 
 questionsContract('Timestream', async () => {
   const server = await startTimestreamLocal({ port: 0, now: () => NOW })
-  return { stores: timestreamSeries({ endpoint: server.endpoint }), start: Math.floor(NOW / DAY_MS - 1) * DAY_MS, cleanup: () => server.close() }
+  return {
+    stores: timestreamSeries({ endpoint: server.endpoint }),
+    start: Math.floor(NOW / DAY_MS - 1) * DAY_MS,
+    cleanup: () => server.close(),
+  }
 })
