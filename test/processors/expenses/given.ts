@@ -1,5 +1,5 @@
 import { expenses } from '../../../processors/expenses/domain.ts'
 import { logKeyOf } from '../../../projections/expenses/keys.ts'
-import { foldsOf } from '../given.ts'
+import { foldsOf } from '../../../testing/folds.ts'
 
 export const { foldInto, tableOf, given } = foldsOf(expenses, logKeyOf)

@@ -1,46 +1,83 @@
 import { describe, expect, test } from 'vitest'
 import { FORGOTTEN } from '../../../schemas/event.ts'
 import { given } from './given.ts'
-import { adopted, at, deleted, ID, logged, MEAL, restored, SUMMARY } from './said.ts'
+import { adopted, at, deleted, ID, logged, MEAL, restored, SUMMARY } from './events.ts'
 
 describe('LegacyMealAdopted', () => {
   test('M18 M21: an old meal becomes an item of version 4 like any other', () => {
     const { items } = given().when(adopted({ userDate: '2026-11-16', createdAt: at('2025-06-01T10:00:00.000Z') }))
     expect(items[MEAL]).toEqual({
-      PK: 'USER#ada', SK: MEAL, mealId: ID, mealSummary: 'Bowl of Chili', emoji: '🥣', notes: 'hot', calories: 500, protein: 30, carbs: 40, fat: 20,
-      extendedNutrients: {}, userDate: '2026-11-16', createdAt: '2025-06-01T10:00:00.000Z', revision: 1, formatVersion: 4, importId: 'import-1', rowHash: 'row-1',
+      PK: 'USER#ada',
+      SK: MEAL,
+      mealId: ID,
+      mealSummary: 'Bowl of Chili',
+      emoji: '🥣',
+      notes: 'hot',
+      calories: 500,
+      protein: 30,
+      carbs: 40,
+      fat: 20,
+      extendedNutrients: {},
+      userDate: '2026-11-16',
+      createdAt: '2025-06-01T10:00:00.000Z',
+      revision: 1,
+      formatVersion: 4,
+      importId: 'import-1',
+      rowHash: 'row-1',
     })
     expect(items[SUMMARY]).toMatchObject({ totalCalories: 500, mealCount: 1 })
   })
 
-  test('M29: its day is the userDate it came with', () => given().when(adopted({ userDate: '2026-11-15' })).then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
+  test('M29: its day is the userDate it came with', () =>
+    given()
+      .when(adopted({ userDate: '2026-11-15' }))
+      .then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
 
   test('M28: without a userDate its day begins at 4 by UTC', () =>
-    given().when(adopted({ eatenAt: at('2026-11-16T03:00:00.000Z') })).then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
+    given()
+      .when(adopted({ eatenAt: at('2026-11-16T03:00:00.000Z') }))
+      .then({ 'SUMMARY#2026-11-15': { mealCount: 1 } }))
 
   test('M-k: it is pointed at only where no zone could place it on its day', () => {
-    given().when(adopted({ userDate: '2026-11-15' })).thenWrites(MEAL, 'SUMMARY#2026-11-15')
-    given().when(adopted({ userDate: '2026-11-13' })).thenWrites(MEAL, 'SUMMARY#2026-11-13', `DAY#2026-11-13#2026-11-16T08:00:00.000Z#${ID}`)
+    given()
+      .when(adopted({ userDate: '2026-11-15' }))
+      .thenWrites(MEAL, 'SUMMARY#2026-11-15')
+    given()
+      .when(adopted({ userDate: '2026-11-13' }))
+      .thenWrites(MEAL, 'SUMMARY#2026-11-13', `DAY#2026-11-13#2026-11-16T08:00:00.000Z#${ID}`)
   })
 
   test('its nutrients are those it had: no registry filters the past', () =>
-    given().when(adopted({ extended: [{ name: 'fiber', amount: 5200 }] })).then({ [SUMMARY]: { extendedNutrients: { fiber: 5.2 } } }))
+    given()
+      .when(adopted({ extended: [{ name: 'fiber', amount: 5200 }] }))
+      .then({ [SUMMARY]: { extendedNutrients: { fiber: 5.2 } } }))
 
-  test('twice is harmless, and so is a meal that is there already', () => {
+  test('a repeated event and an existing meal change nothing', () => {
     given(adopted()).when(adopted()).thenDuplicate()
     given(logged()).when(adopted()).thenDuplicate()
   })
 
   test('ignored when late: what was deleted meanwhile stays deleted, and can be restored', () => {
     given(adopted(), deleted()).when(adopted()).thenDuplicate()
-    given(adopted(), deleted()).when(restored()).then({ [MEAL]: { calories: 500 } })
+    given(adopted(), deleted())
+      .when(restored())
+      .then({ [MEAL]: { calories: 500 } })
   })
 
   test('refuses an id, a day or an amount that is none', () => {
-    given().when(adopted({ mealId: 'x' })).thenRefused('meal-id-invalid')
-    given().when(adopted({ userDate: '2026-00-01' })).thenRefused('user-date-invalid')
-    given().when(adopted({ fat: -1 })).thenRefused('nutrient-out-of-range')
+    given()
+      .when(adopted({ mealId: 'x' }))
+      .thenRefused('meal-id-invalid')
+    given()
+      .when(adopted({ userDate: '2026-00-01' }))
+      .thenRefused('user-date-invalid')
+    given()
+      .when(adopted({ fat: -1 }))
+      .thenRefused('nutrient-out-of-range')
   })
 
-  test('a forgotten person leaves the numbers', () => given().when(adopted({ personal: FORGOTTEN })).then({ [MEAL]: { mealSummary: null, calories: 500 } }))
+  test('a forgotten person leaves the numbers', () =>
+    given()
+      .when(adopted({ personal: FORGOTTEN }))
+      .then({ [MEAL]: { mealSummary: null, calories: 500 } }))
 })

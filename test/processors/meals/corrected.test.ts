@@ -1,7 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { FORGOTTEN } from '../../../schemas/event.ts'
 import { given } from './given.ts'
-import { adopted, at, BREAKFAST, corrected, deleted, GONE, ID, idOf, logged, MEAL, nutrientChanged, reassigned, SUMMARY } from './said.ts'
+import {
+  adopted,
+  at,
+  BREAKFAST,
+  corrected,
+  deleted,
+  GONE,
+  ID,
+  idOf,
+  logged,
+  MEAL,
+  nutrientChanged,
+  reassigned,
+  SUMMARY,
+} from './events.ts'
 
 const NOON = at('2026-11-16T12:30:00.000Z')
 const AT_NOON = 'MEAL#2026-11-16T12:30:00.000Z#u1'
@@ -9,10 +23,12 @@ const words = { mealSummary: null, emoji: null, notes: null, reason: null }
 
 describe('MealCorrected', () => {
   test('M-a: takes the old contribution from its day and adds the new one', () =>
-    given(logged(), logged({ uid: 'u2' })).when(corrected({ calories: 700_250, fat: 0 })).then({
-      [MEAL]: { calories: 700.25, fat: 0, protein: 30, revision: 2, updatedAt: '2026-11-16T12:00:00.000Z' },
-      [SUMMARY]: { totalCalories: 1200.25, totalFat: 20.1, mealCount: 2 },
-    }))
+    given(logged(), logged({ uid: 'u2' }))
+      .when(corrected({ calories: 700_250, fat: 0 }))
+      .then({
+        [MEAL]: { calories: 700.25, fat: 0, protein: 30, revision: 2, updatedAt: '2026-11-16T12:00:00.000Z' },
+        [SUMMARY]: { totalCalories: 1200.25, totalFat: 20.1, mealCount: 2 },
+      }))
 
   test('M-a: what is null stays as it is', () => {
     const { items, before } = given(logged()).when(corrected())
@@ -21,9 +37,11 @@ describe('MealCorrected', () => {
   })
 
   test('words alone cost one item', () =>
-    given(logged()).when(corrected({ personal: { ...words, mealSummary: 'Chili sin carne' } })).thenWrites(MEAL))
+    given(logged())
+      .when(corrected({ personal: { ...words, mealSummary: 'Chili sin carne' } }))
+      .thenWrites(MEAL))
 
-  test('an empty emoji or note is taken away', () => {
+  test('an empty emoji or note removes the attribute', () => {
     const { items } = given(logged()).when(corrected({ personal: { ...words, emoji: '', notes: '' } }))
     expect(items[MEAL]).toMatchObject({ mealSummary: 'Bowl of Chili' })
     expect(Object.keys(items[MEAL] ?? {})).not.toEqual(expect.arrayContaining(['emoji']))
@@ -31,92 +49,144 @@ describe('MealCorrected', () => {
   })
 
   test('a forgotten correction leaves no words', () =>
-    given(logged()).when(corrected({ calories: 1000, personal: FORGOTTEN })).then({ [MEAL]: { mealSummary: null, calories: 1 } }))
+    given(logged())
+      .when(corrected({ calories: 1000, personal: FORGOTTEN }))
+      .then({ [MEAL]: { mealSummary: null, calories: 1 } }))
 
   test('a new instant moves the meal and leaves a redirect under its id', () => {
     const when = given(logged()).when(corrected({ eatenAt: NOON }))
     when.thenWrites(MEAL, AT_NOON, GONE)
-    when.then({ [MEAL]: null, [AT_NOON]: { mealId: ID, userDate: '2026-11-16' }, [GONE]: { state: 'moved', to: AT_NOON }, [SUMMARY]: { mealCount: 1 } })
+    when.then({
+      [MEAL]: null,
+      [AT_NOON]: { mealId: ID, userDate: '2026-11-16' },
+      [GONE]: { state: 'moved', to: AT_NOON },
+      [SUMMARY]: { mealCount: 1 },
+    })
   })
 
   test('a meal that moves home again leaves no redirect', () =>
-    given(logged(), corrected({ eatenAt: NOON })).when(corrected({ eatenAt: BREAKFAST })).then({ [MEAL]: { revision: 3 }, [AT_NOON]: null, [GONE]: null }))
+    given(logged(), corrected({ eatenAt: NOON }))
+      .when(corrected({ eatenAt: BREAKFAST }))
+      .then({ [MEAL]: { revision: 3 }, [AT_NOON]: null, [GONE]: null }))
 
   test('a moved meal is corrected, and found, under its first id', () =>
-    given(logged(), corrected({ eatenAt: NOON })).when(corrected({ calories: 1000 })).then({ [AT_NOON]: { calories: 1 }, [SUMMARY]: { totalCalories: 1 } }))
+    given(logged(), corrected({ eatenAt: NOON }))
+      .when(corrected({ calories: 1000 }))
+      .then({ [AT_NOON]: { calories: 1 }, [SUMMARY]: { totalCalories: 1 } }))
 
   test('a meal that moves to another day moves its contribution', () =>
-    given(logged(), logged({ uid: 'u2' })).when(corrected({ eatenAt: at('2026-11-14T20:00:00.000Z') })).then({
-      [SUMMARY]: { mealCount: 1, totalCalories: 500 },
-      'SUMMARY#2026-11-14': { mealCount: 1, totalCalories: 500 },
-      'MEAL#2026-11-14T20:00:00.000Z#u1': { userDate: '2026-11-14' },
-    }))
+    given(logged(), logged({ uid: 'u2' }))
+      .when(corrected({ eatenAt: at('2026-11-14T20:00:00.000Z') }))
+      .then({
+        [SUMMARY]: { mealCount: 1, totalCalories: 500 },
+        'SUMMARY#2026-11-14': { mealCount: 1, totalCalories: 500 },
+        'MEAL#2026-11-14T20:00:00.000Z#u1': { userDate: '2026-11-14' },
+      }))
 
   test('M-e: the day that is left empty keeps exact zeros', () =>
-    given(logged({ extended: [{ name: 'fiber', amount: 1 }], registryVersion: 1 })).when(corrected({ userDate: '2026-11-15', dayOverridden: true })).then({
-      [SUMMARY]: { mealCount: 0, totalCalories: 0, totalProtein: 0, totalCarbs: 0, totalFat: 0, extendedNutrients: {} },
-      'SUMMARY#2026-11-15': { mealCount: 1, extendedNutrients: { fiber: 0.001 } },
-    }))
+    given(logged({ extended: [{ name: 'fiber', amount: 1 }], registryVersion: 1 }))
+      .when(corrected({ userDate: '2026-11-15', dayOverridden: true }))
+      .then({
+        [SUMMARY]: {
+          mealCount: 0,
+          totalCalories: 0,
+          totalProtein: 0,
+          totalCarbs: 0,
+          totalFat: 0,
+          extendedNutrients: {},
+        },
+        'SUMMARY#2026-11-15': { mealCount: 1, extendedNutrients: { fiber: 0.001 } },
+      }))
 
   test('M-k: the pointer follows a chosen day through every correction', () => {
     const pointer = (day: string, eaten: string) => `DAY#${day}#${eaten}#${ID}`
     const chosen = corrected({ userDate: '2026-11-15', dayOverridden: true })
-    given(logged()).when(chosen).then({ [pointer('2026-11-15', '2026-11-16T08:00:00.000Z')]: { to: MEAL } })
-    given(logged(), chosen).when(corrected({ eatenAt: NOON })).then({
-      [pointer('2026-11-15', '2026-11-16T08:00:00.000Z')]: null,
-      [pointer('2026-11-15', '2026-11-16T12:30:00.000Z')]: { to: AT_NOON },
-      [AT_NOON]: { userDate: '2026-11-15', dayOverridden: true },
-    })
+    given(logged())
+      .when(chosen)
+      .then({ [pointer('2026-11-15', '2026-11-16T08:00:00.000Z')]: { to: MEAL } })
+    given(logged(), chosen)
+      .when(corrected({ eatenAt: NOON }))
+      .then({
+        [pointer('2026-11-15', '2026-11-16T08:00:00.000Z')]: null,
+        [pointer('2026-11-15', '2026-11-16T12:30:00.000Z')]: { to: AT_NOON },
+        [AT_NOON]: { userDate: '2026-11-15', dayOverridden: true },
+      })
     const back = given(logged(), chosen).when(corrected({ userDate: '2026-11-16', dayOverridden: false }))
     back.then({ [pointer('2026-11-15', '2026-11-16T08:00:00.000Z')]: null })
     expect(back.items[MEAL]).not.toHaveProperty('dayOverridden')
   })
 
-  test('M-d: a day that an older rule gave is derived anew', () =>
-    given(logged()).when(corrected({ userDate: '2026-11-11', dayOverridden: false, dayRuleVersion: 0 })).then({ [MEAL]: { userDate: '2026-11-16' } }))
+  test('M-d: a day by an older rule is computed again', () =>
+    given(logged())
+      .when(corrected({ userDate: '2026-11-11', dayOverridden: false, dayRuleVersion: 0 }))
+      .then({ [MEAL]: { userDate: '2026-11-16' } }))
 
   test('M-b: a new zone moves the meal to the day of that wall clock', () =>
-    given(logged({ eatenAt: at('2026-11-16T05:00:00.000Z') })).when(
-      corrected({ mealId: idOf(at('2026-11-16T05:00:00.000Z')), tz: 'America/New_York', utcOffsetMinutes: -300 }),
-    ).then({ 'MEAL#2026-11-16T05:00:00.000Z#u1': { tz: 'America/New_York', userDate: '2026-11-15' }, 'SUMMARY#2026-11-15': { mealCount: 1 } }))
+    given(logged({ eatenAt: at('2026-11-16T05:00:00.000Z') }))
+      .when(corrected({ mealId: idOf(at('2026-11-16T05:00:00.000Z')), tz: 'America/New_York', utcOffsetMinutes: -300 }))
+      .then({
+        'MEAL#2026-11-16T05:00:00.000Z#u1': { tz: 'America/New_York', userDate: '2026-11-15' },
+        'SUMMARY#2026-11-15': { mealCount: 1 },
+      }))
 
   test('nutrients are replaced as a whole, and filtered like those of a new meal', () =>
-    given(nutrientChanged(), logged({ extended: [{ name: 'salt', amount: 5 }], registryVersion: 1 })).when(
-      corrected({ extended: [{ name: 'fiber', amount: 5200 }, { name: 'gold', amount: 1 }] }),
-    ).then({
-      [MEAL]: { extendedNutrients: { fiber: 5.2 }, droppedNutrients: { gold: 0.001 } },
-      [SUMMARY]: { extendedNutrients: { fiber: 5.2 } },
-    }))
+    given(nutrientChanged(), logged({ extended: [{ name: 'salt', amount: 5 }], registryVersion: 1 }))
+      .when(
+        corrected({
+          extended: [
+            { name: 'fiber', amount: 5200 },
+            { name: 'gold', amount: 1 },
+          ],
+        }),
+      )
+      .then({
+        [MEAL]: { extendedNutrients: { fiber: 5.2 }, droppedNutrients: { gold: 0.001 } },
+        [SUMMARY]: { extendedNutrients: { fiber: 5.2 } },
+      }))
 
-  test('twice is harmless, also after another correction', () => {
+  test('a repeated event changes nothing, also after another correction', () => {
     const first = corrected({ calories: 100_000 })
     given(logged(), first).when(first).thenDuplicate()
-    given(logged(), first, corrected({ calories: 200_000 })).when(first).thenDuplicate()
+    given(logged(), first, corrected({ calories: 200_000 }))
+      .when(first)
+      .thenDuplicate()
   })
 
   test('a meal remembers the last 64 of its corrections, so its item stays small', () => {
     const many = Array.from({ length: 70 }, (_, n) => corrected({ calories: n * 1000 }))
     const { items } = given(logged(), ...many).when(corrected())
     expect(items[MEAL]?.['_heard']).toHaveLength(64)
-    given(logged(), ...many).when(many[10] ?? corrected()).thenDuplicate()
+    given(logged(), ...many)
+      .when(many[10] ?? corrected())
+      .thenDuplicate()
   })
 
-  test('ignored when late: another revision than expected is refused, and the answer names the current one', () => {
+  test('a late event is refused if the revision is unexpected, and the refusal names the current one', () => {
     const stale = corrected({ expectedRevision: 1, calories: 1 })
-    given(logged(), corrected({ calories: 2000 })).when(stale).thenRefused('revision-conflict', /at revision 2, not 1/)
-    given(logged()).when(stale).then({ [MEAL]: { calories: 0.001, revision: 2 } })
+    given(logged(), corrected({ calories: 2000 }))
+      .when(stale)
+      .thenRefused('revision-conflict', /at revision 2, not 1/)
+    given(logged())
+      .when(stale)
+      .then({ [MEAL]: { calories: 0.001, revision: 2 } })
   })
 
   test('refused when the meal is unknown or deleted', () => {
     given().when(corrected()).thenRefused('meal-not-found')
-    given(logged()).when(corrected({ mealId: 'chili' })).thenRefused('meal-not-found')
+    given(logged())
+      .when(corrected({ mealId: 'chili' }))
+      .thenRefused('meal-not-found')
     given(logged(), deleted()).when(corrected()).thenRefused('meal-deleted')
   })
 
-  test('refused when another meal lies at the new instant under the same uid', () => {
+  test('refused if another meal has the new instant and the same uid', () => {
     const other = logged({ eatenAt: NOON })
-    given(logged(), other).when(corrected({ eatenAt: NOON })).thenRefused('meal-key-taken')
-    given(logged(), corrected({ eatenAt: NOON })).when(other).thenRefused('meal-key-taken')
+    given(logged(), other)
+      .when(corrected({ eatenAt: NOON }))
+      .thenRefused('meal-key-taken')
+    given(logged(), corrected({ eatenAt: NOON }))
+      .when(other)
+      .thenRefused('meal-key-taken')
   })
 
   test.each([
@@ -129,12 +199,14 @@ describe('MealCorrected', () => {
 
 describe('MealDayReassigned', () => {
   test('M-k: moves the contribution to the chosen day and points from it to the meal', () =>
-    given(logged()).when(reassigned({ to: '2026-11-14' })).then({
-      [MEAL]: { userDate: '2026-11-14', dayOverridden: true, revision: 2 },
-      [`DAY#2026-11-14#2026-11-16T08:00:00.000Z#${ID}`]: { to: MEAL },
-      'SUMMARY#2026-11-14': { mealCount: 1, totalCalories: 500 },
-      [SUMMARY]: { mealCount: 0, totalCalories: 0 },
-    }))
+    given(logged())
+      .when(reassigned({ to: '2026-11-14' }))
+      .then({
+        [MEAL]: { userDate: '2026-11-14', dayOverridden: true, revision: 2 },
+        [`DAY#2026-11-14#2026-11-16T08:00:00.000Z#${ID}`]: { to: MEAL },
+        'SUMMARY#2026-11-14': { mealCount: 1, totalCalories: 500 },
+        [SUMMARY]: { mealCount: 0, totalCalories: 0 },
+      }))
 
   test('back to the day that the instant implies needs no pointer', () => {
     const { items } = given(logged(), reassigned()).when(reassigned({ to: '2026-11-16' }))
@@ -143,20 +215,32 @@ describe('MealDayReassigned', () => {
   })
 
   test('a legacy meal without a zone is pointed at only from outside its window', () => {
-    given(adopted()).when(reassigned({ to: '2026-11-15' })).then({ [MEAL]: { userDate: '2026-11-15' }, 'SUMMARY#2026-11-15': { mealCount: 1 } })
-    expect(Object.keys(given(adopted()).when(reassigned({ to: '2026-11-15' })).items).some((sk) => sk.startsWith('DAY#'))).toBe(false)
-    expect(Object.keys(given(adopted()).when(reassigned({ to: '2026-11-12' })).items).some((sk) => sk.startsWith('DAY#'))).toBe(true)
+    given(adopted())
+      .when(reassigned({ to: '2026-11-15' }))
+      .then({ [MEAL]: { userDate: '2026-11-15' }, 'SUMMARY#2026-11-15': { mealCount: 1 } })
+    expect(
+      Object.keys(given(adopted()).when(reassigned({ to: '2026-11-15' })).items).some((sk) => sk.startsWith('DAY#')),
+    ).toBe(false)
+    expect(
+      Object.keys(given(adopted()).when(reassigned({ to: '2026-11-12' })).items).some((sk) => sk.startsWith('DAY#')),
+    ).toBe(true)
   })
 
-  test('twice is harmless', () => {
+  test('a repeated event changes nothing', () => {
     const once = reassigned()
-    given(logged(), once, reassigned({ to: '2026-11-16' })).when(once).thenDuplicate()
+    given(logged(), once, reassigned({ to: '2026-11-16' }))
+      .when(once)
+      .thenDuplicate()
   })
 
-  test('refused when late, for a meal that is not there, and for a day that is none', () => {
-    given(logged(), corrected()).when(reassigned({ expectedRevision: 1 })).thenRefused('revision-conflict', /at revision 2/)
+  test('refused when late, for a meal that is not there, and for an invalid day', () => {
+    given(logged(), corrected())
+      .when(reassigned({ expectedRevision: 1 }))
+      .thenRefused('revision-conflict', /at revision 2/)
     given().when(reassigned()).thenRefused('meal-not-found')
     given(logged(), deleted()).when(reassigned()).thenRefused('meal-deleted')
-    given(logged()).when(reassigned({ to: '2026-13-01' })).thenRefused('user-date-invalid')
+    given(logged())
+      .when(reassigned({ to: '2026-13-01' }))
+      .thenRefused('user-date-invalid')
   })
 })

@@ -3,9 +3,9 @@ import { userIn } from '../../../projections/access/keys.ts'
 import type { Item, Key } from '../../../projections/item.ts'
 import type { Result } from '../../../projections/projection.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { contents as contentsBy, foldsOf, type Table } from '../given.ts'
+import { contents as contentsBy, foldsOf, type Table } from '../../../testing/folds.ts'
 
-export type { Table } from '../given.ts'
+export type { Table } from '../../../testing/folds.ts'
 
 /** The tests of meals have one user mostly: the sort key names an item. */
 const nameOf = ({ SK }: Key): string => SK
@@ -15,4 +15,5 @@ export const { tableOf, given } = folds
 export const contents = (table: Table): Record<string, Item> => contentsBy(table, nameOf)
 
 /** Meals have one projection, and so one result per event. */
-export const foldInto = (table: Table, event: Event, position: number): Result => folds.foldInto(table, event, position)[0] ?? {}
+export const foldInto = (table: Table, event: Event, position: number): Result =>
+  folds.foldInto(table, event, position)[0] ?? {}

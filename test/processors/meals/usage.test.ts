@@ -1,28 +1,34 @@
 import { describe, expect, test } from 'vitest'
 import { given } from './given.ts'
-import { at, imported, usageSampled } from './said.ts'
+import { at, imported, usageSampled } from './events.ts'
 
 const USAGE = 'USAGE#2026-11-16'
 
 describe('ApiUsageSampled', () => {
   test('M6 M-j: a sample counts for its weight, on its UTC day', () =>
-    given(usageSampled()).when(usageSampled({ reads: 0, writes: 1, weight: 4 })).then({ [USAGE]: { reads: 10, writes: 4 } }))
+    given(usageSampled())
+      .when(usageSampled({ reads: 0, writes: 1, weight: 4 }))
+      .then({ [USAGE]: { reads: 10, writes: 4 } }))
 
-  test('M-j: twice is harmless, for a sample is known by its event', () => {
+  test('M-j: a repeated event changes nothing, because the event identifies a sample', () => {
     const once = usageSampled()
     given(once, usageSampled()).when(once).thenDuplicate()
   })
 
   test('M30: the counts expire 35 days after the end of their day', () => {
     const end = at('2026-11-17T00:00:00.000Z') / 1000
-    given().when(usageSampled()).then({ [USAGE]: { ttl: end + 35 * 86_400 } })
+    given()
+      .when(usageSampled())
+      .then({ [USAGE]: { ttl: end + 35 * 86_400 } })
   })
 
-  test('M30: ignored when it comes after its counts have expired', () => {
+  test('M30: ignored after its counts have expired', () => {
     const late = usageSampled({ meta: { occurredAt: at('2026-12-22T00:00:00.000Z') } })
     given(usageSampled()).when(late).thenUnchanged()
     const last = usageSampled({ meta: { occurredAt: at('2026-12-21T23:59:59.999Z') } })
-    given(usageSampled()).when(last).then({ [USAGE]: { reads: 20 } })
+    given(usageSampled())
+      .when(last)
+      .then({ [USAGE]: { reads: 20 } })
   })
 
   test.each([
@@ -34,11 +40,15 @@ describe('ApiUsageSampled', () => {
 })
 
 describe('MealsImported', () => {
-  test('is kept for the record', () =>
-    given().when(imported()).then({ 'IMPORT#import-1': { count: 3, source: 'export.ndjson', importedAt: '2026-11-16T12:00:00.000Z' } }))
+  test('is stored as a record', () =>
+    given()
+      .when(imported())
+      .then({ 'IMPORT#import-1': { count: 3, source: 'export.ndjson', importedAt: '2026-11-16T12:00:00.000Z' } }))
 
-  test('twice is harmless', () => {
-    given(imported()).when(imported({ count: 9 })).thenDuplicate()
+  test('a repeated event changes nothing', () => {
+    given(imported())
+      .when(imported({ count: 9 }))
+      .thenDuplicate()
     expect(given(imported()).when(imported({ importId: 'import-2' })).items).toHaveProperty(['IMPORT#import-2'])
   })
 })

@@ -4,13 +4,33 @@ import type { Item } from '../../../projections/item.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { contents, given, tableOf } from './given.ts'
 import {
-  acknowledged, assigned, bar, corrected, DEVICE, finished, grace, LOC, MINUTE, NOW, reading, registered, released, SCALE, settings, silence, STATE, tapped, telemetry, unassigned,
-} from './said.ts'
+  acknowledged,
+  assigned,
+  bar,
+  corrected,
+  DEVICE,
+  finished,
+  grace,
+  LOC,
+  MINUTE,
+  NOW,
+  reading,
+  registered,
+  released,
+  SCALE,
+  settings,
+  silence,
+  STATE,
+  tapped,
+  telemetry,
+  unassigned,
+} from './events.ts'
 
 const ACTIVE = `ALERT#${LOC} / ACTIVE#low_keg#TAP#07`
 const FIRING = `FIRING#${LOC}#TAP#07 / low_keg`
 const at = (minutes: number) => NOW + minutes * MINUTE
-const hist = (minutes: number, type: string, entity: string, state: string) => `ALERT#${LOC} / HIST#${new Date(at(minutes)).toISOString()}#${type}#${entity}#${state}`
+const hist = (minutes: number, type: string, entity: string, state: string) =>
+  `ALERT#${LOC} / HIST#${new Date(at(minutes)).toISOString()}#${type}#${entity}#${state}`
 
 const low = (minutes: number, level_pct = 10) => reading({ at: at(minutes), level_pct, weight_lbs: null })
 const breached = [...bar, low(1)]
@@ -20,26 +40,55 @@ describe('low keg', () => {
   test('S14 S-b S-c: a breach is pending for its grace, in a row of its location’s tap that is cleared away a day later', () => {
     const when = given(...bar).when(low(1))
     when.then({
-      [ACTIVE]: { type: 'low_keg', entity: 'TAP#07', state: 'pending', value: 10, threshold: 15, started_at: '2026-11-16T12:01:00.000Z' },
+      [ACTIVE]: {
+        type: 'low_keg',
+        entity: 'TAP#07',
+        state: 'pending',
+        value: 10,
+        threshold: 15,
+        started_at: '2026-11-16T12:01:00.000Z',
+      },
       [FIRING]: { loc_id: LOC, fire_at: '2026-11-16T12:06:00.000Z', ttl: at(6) / 1000 + 86_400 },
     })
-    expect(when.timers).toContainEqual({ name: 'grace:low_keg:TAP#07', at: at(6), event: { type: 'GraceElapsed', key: LOC, data: { type: 'low_keg', entity: 'TAP#07', started_at: at(1) } } })
+    expect(when.timers).toContainEqual({
+      name: 'grace:low_keg:TAP#07',
+      at: at(6),
+      event: { type: 'GraceElapsed', key: LOC, data: { type: 'low_keg', entity: 'TAP#07', started_at: at(1) } },
+    })
   })
 
   test('S-c S50 S51: the first reading after the grace that is still low fires, ends the grace and is remembered', () => {
-    given(...breached).when(low(5)).then({ [ACTIVE]: { state: 'pending' } })
+    given(...breached)
+      .when(low(5))
+      .then({ [ACTIVE]: { state: 'pending' } })
     const when = given(...breached).when(low(6, 9))
-    when.then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z', value: 9 }, [FIRING]: null, [hist(6, 'low_keg', 'TAP#07', 'active')]: { state: 'active' } })
+    when.then({
+      [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z', value: 9 },
+      [FIRING]: null,
+      [hist(6, 'low_keg', 'TAP#07', 'active')]: { state: 'active' },
+    })
     expect(when.timers).toContainEqual({ name: 'grace:low_keg:TAP#07', at: null })
   })
 
-  test('S-c: a scale that has gone silent fires by its timer', () =>
-    given(...breached).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z' }, [FIRING]: null }))
+  test('S-c: the alert of a silent scale fires by its timer', () =>
+    given(...breached)
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:06:00.000Z' }, [FIRING]: null }))
 
   test('S-c: the timer of a late reading waits for a whole grace after its receipt, and again after each late reading', () => {
-    const late = (minutes: number, receivedAt: number, level = 10) => reading({ at: at(minutes), level_pct: level, weight_lbs: null, meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) } })
-    expect(given(...bar).when(late(1, 61)).timers).toContainEqual(expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(66) }))
-    expect(given(...bar, late(1, 61)).when(late(2, 63)).timers).toContainEqual(expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(68) }))
+    const late = (minutes: number, receivedAt: number, level = 10) =>
+      reading({
+        at: at(minutes),
+        level_pct: level,
+        weight_lbs: null,
+        meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) },
+      })
+    expect(given(...bar).when(late(1, 61)).timers).toContainEqual(
+      expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(66) }),
+    )
+    expect(given(...bar, late(1, 61)).when(late(2, 63)).timers).toContainEqual(
+      expect.objectContaining({ name: 'grace:low_keg:TAP#07', at: at(68) }),
+    )
     expect(given(...breached).when(low(2)).timers).toEqual([])
   })
 
@@ -48,39 +97,74 @@ describe('low keg', () => {
     const active = hist(6, 'low_keg', 'TAP#07', 'active')
 
     test('a recovery within the grace takes the firing back: there is no alert, and none in the history', () => {
-      given(...byTimer).when(low(4, 40)).then({ [ACTIVE]: null, [active]: null, [hist(4, 'low_keg', 'TAP#07', 'resolved')]: null })
+      given(...byTimer)
+        .when(low(4, 40))
+        .then({ [ACTIVE]: null, [active]: null, [hist(4, 'low_keg', 'TAP#07', 'resolved')]: null })
       expect(given(...byTimer).when(low(4, 40)).items[STATE]).not.toHaveProperty('_low')
     })
 
     test('a late reading in breach that was measured after the grace moves the firing to its own time', () => {
       const lateTimer = [...breached, grace({ meta: { occurredAt: at(30) } })]
-      given(...lateTimer).when(low(8, 9)).then({ [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:08:00.000Z', value: 9 }, [hist(30, 'low_keg', 'TAP#07', 'active')]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: { value: 9 } })
-      given(...lateTimer, low(8, 9)).when(low(10, 40)).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'active')]: {}, [hist(10, 'low_keg', 'TAP#07', 'resolved')]: { fired_at: '2026-11-16T12:08:00.000Z' } })
+      given(...lateTimer)
+        .when(low(8, 9))
+        .then({
+          [ACTIVE]: { state: 'active', fired_at: '2026-11-16T12:08:00.000Z', value: 9 },
+          [hist(30, 'low_keg', 'TAP#07', 'active')]: null,
+          [hist(8, 'low_keg', 'TAP#07', 'active')]: { value: 9 },
+        })
+      given(...lateTimer, low(8, 9))
+        .when(low(10, 40))
+        .then({
+          [ACTIVE]: null,
+          [hist(8, 'low_keg', 'TAP#07', 'active')]: {},
+          [hist(10, 'low_keg', 'TAP#07', 'resolved')]: { fired_at: '2026-11-16T12:08:00.000Z' },
+        })
     })
 
     test('a reading from after the firing resolves it as any other', () =>
-      given(...byTimer).when(low(7, 40)).then({ [ACTIVE]: null, [active]: {}, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: {} }))
+      given(...byTimer)
+        .when(low(7, 40))
+        .then({ [ACTIVE]: null, [active]: {}, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: {} }))
 
     test('a swap that is recorded late and was before the firing takes it back', () =>
-      given(...byTimer).when(tapped({ keg_id: 'keg-2', tapped_at: at(3), meta: { occurredAt: at(9) } })).then({ [ACTIVE]: null, [active]: null }))
+      given(...byTimer)
+        .when(tapped({ keg_id: 'keg-2', tapped_at: at(3), meta: { occurredAt: at(9) } }))
+        .then({ [ACTIVE]: null, [active]: null }))
 
     test('an acknowledgement makes it final: it ends after that', () =>
-      given(...byTimer, acknowledged({ meta: { occurredAt: at(7) } })).when(low(4, 40)).then({
-        [ACTIVE]: null, [active]: {}, [`ALERT#${LOC} / HIST#2026-11-16T12:07:00.001Z#low_keg#TAP#07#resolved`]: { fired_at: '2026-11-16T12:06:00.000Z', resolved_at: '2026-11-16T12:07:00.001Z' },
-      }))
+      given(...byTimer, acknowledged({ meta: { occurredAt: at(7) } }))
+        .when(low(4, 40))
+        .then({
+          [ACTIVE]: null,
+          [active]: {},
+          [`ALERT#${LOC} / HIST#2026-11-16T12:07:00.001Z#low_keg#TAP#07#resolved`]: {
+            fired_at: '2026-11-16T12:06:00.000Z',
+            resolved_at: '2026-11-16T12:07:00.001Z',
+          },
+        }))
 
     test('neither the history nor the live feed shows bookkeeping', () => {
       const shown = barLive.show(given(...bar).when(...breached.slice(bar.length)).items[ACTIVE] as Item)
       expect(shown).toMatchObject({ state: 'pending' })
       expect(Object.keys(shown).filter((name) => name.startsWith('_'))).toEqual([])
-      expect(Object.keys(given(...bar).when(...byTimer.slice(bar.length)).items[active] ?? {}).filter((name) => name.startsWith('_'))).toEqual([])
+      expect(
+        Object.keys(given(...bar).when(...byTimer.slice(bar.length)).items[active] ?? {}).filter((name) =>
+          name.startsWith('_'),
+        ),
+      ).toEqual([])
     })
   })
 
   test('a grace that was overtaken fires nothing', () => {
-    given(...breached, low(2, 40)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
-    given(...breached, low(2, 40), low(3)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:03:00.000Z' } })
-    given(...fired).when(grace({ meta: { occurredAt: at(6) } })).thenUnchanged()
+    given(...breached, low(2, 40))
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: null })
+    given(...breached, low(2, 40), low(3))
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:03:00.000Z' } })
+    given(...fired)
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .thenUnchanged()
   })
 
   test('S-c: a recovery within the grace leaves nothing', () => {
@@ -90,57 +174,107 @@ describe('low keg', () => {
   })
 
   test('S-n: a pending alert ends at the threshold, because an alert must be in breach when it fires', () => {
-    given(...breached).when(low(3, 15)).then({ [ACTIVE]: null, [FIRING]: null })
-    given(...breached, low(3, 15)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null })
-    given(...breached, low(3, 15)).when(low(6)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
+    given(...breached)
+      .when(low(3, 15))
+      .then({ [ACTIVE]: null, [FIRING]: null })
+    given(...breached, low(3, 15))
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: null })
+    given(...breached, low(3, 15))
+      .when(low(6))
+      .then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:06:00.000Z' } })
   })
 
   test('a timer ends an alert if the location lowered the threshold below the value meanwhile; the next breach has a grace of its own', () => {
     const lowered = [...breached, settings({ low_keg_pct: 5 }), grace({ meta: { occurredAt: at(6) } })]
-    const { items, timers } = given(...breached, settings({ low_keg_pct: 5 })).when(grace({ meta: { occurredAt: at(6) } }))
+    const { items, timers } = given(...breached, settings({ low_keg_pct: 5 })).when(
+      grace({ meta: { occurredAt: at(6) } }),
+    )
     expect(Object.keys(items).filter((name) => /ALERT|FIRING/.test(name))).toEqual([])
     expect(items[STATE]).not.toHaveProperty('_low')
     expect(timers).toEqual([{ name: 'grace:low_keg:TAP#07', at: null }])
-    given(...lowered).when(low(7)).then({ [ACTIVE]: null, [FIRING]: null })
-    given(...lowered).when(low(7, 4)).then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:07:00.000Z' } })
+    given(...lowered)
+      .when(low(7))
+      .then({ [ACTIVE]: null, [FIRING]: null })
+    given(...lowered)
+      .when(low(7, 4))
+      .then({ [ACTIVE]: { state: 'pending', started_at: '2026-11-16T12:07:00.000Z' } })
   })
 
   test('a timer decides by the newest value', () => {
-    given(...breached).when(low(2, 13)).then({ [ACTIVE]: { state: 'pending', value: 13, started_at: '2026-11-16T12:01:00.000Z' } })
-    given(...breached, low(2, 13)).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: { state: 'active', value: 13 } })
-    given(...breached, low(2, 13), settings({ low_keg_pct: 12 })).when(grace({ meta: { occurredAt: at(6) } })).then({ [ACTIVE]: null, [FIRING]: null })
+    given(...breached)
+      .when(low(2, 13))
+      .then({ [ACTIVE]: { state: 'pending', value: 13, started_at: '2026-11-16T12:01:00.000Z' } })
+    given(...breached, low(2, 13))
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: { state: 'active', value: 13 } })
+    given(...breached, low(2, 13), settings({ low_keg_pct: 12 }))
+      .when(grace({ meta: { occurredAt: at(6) } }))
+      .then({ [ACTIVE]: null, [FIRING]: null })
   })
 
   test('S-c: a timer event from before a late reading armed the timer again fires nothing and leaves the timer armed', () => {
-    const late = (minutes: number, receivedAt: number) => reading({ at: at(minutes), level_pct: 10, weight_lbs: null, meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) } })
+    const late = (minutes: number, receivedAt: number) =>
+      reading({
+        at: at(minutes),
+        level_pct: 10,
+        weight_lbs: null,
+        meta: { occurredAt: at(minutes), recordedAt: at(receivedAt) },
+      })
     const buffer = [...bar, late(1, 61), late(2, 65)]
     const when = given(...buffer).when(grace({ meta: { occurredAt: at(66) } }))
     when.then({ [ACTIVE]: { state: 'pending' }, [FIRING]: {} })
     expect(when.timers).toEqual([])
-    given(...buffer).when(grace({ meta: { occurredAt: at(70) } })).then({ [ACTIVE]: { state: 'active' } })
+    given(...buffer)
+      .when(grace({ meta: { occurredAt: at(70) } }))
+      .then({ [ACTIVE]: { state: 'active' } })
   })
 
   test('S-n: it resolves five points above the threshold, not before', () => {
-    given(...fired).when(low(7, 19.9)).then({ [ACTIVE]: { state: 'active' } })
-    given(...fired).when(low(7, 20)).then({ [ACTIVE]: null, [hist(7, 'low_keg', 'TAP#07', 'resolved')]: { state: 'resolved', resolved_at: '2026-11-16T12:07:00.000Z' } })
+    given(...fired)
+      .when(low(7, 19.9))
+      .then({ [ACTIVE]: { state: 'active' } })
+    given(...fired)
+      .when(low(7, 20))
+      .then({
+        [ACTIVE]: null,
+        [hist(7, 'low_keg', 'TAP#07', 'resolved')]: { state: 'resolved', resolved_at: '2026-11-16T12:07:00.000Z' },
+      })
   })
 
-  test('S49: while it stands, readings write the state alone', () => given(...fired).when(low(7)).thenWrites(STATE))
+  test('S49: while it is open, readings write only the state', () =>
+    given(...fired)
+      .when(low(7))
+      .thenWrites(STATE))
 
   test('S12: a swap resolves it', () =>
-    given(...fired).when(tapped({ keg_id: 'keg-2', tapped_at: at(8) })).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: {} }))
+    given(...fired)
+      .when(tapped({ keg_id: 'keg-2', tapped_at: at(8) }))
+      .then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: {} }))
 
-  test('a keg that was taken off is not low', () => given(...bar, finished({ at: at(1) })).when(low(2)).then({ [ACTIVE]: null }))
+  test('a keg that left the tap is not low', () =>
+    given(...bar, finished({ at: at(1) }))
+      .when(low(2))
+      .then({ [ACTIVE]: null }))
 
   test('a late reading of the keg before does not make the new one low', () =>
-    given(...bar, tapped({ keg_id: 'keg-2', tapped_at: at(9) })).when(low(8)).then({ [ACTIVE]: null, [STATE]: { keg_id: 'keg-1' } }))
+    given(...bar, tapped({ keg_id: 'keg-2', tapped_at: at(9) }))
+      .when(low(8))
+      .then({ [ACTIVE]: null, [STATE]: { keg_id: 'keg-1' } }))
 
   test('S19: the threshold and the grace are the location’s', () => {
-    given(...bar, settings({ low_keg_pct: 30, grace_period_secs: 60 })).when(low(1, 25)).then({ [ACTIVE]: { threshold: 30 }, [FIRING]: { fire_at: '2026-11-16T12:02:00.000Z' } })
-    given(...bar, settings({ grace_period_secs: 0 })).when(low(1)).then({ [ACTIVE]: { state: 'active' }, [FIRING]: null })
+    given(...bar, settings({ low_keg_pct: 30, grace_period_secs: 60 }))
+      .when(low(1, 25))
+      .then({ [ACTIVE]: { threshold: 30 }, [FIRING]: { fire_at: '2026-11-16T12:02:00.000Z' } })
+    given(...bar, settings({ grace_period_secs: 0 }))
+      .when(low(1))
+      .then({ [ACTIVE]: { state: 'active' }, [FIRING]: null })
   })
 
-  test('a scale that tells no level is judged by its weight', () => given(...bar).when(reading({ level_pct: null, weight_lbs: 35 })).then({ [ACTIVE]: { state: 'pending' } }))
+  test('without a level, the weight decides', () =>
+    given(...bar)
+      .when(reading({ level_pct: null, weight_lbs: 35 }))
+      .then({ [ACTIVE]: { state: 'pending' } }))
 })
 
 describe('a correction of the keg', () => {
@@ -153,47 +287,86 @@ describe('a correction of the keg', () => {
 
   test('ends the low-keg alert if the corrected level is not in breach, at the time of the correction', () => {
     expect(active(light)).toMatchObject({ state: 'active' })
-    given(...light).when(correction()).then({ [ACTIVE]: null, [hist(20, 'low_keg', 'TAP#07', 'resolved')]: { resolved_at: '2026-11-16T12:20:00.000Z' } })
+    given(...light)
+      .when(correction())
+      .then({
+        [ACTIVE]: null,
+        [hist(20, 'low_keg', 'TAP#07', 'resolved')]: { resolved_at: '2026-11-16T12:20:00.000Z' },
+      })
     expect(active([...light, correction(), weighed(21, 40)])).toBeUndefined()
   })
 
-  test('ends it if the reading was of another keg than the one that is on the tap now', () => expect(active([...light, correction({ from: at(15) })])).toBeUndefined())
+  test('ends it if the reading was of another keg than the one that is on the tap now', () =>
+    expect(active([...light, correction({ from: at(15) })])).toBeUndefined())
 
-  test('leaves it if the corrected level is in breach, too', () => expect(active([...light, correction({ full_lbs: 400 })])).toMatchObject({ state: 'active' }))
+  test('leaves it if the corrected level is in breach, too', () =>
+    expect(active([...light, correction({ full_lbs: 400 })])).toMatchObject({ state: 'active' }))
 
   test('begins one if only the corrected level is in breach, with the whole grace', () => {
     const heavier = corrected({ from: at(0), keg_id: 'keg-2', meta: { occurredAt: at(20) } })
-    expect(active([...bar, tapped({ keg_id: 'keg-2', ...SIXTH, tapped_at: NOW }), weighed(1, 40), heavier])).toMatchObject({ state: 'pending', started_at: '2026-11-16T12:20:00.000Z' })
+    expect(
+      active([...bar, tapped({ keg_id: 'keg-2', ...SIXTH, tapped_at: NOW }), weighed(1, 40), heavier]),
+    ).toMatchObject({ state: 'pending', started_at: '2026-11-16T12:20:00.000Z' })
   })
 })
 
 describe('AlertAcknowledged', () => {
   const ack = acknowledged({ meta: { occurredAt: at(7) } })
 
-  test('S-n: somebody saw it', () =>
-    given(...fired).when(ack).then({ [ACTIVE]: { state: 'acknowledged', acknowledged_by: 'ada', acknowledged_at: '2026-11-16T12:07:00.000Z' }, [hist(7, 'low_keg', 'TAP#07', 'acknowledged')]: {} }))
+  test('S-n: a member acknowledges it', () =>
+    given(...fired)
+      .when(ack)
+      .then({
+        [ACTIVE]: { state: 'acknowledged', acknowledged_by: 'ada', acknowledged_at: '2026-11-16T12:07:00.000Z' },
+        [hist(7, 'low_keg', 'TAP#07', 'acknowledged')]: {},
+      }))
 
-  test('twice is harmless', () => given(...fired, ack).when(ack).thenDuplicate())
+  test('a repeated event changes nothing', () =>
+    given(...fired, ack)
+      .when(ack)
+      .thenDuplicate())
 
-  test('an acknowledged one resolves as well', () => given(...fired, ack).when(low(8, 50)).then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: { acknowledged_by: 'ada' } }))
+  test('an acknowledged one resolves as well', () =>
+    given(...fired, ack)
+      .when(low(8, 50))
+      .then({ [ACTIVE]: null, [hist(8, 'low_keg', 'TAP#07', 'resolved')]: { acknowledged_by: 'ada' } }))
 
-  test('refused where none is active', () => {
-    given(...bar).when(ack).thenRefused('alert-not-found')
-    given(...breached).when(ack).thenRefused('alert-not-found')
-    given(...bar).when(acknowledged({ type: 'nonsense', entity: '' })).thenRefused('alert-not-found')
+  test('refused if none is active', () => {
+    given(...bar)
+      .when(ack)
+      .thenRefused('alert-not-found')
+    given(...breached)
+      .when(ack)
+      .thenRefused('alert-not-found')
+    given(...bar)
+      .when(acknowledged({ type: 'nonsense', entity: '' }))
+      .thenRefused('alert-not-found')
   })
 
-  test('refused when it was said of the one before', () => given(...fired, ack, low(8, 50), low(9), low(14)).when(ack).thenRefused('alert-not-found'))
+  test('refused if it refers to the previous alert', () =>
+    given(...fired, ack, low(8, 50), low(9), low(14))
+      .when(ack)
+      .thenRefused('alert-not-found'))
 })
 
 describe('low battery', () => {
   const BATTERY = `ALERT#${LOC} / ACTIVE#low_battery#DEVICE#${SCALE}`
   const battery = (minutes: number, battery_pct: number) => reading({ at: at(minutes), battery_pct })
 
-  test('S12 S37: a device is watched like a keg', () => {
-    given(...bar).when(battery(1, 12)).then({ [BATTERY]: { state: 'pending', threshold: 20, value: 12 }, [`FIRING#${LOC}#DEVICE#${SCALE} / low_battery`]: {}, [DEVICE]: { _low_battery: true } })
-    given(...bar, battery(1, 12)).when(battery(6, 12)).then({ [BATTERY]: { state: 'active' } })
-    given(...bar, battery(1, 12), battery(6, 12)).when(battery(7, 25)).then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
+  test('S12 S37: a device has alerts like a keg', () => {
+    given(...bar)
+      .when(battery(1, 12))
+      .then({
+        [BATTERY]: { state: 'pending', threshold: 20, value: 12 },
+        [`FIRING#${LOC}#DEVICE#${SCALE} / low_battery`]: {},
+        [DEVICE]: { _low_battery: true },
+      })
+    given(...bar, battery(1, 12))
+      .when(battery(6, 12))
+      .then({ [BATTERY]: { state: 'active' } })
+    given(...bar, battery(1, 12), battery(6, 12))
+      .when(battery(7, 25))
+      .then({ [BATTERY]: null, [hist(7, 'low_battery', `DEVICE#${SCALE}`, 'resolved')]: {} })
   })
 
   test('a timer ends it if the location lowered the threshold below the charge meanwhile', () => {
@@ -201,50 +374,79 @@ describe('low battery', () => {
     const { items } = given(...bar, battery(1, 12), settings({ low_battery_pct: 10 })).when(timer)
     expect(items[BATTERY]).toBeUndefined()
     expect(items[DEVICE]).not.toHaveProperty('_low_battery')
-    given(...bar, battery(1, 12), settings({ low_battery_pct: 10 }), timer).when(battery(7, 9)).then({ [BATTERY]: { state: 'pending' }, [DEVICE]: { _low_battery: true } })
+    given(...bar, battery(1, 12), settings({ low_battery_pct: 10 }), timer)
+      .when(battery(7, 9))
+      .then({ [BATTERY]: { state: 'pending' }, [DEVICE]: { _low_battery: true } })
   })
 
-  test('what it says apart from its readings counts, in the order of time', () => {
+  test('telemetry messages count, in the order of time', () => {
     const said = telemetry({ at: at(2), battery_pct: 12 })
-    given(...bar).when(said).then({ [BATTERY]: { state: 'pending' } })
-    given(...bar, said, battery(3, 90)).when(said).thenUnchanged()
-    given(...bar, battery(3, 90)).when(said).then({ [BATTERY]: null })
+    given(...bar)
+      .when(said)
+      .then({ [BATTERY]: { state: 'pending' } })
+    given(...bar, said, battery(3, 90))
+      .when(said)
+      .thenUnchanged()
+    given(...bar, battery(3, 90))
+      .when(said)
+      .then({ [BATTERY]: null })
   })
 
   test('of two telemetry messages with the same time the later one in the log counts, and a repeated one does not', () => {
-    const [charged, empty] = [telemetry({ at: at(2), seq: 1, battery_pct: 90 }), telemetry({ at: at(2), seq: 2, battery_pct: 12 })]
-    given(...bar, charged).when(empty).then({ [BATTERY]: { state: 'pending', value: 12 } })
-    given(...bar, empty).when(charged).then({ [BATTERY]: null })
-    given(...bar, charged, empty).when(charged).thenUnchanged()
-    given(...bar, charged, empty, battery(1, 90)).when(charged).thenUnchanged()
+    const [charged, empty] = [
+      telemetry({ at: at(2), seq: 1, battery_pct: 90 }),
+      telemetry({ at: at(2), seq: 2, battery_pct: 12 }),
+    ]
+    given(...bar, charged)
+      .when(empty)
+      .then({ [BATTERY]: { state: 'pending', value: 12 } })
+    given(...bar, empty)
+      .when(charged)
+      .then({ [BATTERY]: null })
+    given(...bar, charged, empty)
+      .when(charged)
+      .thenUnchanged()
+    given(...bar, charged, empty, battery(1, 90))
+      .when(charged)
+      .thenUnchanged()
   })
 
-  test('it ends when the device is given up', () => given(...bar, battery(1, 12), battery(6, 12)).when(released({ meta: { occurredAt: at(7) } })).then({ [BATTERY]: null }))
+  test('it ends when the device is released', () =>
+    given(...bar, battery(1, 12), battery(6, 12))
+      .when(released({ meta: { occurredAt: at(7) } }))
+      .then({ [BATTERY]: null }))
 })
 
 describe('silent device', () => {
   const SILENT = `ALERT#${LOC} / ACTIVE#silent_device#DEVICE#${SCALE}`
   const due = (minutes: number) => silence({ meta: { occurredAt: at(minutes) } })
-  const timer = (minutes: number | null) => expect.objectContaining({ name: `silence:${SCALE}`, at: minutes === null ? null : at(minutes) })
+  const timer = (minutes: number | null) =>
+    expect.objectContaining({ name: `silence:${SCALE}`, at: minutes === null ? null : at(minutes) })
 
-  test('a device is waited for from the time it stands under a tap', () => expect(given(registered()).when(assigned()).timers).toEqual([timer(10)]))
+  test('silence is counted from the assignment to a tap', () =>
+    expect(given(registered()).when(assigned()).timers).toEqual([timer(10)]))
 
   test('a reading sets no timer', () => expect(given(...bar).when(reading()).timers).toEqual([]))
 
-  test('its timer, when it fires, is set anew by the newest reading', () => {
+  test('when its timer fires, it is armed again by the newest reading', () => {
     const when = given(...bar, reading({ at: at(7) })).when(due(10))
     when.then({ [SILENT]: null })
     expect(when.timers).toEqual([timer(17)])
   })
 
-  test('S-c: nothing for long enough raises the alert at once, once', () => {
+  test('S-c: no reading for long enough fires the alert at once, and once', () => {
     const when = given(...bar, reading({ at: at(1) })).when(due(11))
-    when.then({ [SILENT]: { state: 'active', started_at: '2026-11-16T12:01:00.000Z', threshold: 600, value: 600 }, [hist(11, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
+    when.then({
+      [SILENT]: { state: 'active', started_at: '2026-11-16T12:01:00.000Z', threshold: 600, value: 600 },
+      [hist(11, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {},
+    })
     expect(when.timers).toContainEqual(timer(null))
-    given(...bar, reading({ at: at(1) }), due(11)).when(due(11)).thenUnchanged()
+    given(...bar, reading({ at: at(1) }), due(11))
+      .when(due(11))
+      .thenUnchanged()
   })
 
-  test('any reading resolves it, and it is waited for again from when it was heard', () => {
+  test('any reading resolves it, and the timer is armed again from the receipt', () => {
     const when = given(...bar, due(11)).when(reading({ at: at(12), meta: { occurredAt: at(12), recordedAt: at(15) } }))
     when.then({ [SILENT]: null, [hist(15, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
     expect(when.timers).toContainEqual(timer(25))
@@ -252,36 +454,58 @@ describe('silent device', () => {
   })
 
   test('S51: a device that sends its stored readings after a silence ends its alert when the server receives them, and never in the instant it fired', () => {
-    given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(12) } })).then({
-      [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: { fired_at: '2026-11-16T12:11:00.000Z', resolved_at: '2026-11-16T12:12:00.000Z' },
-    })
-    given(...bar, due(11)).when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(11) } })).then({
-      [SILENT]: null, [`ALERT#${LOC} / HIST#2026-11-16T12:11:00.001Z#silent_device#DEVICE#${SCALE}#resolved`]: { resolved_at: '2026-11-16T12:11:00.001Z' },
-    })
+    given(...bar, due(11))
+      .when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(12) } }))
+      .then({
+        [SILENT]: null,
+        [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {
+          fired_at: '2026-11-16T12:11:00.000Z',
+          resolved_at: '2026-11-16T12:12:00.000Z',
+        },
+      })
+    given(...bar, due(11))
+      .when(reading({ at: at(3), meta: { occurredAt: at(3), recordedAt: at(11) } }))
+      .then({
+        [SILENT]: null,
+        [`ALERT#${LOC} / HIST#2026-11-16T12:11:00.001Z#silent_device#DEVICE#${SCALE}#resolved`]: {
+          resolved_at: '2026-11-16T12:11:00.001Z',
+        },
+      })
   })
 
-  test('a move that is told late begins no silence that is over already', () => {
+  test('a move that is recorded late begins no silence that has ended already', () => {
     const moved = [...bar, due(11), assigned({ tap: '08', meta: { occurredAt: at(-1) } })]
     const when = given(...moved).when(due(11))
     when.then({ [SILENT]: null })
     // The alert that fired ended a millisecond later.
     expect(when.timers).toContainEqual(expect.objectContaining({ name: `silence:${SCALE}`, at: at(21) + 1 }))
-    given(...moved).when(due(22)).then({ [SILENT]: { state: 'active' }, [hist(22, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
+    given(...moved)
+      .when(due(22))
+      .then({ [SILENT]: { state: 'active' }, [hist(22, 'silent_device', `DEVICE#${SCALE}`, 'active')]: {} })
   })
 
-  test('one that was assigned before it was registered is waited for from then', () => {
+  test('silence of a device that was assigned before its registration is counted from the registration', () => {
     const late = [registered({ meta: { occurredAt: at(30) } }), assigned()]
     const when = given(...late).when(due(30))
     when.then({ [SILENT]: null })
     expect(when.timers).toContainEqual(timer(40))
-    given(...late).when(due(40)).then({ [SILENT]: { state: 'active', started_at: '2026-11-16T12:30:00.000Z' } })
+    given(...late)
+      .when(due(40))
+      .then({ [SILENT]: { state: 'active', started_at: '2026-11-16T12:30:00.000Z' } })
   })
 
-  test('a device that stands nowhere is not waited for', () => {
+  test('a device without a tap has no silence timer', () => {
     expect(given(...bar).when(unassigned({ meta: { occurredAt: at(2) } })).timers).toContainEqual(timer(null))
-    given(...bar, unassigned({ meta: { occurredAt: at(2) } })).when(due(11)).then({ [SILENT]: null })
-    given(...bar, due(11)).when(unassigned({ meta: { occurredAt: at(12) } })).then({ [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
+    given(...bar, unassigned({ meta: { occurredAt: at(2) } }))
+      .when(due(11))
+      .then({ [SILENT]: null })
+    given(...bar, due(11))
+      .when(unassigned({ meta: { occurredAt: at(12) } }))
+      .then({ [SILENT]: null, [hist(12, 'silent_device', `DEVICE#${SCALE}`, 'resolved')]: {} })
   })
 
-  test('S19: how long is the location’s to say', () => given(...bar, settings({ silent_after_secs: 3600 })).when(due(11)).then({ [SILENT]: null }))
+  test('S19: the location sets the time', () =>
+    given(...bar, settings({ silent_after_secs: 3600 }))
+      .when(due(11))
+      .then({ [SILENT]: null }))
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Event } from '../../../schemas/event.ts'
-import * as said from './said.ts'
+import * as said from './events.ts'
 
 /** Few locations, taps, devices and kegs, so that events meet each other; a clock that goes on; every event has an id of its own. */
 type AtTime = (now: number) => Event | readonly Event[]
@@ -11,96 +11,265 @@ const tap = fc.constantFrom('01', '02', '03')
 const deviceOf = (loc: string) => fc.constantFrom(`${loc}-A`, `${loc}-B`)
 const kegOf = (loc: string) => fc.constantFrom(...['k1', 'k2', 'k3', 'k4'].map((name) => `${loc}-${name}`))
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
-const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(10_000, 120_000, 1_800_000) })
-const weight_lbs = fc.oneof(fc.constantFrom(161, 160, 158, 95.25, 94, 93.9, 40, 31, 29, 10), fc.double({ min: 0, max: 170, noNaN: true }).filter((lbs) => lbs === 0 || lbs >= 1e-100))
+const age = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.constantFrom(10_000, 120_000, 1_800_000) },
+)
+const weight_lbs = fc.oneof(
+  fc.constantFrom(161, 160, 158, 95.25, 94, 93.9, 40, 31, 29, 10),
+  fc.double({ min: 0, max: 170, noNaN: true }).filter((lbs) => lbs === 0 || lbs >= 1e-100),
+)
 const level_pct = maybe(fc.constantFrom(90, 50, 18, 14, 3, 21))
 const battery_pct = maybe(fc.constantFrom(80, 24, 26, 10, 19))
 let seq = 0
-const aSeq = fc.oneof({ weight: 9, arbitrary: fc.constant(null).map(() => ++seq) }, { weight: 1, arbitrary: fc.constantFrom(900_001, 900_002) })
+const aSeq = fc.oneof(
+  { weight: 9, arbitrary: fc.constant(null).map(() => ++seq) },
+  { weight: 1, arbitrary: fc.constantFrom(900_001, 900_002) },
+)
 
-const atLocation = <T>(make: (loc: string) => fc.Arbitrary<T>, say: (it: T, now: number, meta: { key: string; occurredAt: number }) => Event): fc.Arbitrary<AtTime> =>
+const atLocation = <T>(
+  make: (loc: string) => fc.Arbitrary<T>,
+  say: (it: T, now: number, meta: { key: string; occurredAt: number }) => Event,
+): fc.Arbitrary<AtTime> =>
   key.chain((loc) => make(loc).map((it) => (now: number) => say(it, now, { key: loc, occurredAt: now })))
 
 const aReading = atLocation(
-  (loc) => fc.record({ device_id: deviceOf(loc), boot: fc.constantFrom('b1', 'b2'), seq: aSeq, age, weight_lbs: maybe(weight_lbs), level_pct, battery_pct }),
-  ({ age, ...reading }, now, meta) => said.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
+  (loc) =>
+    fc.record({
+      device_id: deviceOf(loc),
+      boot: fc.constantFrom('b1', 'b2'),
+      seq: aSeq,
+      age,
+      weight_lbs: maybe(weight_lbs),
+      level_pct,
+      battery_pct,
+    }),
+  ({ age, ...reading }, now, meta) =>
+    said.reading({ ...reading, at: now - age, meta: { ...meta, occurredAt: now - age, recordedAt: now } }),
 )
 
 /** A level that falls, and stays. */
-const aPour: fc.Arbitrary<AtTime> = fc.record({ from: fc.constantFrom(150, 100, 40), lbs: fc.constantFrom(0.2, 1.1, 5), stays: fc.boolean() }).map(({ from, lbs, stays }) => (now) =>
-  [from, from, from - lbs, stays ? from - lbs : from].map((weight_lbs, n) => {
-    const occurredAt = now + n * said.MINUTE
-    return said.reading({ device_id: 'loc-001-A', weight_lbs, level_pct: null, at: occurredAt, meta: { key: 'loc-001', occurredAt } })
-  }))
+const aPour: fc.Arbitrary<AtTime> = fc
+  .record({ from: fc.constantFrom(150, 100, 40), lbs: fc.constantFrom(0.2, 1.1, 5), stays: fc.boolean() })
+  .map(
+    ({ from, lbs, stays }) =>
+      (now) =>
+        [from, from, from - lbs, stays ? from - lbs : from].map((weight_lbs, n) => {
+          const occurredAt = now + n * said.MINUTE
+          return said.reading({
+            device_id: 'loc-001-A',
+            weight_lbs,
+            level_pct: null,
+            at: occurredAt,
+            meta: { key: 'loc-001', occurredAt },
+          })
+        }),
+  )
 
 const settingsChanged = {
-  grace_period_secs: maybe(fc.constantFrom(0, 60, 300)), low_keg_pct: maybe(fc.constantFrom(15, 20)), silent_after_secs: maybe(fc.constantFrom(60, 600)),
-  pour_min_gallons: maybe(fc.constantFrom(0.02, 0.05, 1)), pour_settle_secs: maybe(fc.constantFrom(5, 60)),
+  grace_period_secs: maybe(fc.constantFrom(0, 60, 300)),
+  low_keg_pct: maybe(fc.constantFrom(15, 20)),
+  silent_after_secs: maybe(fc.constantFrom(60, 600)),
+  pour_min_gallons: maybe(fc.constantFrom(0.02, 0.05, 1)),
+  pour_settle_secs: maybe(fc.constantFrom(5, 60)),
 }
 
 const devices: readonly fc.WeightedArbitrary<AtTime>[] = [
-  { weight: 2, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, _, meta) => said.registered({ ...it, meta })) },
-  { weight: 4, arbitrary: atLocation((loc) => fc.record({ tap, device_id: deviceOf(loc) }), (it, _, meta) => said.assigned({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ tap, device_id: deviceOf(loc) }), (it, _, meta) => said.unassigned({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, _, meta) => said.released({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), online: fc.boolean() }), (it, _, meta) => said.status({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), seq: aSeq, battery_pct }), (it, now, meta) => said.telemetry({ ...it, at: now, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, now, meta) => said.calibrated({ ...it, at: now, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc), seq: maybe(fc.nat({ max: 9 })) }), (it, now, meta) => said.quarantined({ ...it, at: now, meta })) },
-  { weight: 2, arbitrary: atLocation((loc) => fc.record({ device_id: deviceOf(loc) }), (it, _, meta) => said.silence({ ...it, meta })) },
+  {
+    weight: 2,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc) }),
+      (it, _, meta) => said.registered({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 4,
+    arbitrary: atLocation(
+      (loc) => fc.record({ tap, device_id: deviceOf(loc) }),
+      (it, _, meta) => said.assigned({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ tap, device_id: deviceOf(loc) }),
+      (it, _, meta) => said.unassigned({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc) }),
+      (it, _, meta) => said.released({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc), online: fc.boolean() }),
+      (it, _, meta) => said.status({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc), seq: aSeq, battery_pct }),
+      (it, now, meta) => said.telemetry({ ...it, at: now, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc) }),
+      (it, now, meta) => said.calibrated({ ...it, at: now, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc), seq: maybe(fc.nat({ max: 9 })) }),
+      (it, now, meta) => said.quarantined({ ...it, at: now, meta }),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: atLocation(
+      (loc) => fc.record({ device_id: deviceOf(loc) }),
+      (it, _, meta) => said.silence({ ...it, meta }),
+    ),
+  },
 ]
 
 const kegs: readonly fc.WeightedArbitrary<AtTime>[] = [
-  { weight: 4, arbitrary: atLocation((loc) => fc.record({ tap, keg_id: kegOf(loc), age }), ({ age, ...it }, now, meta) => said.tapped({ ...it, tapped_at: now - age, meta })) },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ tap, keg_id: kegOf(loc), age }), ({ age, ...it }, now, meta) => said.finished({ ...it, at: now - age, meta })) },
   {
-    weight: 1,
-    arbitrary: atLocation((loc) => fc.record({ tap, keg_id: kegOf(loc), new_keg_id: kegOf(loc), age }), ({ age, ...it }, now, meta) => said.corrected({ ...it, from: now - age, meta })),
+    weight: 4,
+    arbitrary: atLocation(
+      (loc) => fc.record({ tap, keg_id: kegOf(loc), age }),
+      ({ age, ...it }, now, meta) => said.tapped({ ...it, tapped_at: now - age, meta }),
+    ),
   },
-  { weight: 1, arbitrary: atLocation((loc) => fc.record({ keg_id: kegOf(loc), age }), ({ keg_id, age }, now, meta) => said.voided({ keg_id, from: now - age, to: now, meta })) },
-  { weight: 1, arbitrary: atLocation(() => fc.record({ tap }), (it, _, meta) => said.tapRemoved({ ...it, meta })) },
   {
     weight: 1,
-    arbitrary: atLocation((loc) => fc.record({ kind: fc.constantFrom('empty' as const, 'full' as const), tap: maybe(tap), device_id: deviceOf(loc) }),
-      (it, now, meta) => said.tared({ ...it, at: now, meta })),
+    arbitrary: atLocation(
+      (loc) => fc.record({ tap, keg_id: kegOf(loc), age }),
+      ({ age, ...it }, now, meta) => said.finished({ ...it, at: now - age, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ tap, keg_id: kegOf(loc), new_keg_id: kegOf(loc), age }),
+      ({ age, ...it }, now, meta) => said.corrected({ ...it, from: now - age, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) => fc.record({ keg_id: kegOf(loc), age }),
+      ({ keg_id, age }, now, meta) => said.voided({ keg_id, from: now - age, to: now, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      () => fc.record({ tap }),
+      (it, _, meta) => said.tapRemoved({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      (loc) =>
+        fc.record({
+          kind: fc.constantFrom('empty' as const, 'full' as const),
+          tap: maybe(tap),
+          device_id: deviceOf(loc),
+        }),
+      (it, now, meta) => said.tared({ ...it, at: now, meta }),
+    ),
   },
 ]
 
 const alert = fc.oneof(
   tap.map((one) => ({ type: 'low_keg', entity: `TAP#${one}` })),
-  fc.record({ type: fc.constantFrom('low_battery', 'silent_device'), entity: key.chain(deviceOf).map((one) => `DEVICE#${one}`) }),
+  fc.record({
+    type: fc.constantFrom('low_battery', 'silent_device'),
+    entity: key.chain(deviceOf).map((one) => `DEVICE#${one}`),
+  }),
 )
 const others: readonly fc.WeightedArbitrary<AtTime>[] = [
-  { weight: 2, arbitrary: atLocation(() => alert, (it, _, meta) => said.acknowledged({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation(() => fc.record(settingsChanged), (it, _, meta) => said.settings({ ...it, meta })) },
-  { weight: 1, arbitrary: atLocation(() => fc.constant({}), (_, __, meta) => said.opened({ meta })) },
-  { weight: 1, arbitrary: atLocation(() => fc.boolean(), (adds, _, meta) => (adds ? said.memberAdded({ meta }) : said.memberRemoved({ meta }))) },
+  {
+    weight: 2,
+    arbitrary: atLocation(
+      () => alert,
+      (it, _, meta) => said.acknowledged({ ...it, meta }),
+    ),
+  },
   {
     weight: 1,
-    arbitrary: fc.constantFrom(said.beerDefined, said.beerChanged, said.beerRemoved, said.weightsSet, said.measured)
+    arbitrary: atLocation(
+      () => fc.record(settingsChanged),
+      (it, _, meta) => said.settings({ ...it, meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      () => fc.constant({}),
+      (_, __, meta) => said.opened({ meta }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: atLocation(
+      () => fc.boolean(),
+      (adds, _, meta) => (adds ? said.memberAdded({ meta }) : said.memberRemoved({ meta })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(said.beerDefined, said.beerChanged, said.beerRemoved, said.weightsSet, said.measured)
       .map((say) => (now) => say({ meta: { occurredAt: now } })),
   },
-  { weight: 1, arbitrary: fc.boolean().map((claims) => (now) => (claims ? said.claimed : said.claimReleased)({ meta: { occurredAt: now } })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .boolean()
+      .map((claims) => (now) => (claims ? said.claimed : said.claimReleased)({ meta: { occurredAt: now } })),
+  },
 ]
 
 /** Two things in one millisecond have no order but the log's; what is measured in it is of either. */
 const wait = fc.oneof(fc.constantFrom(1, 10_000, 60_000), fc.integer({ min: 1, max: 900_000 }))
 
-const anEvent = fc.oneof({ weight: 14, arbitrary: aReading }, { weight: 3, arbitrary: aPour }, ...devices, ...kegs, ...others)
+const anEvent = fc.oneof(
+  { weight: 14, arbitrary: aReading },
+  { weight: 3, arbitrary: aPour },
+  ...devices,
+  ...kegs,
+  ...others,
+)
 
 /** Anything that may happen at two bars. A bar that is set up comes first more often than not: else most of it would concern nobody. */
-export const aHistory: fc.Arbitrary<readonly Event[]> = fc.tuple(fc.boolean(), fc.array(fc.tuple(wait, anEvent), { maxLength: 40, size: 'max' })).map(([isSetUp, steps]) => {
-  let now = said.NOW
-  const history = steps.flatMap(([ms, say]) => {
-    const events = [say((now += ms))].flat() as readonly Event[]
-    now = Math.max(now, ...events.map(({ meta }) => meta.recordedAt))
-    return events
+export const aHistory: fc.Arbitrary<readonly Event[]> = fc
+  .tuple(fc.boolean(), fc.array(fc.tuple(wait, anEvent), { maxLength: 40, size: 'max' }))
+  .map(([isSetUp, steps]) => {
+    let now = said.NOW
+    const history = steps.flatMap(([ms, say]) => {
+      const events = [say((now += ms))].flat() as readonly Event[]
+      now = Math.max(now, ...events.map(({ meta }) => meta.recordedAt))
+      return events
+    })
+    return isSetUp ? [...setUp(), ...history] : history
   })
-  return isSetUp ? [...setUp(), ...history] : history
-})
 
 const setUp = (): readonly Event[] => {
   const meta = { occurredAt: said.NOW - said.MINUTE }
   const device_id = 'loc-001-A'
-  return [said.registered({ device_id, meta }), said.assigned({ device_id, tap: '01', meta }), said.tapped({ tap: '01', keg_id: 'loc-001-k1', tapped_at: meta.occurredAt, meta })]
+  return [
+    said.registered({ device_id, meta }),
+    said.assigned({ device_id, tap: '01', meta }),
+    said.tapped({ tap: '01', keg_id: 'loc-001-k1', tapped_at: meta.occurredAt, meta }),
+  ]
 }

@@ -1,11 +1,17 @@
 import { scalesSeries } from '../../../processors/scales/series.ts'
-import type { Versioned } from '../../../processors/engine/series.ts'
+import type { Versioned } from '../../../processors/engine/ports/series.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { foldInto, type Table } from './given.ts'
 
 /** What the series' fold remembers of events, and the points it makes. */
-export const measuredBy = (events: readonly Event[]): { readonly table: Table; readonly points: readonly Versioned[] } => {
+export const measuredBy = (
+  events: readonly Event[],
+): { readonly table: Table; readonly points: readonly Versioned[] } => {
   const table: Table = new Map()
-  const points = events.flatMap((event, position) => foldInto(table, event, position, scalesSeries).flatMap((result) => (result.points ?? []).map((point) => ({ ...point, version: position + 1 }))))
+  const points = events.flatMap((event, position) =>
+    foldInto(table, event, position, scalesSeries).flatMap((result) =>
+      (result.points ?? []).map((point) => ({ ...point, version: position + 1 })),
+    ),
+  )
   return { table, points }
 }

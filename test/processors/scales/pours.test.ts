@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ended, step, type Detector, type Level, type Poured, type Thresholds, type Unseen } from '../../../processors/scales/pours.ts'
+import {
+  ended,
+  step,
+  type Detector,
+  type Level,
+  type Poured,
+  type Thresholds,
+  type Unseen,
+} from '../../../processors/scales/pours.ts'
 
 const THRESHOLDS: Thresholds = { pour_min_gallons: 0.05, pour_settle_secs: 30, silent_after_secs: 600 }
 
@@ -19,10 +27,11 @@ const watch = (levels: readonly Level[], thresholds = THRESHOLDS) => {
   return { poured, unseen, pouring, detector }
 }
 
-const every = (seconds: number, ...gallons: readonly number[]): Level[] => gallons.map((level, n) => ({ at: n * seconds * 1000, gallons: level }))
+const every = (seconds: number, ...gallons: readonly number[]): Level[] =>
+  gallons.map((level, n) => ({ at: n * seconds * 1000, gallons: level }))
 
 describe('a pour', () => {
-  test('is a fall that stays, from the last reading before it to the one at which it had fallen', () => {
+  test('is a lasting fall, from the last reading before it to the first that shows all of it', () => {
     const { poured } = watch(every(60, 10, 10, 9.875, 9.875))
     expect(poured).toEqual([{ start: 60_000, end: 120_000, gallons: 0.125 }])
   })
@@ -33,13 +42,15 @@ describe('a pour', () => {
     expect(poured[0]?.gallons).toBeCloseTo(0.125, 3)
   })
 
-  test('shows while it goes on', () => expect(watch(every(10, 10, 9.9, 9.8, 9.8, 9.8, 9.8)).pouring).toEqual([false, true, true, true, true, false]))
+  test('shows while it is under way', () =>
+    expect(watch(every(10, 10, 9.9, 9.8, 9.8, 9.8, 9.8)).pouring).toEqual([false, true, true, true, true, false]))
 
-  test('was none when the level comes back', () => expect(watch(every(60, 10, 9, 10, 10, 10)).poured).toEqual([]))
+  test('is none if the level comes back', () => expect(watch(every(60, 10, 9, 10, 10, 10)).poured).toEqual([]))
 
-  test('after another is another', () => expect(watch(every(60, 10, 9.875, 9.875, 9.75, 9.75)).poured.map(({ gallons }) => gallons)).toEqual([0.125, 0.125]))
+  test('after another is another', () =>
+    expect(watch(every(60, 10, 9.875, 9.875, 9.75, 9.75)).poured.map(({ gallons }) => gallons)).toEqual([0.125, 0.125]))
 
-  test('that the keg leaves in the middle of counts as far as it was seen', () => {
+  test('counts up to the last reading if the keg leaves in the middle', () => {
     const { detector } = watch(every(10, 10, 9.9, 9.8))
     expect(ended(detector, THRESHOLDS).poured).toEqual({ start: 0, end: 20_000, gallons: 10 - 9.8 })
     expect(ended(undefined, THRESHOLDS)).toEqual({})
@@ -54,7 +65,14 @@ describe('S-f: no pour is', () => {
     expect(watch(every(60, ...overNight)).poured).toEqual([])
   })
 
-  test('a drift while nothing was heard', () => expect(watch([{ at: 0, gallons: 10 }, { at: 8 * 3_600_000, gallons: 9.7 }, { at: 9 * 3_600_000, gallons: 9.7 }]).poured).toEqual([]))
+  test('a drift without readings', () =>
+    expect(
+      watch([
+        { at: 0, gallons: 10 },
+        { at: 8 * 3_600_000, gallons: 9.7 },
+        { at: 9 * 3_600_000, gallons: 9.7 },
+      ]).poured,
+    ).toEqual([]))
 
   test('a refill or another keg: it lifts the base', () => {
     const { poured } = watch(every(60, 3, 15.5, 15.5, 15.375, 15.375))
@@ -62,7 +80,13 @@ describe('S-f: no pour is', () => {
   })
 
   test('something that is laid on the keg for one or two readings and taken away again', () => {
-    for (const levels of [[10, 11, 10, 10, 10], [10, 11, 11, 10, 10, 10], [10, 10.1, 10, 10], [10, 11, 10, 11, 10, 11, 11, 10, 10]]) expect(watch(every(60, ...levels)), levels.join(' ')).toMatchObject({ poured: [], detector: { base: 10 } })
+    for (const levels of [
+      [10, 11, 10, 10, 10],
+      [10, 11, 11, 10, 10, 10],
+      [10, 10.1, 10, 10],
+      [10, 11, 10, 11, 10, 11, 11, 10, 10],
+    ])
+      expect(watch(every(60, ...levels)), levels.join(' ')).toMatchObject({ poured: [], detector: { base: 10 } })
     expect(watch(every(5, 10, 11, 11, 11, 11, 10, 10, 10)).poured).toEqual([])
   })
 
@@ -75,11 +99,21 @@ describe('something laid on the keg for one or two readings', () => {
   const whole = [{ start: 60_000, end: 120_000, gallons: 0.5 }]
 
   test('right after a pour leaves the pour as it was', () => {
-    for (const levels of [[10, 10, 9.5, 11, 9.5, 9.5], [10, 10, 9.5, 11, 11, 9.5, 9.5], [10, 10, 9.5, 9.9, 9.5, 9.5], [10, 10, 9.5, 9.9, 9.9, 9.5]]) expect(watch(every(60, ...levels)).poured, levels.join(' ')).toEqual(whole)
+    for (const levels of [
+      [10, 10, 9.5, 11, 9.5, 9.5],
+      [10, 10, 9.5, 11, 11, 9.5, 9.5],
+      [10, 10, 9.5, 9.9, 9.5, 9.5],
+      [10, 10, 9.5, 9.9, 9.9, 9.5],
+    ])
+      expect(watch(every(60, ...levels)).poured, levels.join(' ')).toEqual(whole)
   })
 
   test('hides no pour', () => {
-    for (const levels of [[10, 11, 9.5, 9.5], [10, 11, 11, 9.5, 9.5]]) expect(watch(every(60, ...levels)).poured, levels.join(' ')).toMatchObject([{ gallons: 0.5 }])
+    for (const levels of [
+      [10, 11, 9.5, 9.5],
+      [10, 11, 11, 9.5, 9.5],
+    ])
+      expect(watch(every(60, ...levels)).poured, levels.join(' ')).toMatchObject([{ gallons: 0.5 }])
   })
 
   test('that stays is the new base; what is poured meanwhile is poured from it', () => {
@@ -87,53 +121,97 @@ describe('something laid on the keg for one or two readings', () => {
     expect(watch(every(60, 10, 11, 10.75, 10.5, 10.5)).poured).toMatchObject([{ gallons: 0.5 }])
   })
 
-  test('part of a fall that comes back and stays was not poured', () => expect(watch(every(60, 10, 10, 9, 9.3, 9.3, 9.3, 9.3)).poured.map(({ gallons }) => gallons.toFixed(6))).toEqual(['0.700000']))
+  test('part of a fall that comes back and stays was not poured', () =>
+    expect(watch(every(60, 10, 10, 9, 9.3, 9.3, 9.3, 9.3)).poured.map(({ gallons }) => gallons.toFixed(6))).toEqual([
+      '0.700000',
+    ]))
 })
 
 describe('beer that left while the scale was silent', () => {
   const HOUR = 3_600_000
 
   test('is unseen and no pour, from the last reading before the silence to the first one after it', () => {
-    const { poured, unseen } = watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons: 7 }, { at: HOUR + 60_000, gallons: 7 }])
+    const { poured, unseen } = watch([
+      { at: 0, gallons: 10 },
+      { at: HOUR, gallons: 7 },
+      { at: HOUR + 60_000, gallons: 7 },
+    ])
     expect(poured).toEqual([])
     expect(unseen).toEqual([{ start: 0, end: HOUR, gallons: 3 }])
   })
 
   test('is counted apart from the pour that was under way, which ended at the last level that was read', () => {
-    const { poured, unseen } = watch([{ at: 0, gallons: 10 }, { at: 60_000, gallons: 9.5 }, { at: HOUR, gallons: 7 }])
+    const { poured, unseen } = watch([
+      { at: 0, gallons: 10 },
+      { at: 60_000, gallons: 9.5 },
+      { at: HOUR, gallons: 7 },
+    ])
     expect(poured).toEqual([{ start: 0, end: 60_000, gallons: 0.5 }])
     expect(unseen).toEqual([{ start: 60_000, end: HOUR, gallons: 2.5 }])
   })
 
   test('is none if the level fell by less than a pour or rose, or if the scale was only slow', () => {
-    for (const gallons of [9.96, 10, 12]) expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons }]).unseen).toEqual([])
-    const slow = watch([{ at: 0, gallons: 10 }, { at: 600_000, gallons: 7 }, { at: 1_200_000, gallons: 7 }])
+    for (const gallons of [9.96, 10, 12])
+      expect(
+        watch([
+          { at: 0, gallons: 10 },
+          { at: HOUR, gallons },
+        ]).unseen,
+      ).toEqual([])
+    const slow = watch([
+      { at: 0, gallons: 10 },
+      { at: 600_000, gallons: 7 },
+      { at: 1_200_000, gallons: 7 },
+    ])
     expect([slow.poured.map(({ gallons }) => gallons), slow.unseen]).toEqual([[3], []])
   })
 
   test('is all that left, however slowly: there is no drift in a silence', () => {
     const before = every(60, 12, 12, 12)
-    for (const [hours, gallons] of [[48, 8], [10, 11.1], [1, 11.94]] as const) {
+    for (const [hours, gallons] of [
+      [48, 8],
+      [10, 11.1],
+      [1, 11.94],
+    ] as const) {
       const after = before.map((_, n): Level => ({ at: hours * HOUR + n * 60_000, gallons }))
-      expect(watch([...before, ...after]), `${hours} h`).toMatchObject({ poured: [], unseen: [{ start: 120_000, end: hours * HOUR, gallons: 12 - gallons }] })
+      expect(watch([...before, ...after]), `${hours} h`).toMatchObject({
+        poured: [],
+        unseen: [{ start: 120_000, end: hours * HOUR, gallons: 12 - gallons }],
+      })
     }
   })
 
   test('in small falls adds up over several silences', () =>
-    expect(watch(every(900, 10, 9.97, 9.94, 9.91, 9.88)).unseen.map(({ gallons }) => gallons.toFixed(6))).toEqual(['0.060000', '0.060000']))
+    expect(watch(every(900, 10, 9.97, 9.94, 9.91, 9.88)).unseen.map(({ gallons }) => gallons.toFixed(6))).toEqual([
+      '0.060000',
+      '0.060000',
+    ]))
 
   test('is counted from the new level after a refill, also if every reading is after a silence', () => {
     const { poured, unseen, detector } = watch(every(900, 3, 3, 12, 12, 11, 10, 9, 8, 7, 6, 5, 4))
-    expect([poured, unseen.reduce((sum, { gallons }) => sum + gallons, 0), detector]).toEqual([[], 8, { at: 9_900_000, base: 4 }])
+    expect([poured, unseen.reduce((sum, { gallons }) => sum + gallons, 0), detector]).toEqual([
+      [],
+      8,
+      { at: 9_900_000, base: 4 },
+    ])
     expect(watch(every(900, 10, 11, 10, 11, 11, 10)).unseen).toEqual([])
   })
 
-  test('S19: how long a silence is, is the location\'s setting', () =>
-    expect(watch([{ at: 0, gallons: 10 }, { at: HOUR, gallons: 7 }, { at: 2 * HOUR, gallons: 7 }], { ...THRESHOLDS, silent_after_secs: 7200 })).toMatchObject({ poured: [{ gallons: 3 }], unseen: [] }))
+  test("S19: how long a silence is, is the location's setting", () =>
+    expect(
+      watch(
+        [
+          { at: 0, gallons: 10 },
+          { at: HOUR, gallons: 7 },
+          { at: 2 * HOUR, gallons: 7 },
+        ],
+        { ...THRESHOLDS, silent_after_secs: 7200 },
+      ),
+    ).toMatchObject({ poured: [{ gallons: 3 }], unseen: [] }))
 })
 
 describe('readings that are not newer', () => {
-  test('are not looked at', () => {
+  test('are ignored', () => {
     const { detector } = watch(every(60, 10, 9.9))
     expect(step(detector, { at: 60_000, gallons: 5 }, THRESHOLDS)).toEqual({ detector, pouring: true })
     expect(step(detector, { at: 0, gallons: 5 }, THRESHOLDS)).toEqual({ detector, pouring: true })
@@ -147,7 +225,14 @@ test('other thresholds over the same readings give other pours', () => {
   expect(watch(readings, { ...THRESHOLDS, pour_min_gallons: 1 }).poured).toHaveLength(0)
 })
 
-const aNight = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 7200 }), gallons: fc.double({ min: -4, max: 16, noNaN: true }).map((gallons) => gallons + 0) }), { maxLength: 40 })
+const aNight = fc
+  .array(
+    fc.record({
+      secs: fc.integer({ min: 1, max: 7200 }),
+      gallons: fc.double({ min: -4, max: 16, noNaN: true }).map((gallons) => gallons + 0),
+    }),
+    { maxLength: 40 },
+  )
   .map((steps) => {
     let at = 0
     return steps.map(({ secs, gallons }): Level => ({ at: (at += secs * 1000), gallons }))
@@ -155,48 +240,70 @@ const aNight = fc.array(fc.record({ secs: fc.integer({ min: 1, max: 7200 }), gal
 
 describe('whatever is read', () => {
   test('a pour is of at least the least volume, in a time that has passed, and no two overlap', () =>
-    fc.assert(fc.property(aNight, (levels) => {
-      let before = -1
-      for (const { start, end, gallons } of watch(levels).poured) {
-        expect(gallons).toBeGreaterThanOrEqual(THRESHOLDS.pour_min_gallons)
-        expect(end).toBeGreaterThan(start)
-        expect(start).toBeGreaterThanOrEqual(before)
-        before = end
-      }
-    })))
+    fc.assert(
+      fc.property(aNight, (levels) => {
+        let before = -1
+        for (const { start, end, gallons } of watch(levels).poured) {
+          expect(gallons).toBeGreaterThanOrEqual(THRESHOLDS.pour_min_gallons)
+          expect(end).toBeGreaterThan(start)
+          expect(start).toBeGreaterThanOrEqual(before)
+          before = end
+        }
+      }),
+    ))
 
   test('the state of the detector is small and comes back from JSON as it was', () =>
-    fc.assert(fc.property(aNight, (levels) => {
-      const text = JSON.stringify(watch(levels).detector ?? {})
-      expect(text.length).toBeLessThan(240)
-      expect(JSON.parse(text)).toEqual(watch(levels).detector ?? {})
-    })))
+    fc.assert(
+      fc.property(aNight, (levels) => {
+        const text = JSON.stringify(watch(levels).detector ?? {})
+        expect(text.length).toBeLessThan(240)
+        expect(JSON.parse(text)).toEqual(watch(levels).detector ?? {})
+      }),
+    ))
 
   test('from a keg that only gets emptier no more is poured than left it', () =>
-    fc.assert(fc.property(aNight, (levels) => {
-      const sorted = levels.map(({ at }, n) => ({ at, gallons: [...levels].sort((a, b) => b.gallons - a.gallons)[n]?.gallons ?? 0 })).filter(({ gallons }) => gallons > 0)
-      const { poured, unseen } = watch(sorted)
-      const total = [...poured, ...unseen].reduce((sum, { gallons }) => sum + gallons, 0)
-      expect(total).toBeLessThanOrEqual((sorted[0]?.gallons ?? 0) - (sorted.at(-1)?.gallons ?? 0) + 1e-9)
-    })))
+    fc.assert(
+      fc.property(aNight, (levels) => {
+        const sorted = levels
+          .map(({ at }, n) => ({ at, gallons: [...levels].sort((a, b) => b.gallons - a.gallons)[n]?.gallons ?? 0 }))
+          .filter(({ gallons }) => gallons > 0)
+        const { poured, unseen } = watch(sorted)
+        const total = [...poured, ...unseen].reduce((sum, { gallons }) => sum + gallons, 0)
+        expect(total).toBeLessThanOrEqual((sorted[0]?.gallons ?? 0) - (sorted.at(-1)?.gallons ?? 0) + 1e-9)
+      }),
+    ))
 
   test('something laid on the keg for one or two readings changes no pour', () => {
-    const aStep = fc.record({ poured: fc.constantFrom(0, 0, 0, 0.125, 0.3), laid: fc.option(fc.record({ gallons: fc.constantFrom(0.0625, 0.25, 1, 5), readings: fc.constantFrom(1, 2) }), { nil: undefined }) })
-    return fc.assert(fc.property(fc.array(aStep, { maxLength: 20 }), (steps) => {
-      let [left, at] = [12, 0]
-      const [plain, disturbed]: [Level[], Level[]] = [[{ at, gallons: left }], [{ at, gallons: left }]]
-      for (const { poured, laid } of steps) {
-        left -= poured
-        for (const reading of [0, 1, 2, 3]) {
-          const level: Level = { at: (at += 60_000), gallons: left }
-          plain.push(level)
-          disturbed.push(laid !== undefined && reading > 0 && reading <= laid.readings ? { at, gallons: left + laid.gallons } : level)
+    const aStep = fc.record({
+      poured: fc.constantFrom(0, 0, 0, 0.125, 0.3),
+      laid: fc.option(fc.record({ gallons: fc.constantFrom(0.0625, 0.25, 1, 5), readings: fc.constantFrom(1, 2) }), {
+        nil: undefined,
+      }),
+    })
+    return fc.assert(
+      fc.property(fc.array(aStep, { maxLength: 20 }), (steps) => {
+        let [left, at] = [12, 0]
+        const [plain, disturbed]: [Level[], Level[]] = [[{ at, gallons: left }], [{ at, gallons: left }]]
+        for (const { poured, laid } of steps) {
+          left -= poured
+          for (const reading of [0, 1, 2, 3]) {
+            const level: Level = { at: (at += 60_000), gallons: left }
+            plain.push(level)
+            disturbed.push(
+              laid !== undefined && reading > 0 && reading <= laid.readings
+                ? { at, gallons: left + laid.gallons }
+                : level,
+            )
+          }
         }
-      }
-      // It hides a small fall until it is taken away, and the level that is back at the base of a pour is a dip.
-      const isClear = steps.every(({ poured, laid }) => laid === undefined || poured === 0 || Math.abs(poured - laid.gallons) >= THRESHOLDS.pour_min_gallons)
-      fc.pre(isClear)
-      expect(watch(disturbed).poured).toEqual(watch(plain).poured)
-    }))
+        // It hides a small fall until it is taken away, and the level that is back at the base of a pour is a dip.
+        const isClear = steps.every(
+          ({ poured, laid }) =>
+            laid === undefined || poured === 0 || Math.abs(poured - laid.gallons) >= THRESHOLDS.pour_min_gallons,
+        )
+        fc.pre(isClear)
+        expect(watch(disturbed).poured).toEqual(watch(plain).poured)
+      }),
+    )
   })
 })

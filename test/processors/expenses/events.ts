@@ -1,0 +1,193 @@
+import type { Event, EventMeta } from '../../../schemas/event.ts'
+import type {
+  ChatLinked,
+  ChatUnlinked,
+  ExpenseDeleted,
+  ExpenseRecorded,
+  ExpenseRestored,
+  ExpenseRevised,
+  GroupArchived,
+  GroupChatMigrated,
+  GroupCreated,
+  GroupCurrencyChanged,
+  GroupMemberRemoved,
+  GroupOwnerChanged,
+  GroupRenamed,
+  GroupSettingsChanged,
+  GroupUnarchived,
+  InvitationCreated,
+  InvitationRevoked,
+  MemberJoined,
+  MemberLeft,
+  MemberProfileChanged,
+  ProfileTold,
+  SettlementConfirmed,
+  SettlementFailed,
+  SettlementProposed,
+  Split,
+  TransactionClaimed,
+  WalletSet,
+} from '../../../schemas/generated/expenses.ts'
+import { metaOf as eventMeta } from '../../../testing/event.ts'
+
+/** Events as the edge would say them, with the least that a test must name. Each has an id of its own. */
+export const NOW = Date.parse('2026-11-16T12:00:00.000Z')
+export const MINUTE = 60_000
+export const DAY = 24 * 60 * MINUTE
+export const GROUP = 'g1'
+export const HASH = 'ab12'.repeat(16)
+
+export const metaOf = (meta: Partial<EventMeta> = {}): EventMeta =>
+  eventMeta({ key: GROUP, actorId: 'ann', subjectId: null, ...meta })
+
+type Said<E extends Event> = Partial<E['data']> & { meta?: Partial<EventMeta>; personal?: E['personal'] }
+
+/** A word of a kind of event: what is usual, unless it is said. */
+const says =
+  <E extends Event>(
+    type: E['type'],
+    usual: E['data'],
+    { meta, personal = null }: { meta?: Partial<EventMeta>; personal?: E['personal'] } = {},
+  ) =>
+  ({ meta: more, personal: words = personal, ...said }: Said<E> = {} as Said<E>): E =>
+    ({ type, meta: metaOf({ ...meta, ...more }), data: { ...(usual as object), ...said }, personal: words }) as E
+
+export const at = (minutes: number): { meta: { occurredAt: number } } => ({
+  meta: { occurredAt: NOW + minutes * MINUTE },
+})
+export const named = (name: string) => ({
+  name,
+  username: name.toLowerCase(),
+  avatarUrl: `https://t.example/${name}.png`,
+})
+
+export const created = says<GroupCreated>(
+  'GroupCreated',
+  { chatId: '-100', title: 'Trip', currency: 'EUR' },
+  { meta: { subjectId: 'ann' }, personal: named('Ann') },
+)
+export const renamed = says<GroupRenamed>('GroupRenamed', { title: 'Journey' })
+export const currencyChanged = says<GroupCurrencyChanged>('GroupCurrencyChanged', { currency: 'TON' })
+export const settingsChanged = says<GroupSettingsChanged>('GroupSettingsChanged', { simplify: false })
+export const migrated = says<GroupChatMigrated>('GroupChatMigrated', { chatId: '-200' })
+
+/** Says so themselves. */
+const own =
+  <E extends MemberJoined | MemberLeft | MemberProfileChanged | WalletSet>(say: (said: Said<E>) => E) =>
+  (userId: string, said: Omit<Said<E>, 'userId'> = {} as Said<E>): E =>
+    say({ ...said, userId, meta: { actorId: userId, subjectId: userId, ...said.meta } } as Said<E>)
+export const joined = (userId: string, said: Omit<Said<MemberJoined>, 'userId'> = {}): MemberJoined =>
+  own(
+    says<MemberJoined>(
+      'MemberJoined',
+      { userId, invitation: null, chatId: null },
+      { personal: named(userId.charAt(0).toUpperCase() + userId.slice(1)) },
+    ),
+  )(userId, said)
+export const removed = (userId: string, said: Omit<Said<GroupMemberRemoved>, 'userId'> = {}): GroupMemberRemoved =>
+  says<GroupMemberRemoved>('GroupMemberRemoved', { userId })({ ...said, userId })
+export const ownerChanged = (userId: string, said: Omit<Said<GroupOwnerChanged>, 'userId'> = {}): GroupOwnerChanged =>
+  says<GroupOwnerChanged>('GroupOwnerChanged', { userId })({ ...said, userId })
+export const archived = says<GroupArchived>('GroupArchived', {})
+export const unarchived = says<GroupUnarchived>('GroupUnarchived', {})
+/** The SHA-256 of a secret. */
+export const SECRET = 'ef56'.repeat(16)
+export const invited = says<InvitationCreated>('InvitationCreated', {
+  invitationId: 'i1',
+  secretHash: SECRET,
+  expiresAt: NOW + 7 * DAY,
+})
+export const revoked = says<InvitationRevoked>('InvitationRevoked', { invitationId: 'i1' })
+export const left = own(says<MemberLeft>('MemberLeft', { userId: 'bob' }))
+export const profileChanged = own(
+  says<MemberProfileChanged>('MemberProfileChanged', { userId: 'bob' }, { personal: named('Robert') }),
+)
+export const walletSet = own(says<WalletSet>('WalletSet', { userId: 'bob' }, { personal: { wallet: 'UQ-bob' } }))
+
+export const splits = (parts: Readonly<Record<string, bigint>>): readonly Split[] =>
+  Object.entries(parts).map(([userId, minor]) => ({ userId, minor, bp: null, shares: null }))
+
+const dinner = {
+  expenseId: 'e1',
+  payerId: 'ann',
+  amountMinor: 3000n,
+  currency: 'EUR',
+  exponent: 2,
+  splitType: 'equal' as const,
+  splits: splits({ ann: 1000n, bob: 1000n, cy: 1000n }),
+  category: 'food',
+}
+export const recorded = says<ExpenseRecorded>(
+  'ExpenseRecorded',
+  { ...dinner, spentAt: NOW, rowHash: null },
+  { meta: { subjectId: 'ann' }, personal: { description: 'Dinner' } },
+)
+export const revised = says<ExpenseRevised>(
+  'ExpenseRevised',
+  { ...dinner, revision: 2, spentAt: null },
+  { meta: { subjectId: 'ann' }, personal: { description: 'Late dinner', reason: 'forgot the tip' } },
+)
+export const deleted = says<ExpenseDeleted>('ExpenseDeleted', { expenseId: 'e1' })
+export const restored = says<ExpenseRestored>('ExpenseRestored', { expenseId: 'e1' })
+
+export const proposed = says<SettlementProposed>(
+  'SettlementProposed',
+  {
+    settlementId: 's1',
+    fromUserId: 'bob',
+    toUserId: 'ann',
+    amountMinor: 1000n,
+    currency: 'EUR',
+    exponent: 2,
+    txHash: null,
+    proposedAt: NOW,
+    rowHash: null,
+  },
+  { meta: { actorId: 'bob' } },
+)
+export const confirmed = says<SettlementConfirmed>('SettlementConfirmed', {
+  settlementId: 's1',
+  txHash: null,
+  verifiedAt: NOW,
+  confirmedBy: 'manual',
+})
+export const failed = says<SettlementFailed>('SettlementFailed', {
+  settlementId: 's1',
+  txHash: null,
+  confirmedBy: 'manual',
+})
+export const claimed = says<TransactionClaimed>(
+  'TransactionClaimed',
+  { txHash: HASH, groupId: GROUP, settlementId: 's1', verifiedAt: NOW, confirmedBy: 'ton' },
+  { meta: { key: `tx:${HASH}` } },
+)
+export const chatLinked = says<ChatLinked>(
+  'ChatLinked',
+  { chatId: '-100', groupId: GROUP, moved: false },
+  { meta: { key: 'chat:-100' } },
+)
+export const chatUnlinked = says<ChatUnlinked>(
+  'ChatUnlinked',
+  { chatId: '-100', groupId: GROUP },
+  { meta: { key: 'chat:-100' } },
+)
+export const profileTold = says<ProfileTold>(
+  'ProfileTold',
+  { at: NOW },
+  { meta: { key: '4711', subjectId: '4711' }, personal: named('Ann') },
+)
+
+/** Ann's group with Bob and Cy in it. */
+export const trip: readonly Event[] = [created(), joined('bob'), joined('cy')]
+
+/** Names of items as the tests' tables have them. */
+export const META = 'GROUP#g1 / METADATA'
+export const memberName = (user: string): string => `GROUP#g1 / USER#${user}`
+export const EXPENSE = 'GROUP#g1 / TX#2026-11-16T12:00:00.000Z#e1'
+export const EXPENSE_NAME = 'GROUP#g1 / EXPENSE#e1'
+/** Deleted at noon. */
+export const DELETED_EXPENSE = 'GROUP#g1 / DELETED#2026-11-16T12:00:00.000Z#e1'
+export const partName = (user: string): string => `GROUP#g1 / PART#e1#${user}`
+export const BALANCE = 'GROUP#g1 / BALANCE#EUR'
+export const creditName = (payer: string): string => `GROUP#g1 / OWED#EUR#${payer}`
+export const SETTLEMENT = 'GROUP#g1 / SETTLE#2026-11-16T12:00:00.000Z#s1'
