@@ -18,7 +18,8 @@ export const binsOf = (points: Iterable<Point>, { ms, by, of }: Binning): readon
 const partsOf = (value: number): number => Math.sign(value) * Math.round(Math.abs(value * PARTS))
 
 /** The sum of the numbers, the same to the last digit in every order of them. */
-export const sumOf = (values: readonly number[]): number => [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
+export const sumOf = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b).reduce((sum, value) => sum + value, 0)
 
 /** The mean of the numbers behind an aggregate. */
 export const meanOf = ({ sum, count }: Pick<Aggregate, 'sum' | 'count'>): number => sum / count / PARTS
@@ -29,16 +30,19 @@ export const united = (bins: Iterable<Bin>): readonly Bin[] => {
   for (const bin of bins) {
     const name = `${bin.at} ${bin.by ?? ''}`
     const known = byName.get(name)
-    byName.set(name, known === undefined ? bin : { ...bin, values: together(known.values, bin.values) })
+    byName.set(name, known === undefined ? bin : { ...bin, values: mergeValues(known.values, bin.values) })
   }
   return [...byName.values()].sort((a, b) => a.at - b.at || ((a.by ?? '') < (b.by ?? '') ? -1 : 1))
 }
 
-const together = (a: Bin['values'], b: Bin['values']): Bin['values'] => {
+const mergeValues = (a: Bin['values'], b: Bin['values']): Bin['values'] => {
   const sums: { [value: string]: Aggregate } = { ...a }
   for (const [name, more] of Object.entries(b)) {
     const known = sums[name]
-    sums[name] = known === undefined ? more : { count: known.count + more.count, sum: known.sum + more.sum, min: Math.min(known.min, more.min) }
+    sums[name] =
+      known === undefined
+        ? more
+        : { count: known.count + more.count, sum: known.sum + more.sum, min: Math.min(known.min, more.min) }
   }
   return sums
 }

@@ -1,35 +1,43 @@
 import { Fault } from '../schemas/fault.ts'
 import { isTrace, type Item, type Key, type Stored } from './item.ts'
 
-/** One change of one item. Changes of an item come in order; a version told before may come again. */
+/** One change of one item. The changes of an item are in order. A version can be repeated. */
 export interface ItemChange extends Key {
-  /** The position of the event that made it. */
+  /** The offset of the event that made the change. */
   readonly version: number
-  /** Undefined when the item is gone. */
+  /** Undefined if the item was removed. */
   readonly item: Item | undefined
-  /** It went because its time was over, not because somebody removed it. */
+  /** The TTL of the item passed. Absent if an event removed it. */
   readonly expired?: true
 }
 
 export interface ChangePage {
   readonly changes: readonly ItemChange[]
-  /** Behind this page. */
+  /** The position after this page. */
   readonly cursor: string
 }
 
-/** What changes in one generation's table, as it changes. Never the truth: only what somebody who watches need not ask for again. */
+/**
+ * The changes of one generation's table. A feed is a notification and not a source of truth: a follower can read the
+ * items instead.
+ */
 export interface ChangeFeed {
   /**
-   * From behind a cursor, or from now on. The first page comes at once, be it empty, and everything committed after that is in a later one.
-   * Fault `changes-trimmed` where what follows the cursor is no longer known: read the items anew.
+   * Follows the changes after a cursor, or from now on. The first page arrives at once and can be empty. Later pages
+   * contain every change that is committed after it. Fault `changes-trimmed` if the changes after the cursor are no
+   * longer stored: read the items again.
    */
   follow(from: { readonly after?: string; readonly signal: AbortSignal }): AsyncIterable<ChangePage>
 }
 
-/** What a follower is told whose cursor leads nowhere. */
-export const changesTrimmed = (): Fault => new Fault('changes-trimmed', 'What changed since that cursor is no longer known. Read the items anew, and follow from there.')
+/** The fault for a cursor whose changes are no longer stored. */
+export const changesTrimmed = (): Fault =>
+  new Fault(
+    'changes-trimmed',
+    'The changes after this cursor are no longer stored. Read the items again, and follow the changes from now on.',
+  )
 
-/** A put as those who watch see it: what only marks a removal is one. */
+/** The change of a stored item. A tombstone is a removal. */
 export const changeOf = (stored: Stored): ItemChange => ({
   PK: stored.PK,
   SK: stored.SK,

@@ -10,9 +10,11 @@ export type KeyOf<I> = Key & { readonly [item]?: I }
 export type Paging = Pick<Query, 'limit' | 'cursor' | 'reverse'>
 
 /** The items whose ids begin with `under`, or those between two ids, both inclusive. Default: every item of the partition. */
-export type Range = Paging & { readonly under?: string } & ({ readonly from?: never; readonly to?: never } | { readonly from: string; readonly to: string })
+export type Range = Paging & { readonly under?: string } & (
+    { readonly from?: never; readonly to?: never } | { readonly from: string; readonly to: string }
+  )
 
-/** One kind of item. `O` is what its partition is named by, `P` are its ids within the partition. */
+/** One kind of item. `O` are the ids of its partition, `P` its ids within the partition. */
 export interface Entity<I extends Item, O extends readonly unknown[], P extends readonly string[]> {
   readonly prefix: string
   readonly kind: KindSpec
@@ -29,13 +31,18 @@ export interface Entity<I extends Item, O extends readonly unknown[], P extends 
  * Then one line declares an entity: `inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')`.
  * Its sort key is the prefix with its ids, divided by `#`. The suffix follows a single id.
  */
-export const partition = <O extends readonly [unknown, unknown?]>(pk: string, partitionOf: (...owner: O) => string) =>
+export const partition =
+  <O extends readonly [unknown, unknown?]>(pk: string, partitionOf: (...owner: O) => string) =>
   <I extends Item, P extends readonly string[] = []>(name: string, prefix: string, suffix = ''): Entity<I, O, P> => {
     const key = keysOf(partitionOf, prefix, suffix) as Entity<I, O, P>['key']
     const query = (where: readonly unknown[]): Query => {
       const { under, from, to, ...paging } = where.at(-1) as Range
       const start = under === undefined ? prefix : `${prefix}${under}#`
-      return { pk: partitionOf(...(where.slice(0, -1) as readonly unknown[] as O)), ...(from === undefined ? { prefix: start } : { from: start + from, to: start + to }), ...paging }
+      return {
+        pk: partitionOf(...(where.slice(0, -1) as readonly unknown[] as O)),
+        ...(from === undefined ? { prefix: start } : { from: start + from, to: start + to }),
+        ...paging,
+      }
     }
     return {
       prefix,
@@ -63,11 +70,14 @@ const keysOf = (partitionOf: (...owner: never) => string, prefix: string, suffix
 type ItemsOf<K> = { readonly [N in keyof K]: K[N] extends KeyOf<infer I> ? I | undefined : never }
 
 /** Reads items of several kinds together. */
-export const getAll = async <const K extends readonly KeyOf<Item>[]>(reader: Pick<Reader, 'getMany'>, keys: K): Promise<ItemsOf<K>> =>
-  (await reader.getMany(keys)) as readonly unknown[] as ItemsOf<K>
+export const getAll = async <const K extends readonly KeyOf<Item>[]>(
+  reader: Pick<Reader, 'getMany'>,
+  keys: K,
+): Promise<ItemsOf<K>> => (await reader.getMany(keys)) as readonly unknown[] as ItemsOf<K>
 
 /** One page of a query that no entity has, such as a query of an index. */
-export const pageOf = async <I extends Item>(reader: Pick<Reader, 'query'>, query: Query): Promise<Page<I>> => (await reader.query(query)) as Page<I>
+export const pageOf = async <I extends Item>(reader: Pick<Reader, 'query'>, query: Query): Promise<Page<I>> =>
+  (await reader.query(query)) as Page<I>
 
 /** The queries of each reader, created once: a generation has one reader, and every request uses it. */
 export const oncePerReader = <Q>(create: (reader: Reader) => Q): ((reader: Reader) => Q) => {

@@ -12,8 +12,8 @@ export interface Origin {
   readonly at: number
 }
 
-/** An event of a row, without its envelope. */
-export interface Said {
+/** An event that is read from a row, without its envelope. */
+export interface ImportedEvent {
   readonly type: string
   readonly key: string
   /** The actor and subject of the event. Null if the row names nobody. */
@@ -27,9 +27,9 @@ export interface Said {
   readonly changedAt?: number
 }
 
-export type Read =
+export type ReadRow =
   /** `note`: the part of the row that no event can store. */
-  | { readonly kind: 'events'; readonly events: readonly Said[]; readonly note?: string }
+  | { readonly kind: 'events'; readonly events: readonly ImportedEvent[]; readonly note?: string }
   /** The row is derived from others. The folds produce it again from the events. */
   | { readonly kind: 'derived' }
   | { readonly kind: 'unreadable'; readonly reason: string }
@@ -44,18 +44,25 @@ export interface ImportLine {
 
 /** Imports the rows of other tables into a domain. */
 export interface Importer {
-  read(row: unknown, origin: Origin): Read
-  /** Sorts all rows of a file, for a domain whose rows depend on each other. Without it the rows keep the order of the file. */
-  readonly arranged?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
-  /** True if the event is there already and is not appended again. Without it the fold alone decides. */
-  readonly known?: (said: Said, reader: Reader) => Promise<boolean>
-  /** The record of a complete import, one per key. */
-  readonly ended?: {
+  read(row: unknown, origin: Origin): ReadRow
+  /** Sorts all rows of a file, if the rows of the domain depend on each other. Default: the order of the file. */
+  readonly sortLines?: (lines: readonly ImportLine[], options: ImportOptions) => readonly ImportLine[]
+  /**
+   * True if the items contain the event already, so that it is not appended again. Default: the fold detects
+   * duplicates.
+   */
+  readonly isPresent?: (event: ImportedEvent, reader: Reader) => Promise<boolean>
+  /** The event that records a complete import, one per log key. */
+  readonly completion?: {
     /** The event types that it counts. */
     readonly counts: readonly string[]
-    event(of: { readonly importId: string; readonly source: string; readonly count: number }): Pick<Said, 'type' | 'data'>
+    event(imported: {
+      readonly importId: string
+      readonly source: string
+      readonly count: number
+    }): Pick<ImportedEvent, 'type' | 'data'>
     /** True if the stored item of a counted event comes from this import, for example from a run that was interrupted. */
-    isImportedBy(said: Said, importId: string, reader: Reader): Promise<boolean>
+    isImportedBy(event: ImportedEvent, importId: string, reader: Reader): Promise<boolean>
   }
 }
 

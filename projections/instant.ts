@@ -1,16 +1,22 @@
-/** Instants as fixed-width text, so that text order is time order. Written for the folds: several times faster than Date's own. */
+/**
+ * Instants as text of a fixed width: the order of the texts is the order of time. The folds use these functions,
+ * which are several times faster than `Date`.
+ */
 const DAY_MS = 86_400_000
 const two = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'))
 const ofMinute = Array.from({ length: 1440 }, (_, n) => `T${two[Math.floor(n / 60)]}:${two[n % 60]}:`)
 const ofMilli = Array.from({ length: 1000 }, (_, n) => `.${String(n).padStart(3, '0')}Z`)
 
-/** The years that four digits can write, less one at either end for the days around them. */
+/** The years of four digits, without the first and the last, so that the days before and after are valid too. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
 
 export const isInstant = (ms: number): boolean => Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST
 
-/** `YYYY-MM-DDTHH:MM:SS.mmmZ`; what lies outside those years is written as their end, so that every event has a time. */
+/**
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`. An instant outside those years becomes the first or the last one, so that every event
+ * has a time.
+ */
 export const isoOf = (at: number): string => {
   const ms = at < EARLIEST ? EARLIEST : at > LATEST ? LATEST : at
   const day = Math.floor(ms / DAY_MS)
@@ -29,7 +35,7 @@ export const dateOf = (day: number): string => {
   return date
 }
 
-/** A log's days are few and come again and again: the last ones are remembered. */
+/** Caches the last days: a log contains few different ones. */
 const RECENT = 1024
 const recentDays: ({ readonly day: number; readonly date: string } | undefined)[] = Array.from({ length: RECENT })
 
@@ -38,7 +44,9 @@ const civil = (day: number): string => {
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)
   const ofEra = shifted - era * 146_097
-  const yearOfEra = Math.floor((ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365)
+  const yearOfEra = Math.floor(
+    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
+  )
   const ofYear = ofEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
   const marchMonth = Math.floor((5 * ofYear + 2) / 153)
   const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
@@ -46,7 +54,7 @@ const civil = (day: number): string => {
   return `${two[Math.floor(year / 100)]}${two[year % 100]}-${two[month]}-${two[ofYear - Math.floor((153 * marchMonth + 2) / 5) + 1]}`
 }
 
-/** The day counted from 1970-01-01, or undefined where the text is not a calendar date. */
+/** The number of the day, counted from 1970-01-01. Undefined if the text is not a calendar date. */
 export const dayNumberOf = (date: string): number | undefined => {
   const recent = recentNumbers.get(date)
   if (recent !== undefined) return recent
@@ -62,7 +70,7 @@ const recentNumbers = new Map<string, number>()
 const countDays = (date: string): number | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return undefined
   const ms = Date.parse(`${date}T00:00:00.000Z`)
-  // 30 February is 2 March to Date.
+  // `Date` turns 30 February into 2 March.
   return isInstant(ms) && dateOf(ms / DAY_MS) === date ? ms / DAY_MS : undefined
 }
 
@@ -70,5 +78,5 @@ export const msOf = (iso: string): number => Date.parse(iso)
 
 export const utcDateOf = (ms: number): string => isoOf(ms).slice(0, 10)
 
-/** Where a day begins, by UTC. */
+/** The first instant of a day in UTC. */
 export const startOf = (day: number): number => day * DAY_MS

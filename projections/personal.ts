@@ -1,18 +1,20 @@
 import type { Item, Value } from './item.ts'
 
-/** The owner of words in items whose log key is one person. */
+/** The owner of personal data in items whose log key is one person. */
 export const KEY = 'KEY'
 
 type Owner<I> = (keyof I & string) | typeof KEY
 type Inside<V> = V extends readonly (infer E)[] ? E : V
 
 /**
- * Declares the attributes of an item that contain a person's words. An attribute is declared with the attribute that contains the id of
- * that person, or with KEY: `{ payerName: 'payerId' }`. An object or a list is declared with the words inside it. When the person is
- * forgotten, the attribute becomes null; with a `?` after the owner it is removed.
+ * Declares the attributes of an item that contain personal data. Each attribute names the attribute with the id of
+ * the person, or KEY: `{ payerName: 'payerId' }`. An object or a list is declared with the attributes inside it. When
+ * the person is forgotten, the attribute becomes null. With a `?` after the owner it is removed.
  */
 export type PersonalOf<I> = {
-  readonly [A in keyof I]?: [Extract<I[A], string>] extends [never] ? PersonalOf<Inside<NonNullable<I[A]>>> : Owner<I> | `${Owner<I>}?`
+  readonly [A in keyof I]?: [Extract<I[A], string>] extends [never]
+    ? PersonalOf<Inside<NonNullable<I[A]>>>
+    : Owner<I> | `${Owner<I>}?`
 }
 
 export interface Personal {
@@ -24,8 +26,9 @@ export type PersonalByKind = { readonly [prefix: string]: Personal }
 
 type Members = { readonly [name: string]: Value | undefined }
 
-/** The item without the words of this person. */
-export const withoutWords = (item: Item, personal: Personal, subject: string): Item => cleared(item, personal, subject) as Item
+/** The item without the personal data of this person. */
+export const withoutPersonalData = (item: Item, personal: Personal, subject: string): Item =>
+  cleared(item, personal, subject) as Item
 
 const cleared = (item: Members, personal: Personal, subject: string): Members => {
   const left: { [name: string]: Value | undefined } = { ...item }

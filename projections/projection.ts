@@ -4,7 +4,10 @@ import type { Item, Key } from './item.ts'
 import type { Point, SeriesSpec } from './series.ts'
 import type { TableSpec } from './table.ts'
 
-/** An item of the fold's own projection and the event's own key, as of the event's time: expired is absent. */
+/**
+ * Reads an item of the fold's own projection and of the event's key, at the time of the event. An expired item is
+ * absent.
+ */
 export type Get = <I extends Item>(key: KeyOf<I>) => I | undefined
 
 /** The rule that refused an event. `code` is stable; the caller receives both. */
@@ -13,13 +16,22 @@ interface Refusal {
   readonly detail: string
 }
 
-/** An event for another key. Its id is uuidv5 of the causing event and `purpose`, so a replay gives the same. */
+/** An event for another key. Its id is uuidv5 of the causing event and `purpose`, so a replay derives the same id. */
 export interface Derived {
   readonly purpose: string
-  readonly event: { readonly type: string; readonly key: string; readonly data: unknown; readonly personal?: unknown; readonly subjectId?: string }
+  readonly event: {
+    readonly type: string
+    readonly key: string
+    readonly data: unknown
+    readonly personal?: unknown
+    readonly subjectId?: string
+  }
 }
 
-/** An event for this key when the time comes; the fold of that event removes it, or another arms it anew under the same name. */
+/**
+ * An event that the engine appends for this key at a time. The fold of that event removes the timer. Another event
+ * can arm it again under the same name.
+ */
 export interface Timer {
   readonly name: string
   /** Epoch milliseconds, or null to disarm. */
@@ -29,23 +41,29 @@ export interface Timer {
 
 export type Removed = Key & { readonly _removed: true }
 
-/** Whole items to put and keys to remove. What a reader could miss later becomes a `GONE#` item beside the removal. */
+/**
+ * A whole item to put, or a key to remove. If a later event must recognise the removed item, the fold also puts a
+ * `GONE#` item.
+ */
 export type Change = Item | Removed
 
 export const removed = ({ PK, SK }: Key): Removed => ({ PK, SK, _removed: true })
 
-/** The most changes that one event can make: one commit holds them and up to five rows of the engine. */
+/** The maximum number of changes by one event. One commit contains them and up to five rows of the engine. */
 export const MAX_CHANGES = 95
 
-/** Everything an event did. A refusal or a duplicate changes no items. */
+/** The result of a fold. A refusal or a duplicate changes no items. */
 export interface Result {
   readonly items?: readonly Change[]
   readonly derived?: readonly Derived[]
   readonly timers?: readonly Timer[]
-  /** For the domain's series. A point has no other key's dimensions, and none comes twice. */
+  /**
+   * Points for the domain's series. The dimensions of a point belong to this log key only, and an event writes each
+   * point once.
+   */
   readonly points?: readonly Point[]
   readonly refusal?: Refusal
-  /** The event's natural key was seen before, with this event; nothing changes. */
+  /** The fold has applied this event before. Nothing changes. */
   readonly duplicate?: true
 }
 
@@ -53,9 +71,7 @@ export const DUPLICATE: Result = { duplicate: true }
 export const NOTHING: Result = {}
 
 /** Pure and total: one fold per event type. The projection subscribes to these types. */
-export type Folds<E extends Event> = {
-  readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result
-}
+export type Folds<E extends Event> = { readonly [T in E['type']]: (event: Extract<E, { type: T }>, get: Get) => Result }
 
 export interface Projection {
   readonly name: string
@@ -65,19 +81,21 @@ export interface Projection {
 
 export const projection = <E extends Event>(name: string, folds: Folds<E>): Projection => ({ name, folds })
 
-/** Finds the items that contain words of a person, so that `PersonForgotten` can name them. */
+/** Finds the items with personal data of a person, so that `PersonForgotten` can name them. */
 export interface PersonalItems {
-  /** Every partition with items of this log key that can contain words of this person. */
+  /** Every partition with items of this log key that can contain personal data of this person. */
   partitions(key: string, subject: string): readonly string[]
-  /** True if the item contains words of this person, or is their token. */
-  holds(item: Item, subject: string): boolean
+  /** True if the item contains personal data of this person, or is their token. */
+  hasPersonalData(item: Item, subject: string): boolean
 }
 
 export interface Domain {
   readonly name: string
   readonly topic: string
   readonly table: TableSpec
-  /** Raised only when the results of events already folded change. */
+  /** The folder with the `.avdl` files and the `lock.json` of the domain, for a domain in a package of its own. Default: the schemas of this program. */
+  readonly schemas?: URL
+  /** Raise it only if the results of events that are folded already change. */
   readonly foldVersion: number
   /**
    * The oldest fold version whose edge reads the items of this fold version correctly. An older edge answers 503 while a generation of
@@ -92,7 +110,7 @@ export interface Domain {
    * Default: the key of every event is a person.
    */
   readonly keyedByPeople?: readonly string[]
-  /** Finds people's words. Absent if the domain stores none. */
+  /** Finds personal data. Absent if the domain stores none. */
   readonly personal?: PersonalItems
 }
 

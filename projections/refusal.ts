@@ -1,10 +1,14 @@
 /**
  * Why a rule refuses an event. `missing`: what it names does not exist. `forbidden`: its actor is not allowed to do this. `conflict`: the
- * current state does not allow it. `invalid`: its content breaks a rule, whatever the state.
+ * current state does not allow it. `invalid`: its content breaks a rule, whatever the state. `reused`: its Idempotency-Key belongs to another
+ * request.
  */
-export type RefusalKind = 'missing' | 'forbidden' | 'conflict' | 'invalid'
+export type RefusalKind = 'missing' | 'forbidden' | 'conflict' | 'invalid' | 'reused'
 
-/** Every code with which a domain refuses, by kind. A stored refusal contains its code and its detail; this gives its kind and its pointer. */
+/**
+ * Every refusal code of a domain, by kind. A stored refusal contains its code and its detail. This list gives the
+ * kind and the pointer of a code.
+ */
 export type Refusals = { readonly [K in RefusalKind]?: readonly string[] } & {
   /** JSON Pointers into the body of a request, by the codes that are about one field. */
   readonly pointers?: Readonly<Record<string, string>>
@@ -12,17 +16,27 @@ export type Refusals = { readonly [K in RefusalKind]?: readonly string[] } & {
 
 export type CodeIn<R extends Refusals> = NonNullable<R[keyof R & RefusalKind]>[number]
 
-export interface Refused {
-  readonly refusal: { readonly code: string; readonly detail: string }
+/** The refusals of the engine. They can occur in every domain. */
+export const engineRefusals = {
+  conflict: ['too-many-changes'],
+  reused: ['idempotency-key-reused'],
+} as const satisfies Refusals
+
+export interface Refused<Code extends string = string> {
+  readonly refusal: { readonly code: Code; readonly detail: string }
 }
 
 /** The refusals of a domain's folds: `refuse('meal-not-found', 'There is no meal m1.')`. */
-export const refusing = <const R extends Refusals>(_refusals: R) => (code: CodeIn<R>, detail: string): Refused => ({ refusal: { code, detail } })
+export const refusing =
+  <const R extends Refusals>(_refusals: R) =>
+  <Code extends CodeIn<R>>(code: Code, detail: string): Refused<Code> => ({ refusal: { code, detail } })
 
-const KINDS: readonly RefusalKind[] = ['missing', 'forbidden', 'conflict', 'invalid']
+const KINDS: readonly RefusalKind[] = ['missing', 'forbidden', 'conflict', 'invalid', 'reused']
 
-/** The kind of a code; undefined if none of the lists names it. */
-export const kindOf = (code: string, lists: readonly Refusals[]): RefusalKind | undefined => KINDS.find((kind) => lists.some((list) => list[kind]?.includes(code)))
+/** The kind of a code. Undefined if none of the lists contains it. */
+export const kindOf = (code: string, lists: readonly Refusals[]): RefusalKind | undefined =>
+  KINDS.find((kind) => lists.some((list) => list[kind]?.includes(code)))
 
-/** The field that a code is about; undefined if it is not about one field. */
-export const pointerOf = (code: string, lists: readonly Refusals[]): string | undefined => lists.find(({ pointers }) => pointers?.[code] !== undefined)?.pointers?.[code]
+/** The field that a code is about. Undefined if it is not about one field. */
+export const pointerOf = (code: string, lists: readonly Refusals[]): string | undefined =>
+  lists.find(({ pointers }) => pointers?.[code] !== undefined)?.pointers?.[code]

@@ -1,10 +1,10 @@
 import { isObject } from '../schemas/object.ts'
 import type { Value } from './item.ts'
 
-/** A row of an export as plain values, whichever way it was written down. */
+/** A row of an export as plain values, in whichever format the file has it. */
 export type Row = { readonly [name: string]: Value | undefined }
 
-/** Plain JSON, DynamoDB JSON (`{"S": …}`), or either inside `{"Item": …}`. Undefined where it is none of them. */
+/** Reads plain JSON, DynamoDB JSON (`{"S": …}`), or either inside `{"Item": …}`. Undefined for anything else. */
 export const rowOf = (raw: unknown): Row | undefined => {
   if (!isObject(raw)) return undefined
   if (isObject(raw['Item'])) return rowOf(raw['Item'])
@@ -14,8 +14,8 @@ export const rowOf = (raw: unknown): Row | undefined => {
 }
 
 /**
- * Old items wrote `MealSummary`, new ones `mealSummary`. What is there in the new spelling wins even when it is 0 or empty;
- * only what is absent or null falls back.
+ * Old items have `MealSummary`, new ones `mealSummary`. The new spelling wins, also if its value is 0 or empty. Only
+ * an absent or null value falls back to the old one.
  */
 export const field = (row: Row, name: string): Value | undefined =>
   own(row, name) ?? own(row, `${name.charAt(0).toUpperCase()}${name.slice(1)}`) ?? undefined
@@ -35,7 +35,7 @@ export const mapField = (row: Row, name: string): Row => {
   return isObject(value) ? (value as Row) : {}
 }
 
-/** Older programs wrote instants without a zone, and to the microsecond; they meant UTC. */
+/** Older programs wrote instants in UTC, without a zone and with microseconds. */
 export const instantOf = (text: string | undefined): number | undefined => {
   const parts = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,3})?\d*(Z|[+-]\d\d:\d\d)?$/.exec(text ?? '')
   if (parts === null) return undefined
@@ -67,12 +67,17 @@ const untyped = (value: unknown): Value | undefined => {
   return undefined
 }
 
-/** What no double can hold stays the text it is. */
-const number = (text: string): Value | undefined => (/^-?\d{16,38}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : plain(Number(text)))
+/** A number that a double cannot store exactly stays text. */
+const number = (text: string): Value | undefined =>
+  /^-?\d{16,38}$/.test(text) && !Number.isSafeInteger(Number(text)) ? text : plain(Number(text))
 
-const all = (values: readonly (Value | undefined)[]): Value | undefined => (values.includes(undefined) ? undefined : (values as readonly Value[]))
+const all = (values: readonly (Value | undefined)[]): Value | undefined =>
+  values.includes(undefined) ? undefined : (values as readonly Value[])
 
-const members = (value: { readonly [name: string]: unknown }, read: (member: unknown) => Value | undefined): Value | undefined => {
+const members = (
+  value: { readonly [name: string]: unknown },
+  read: (member: unknown) => Value | undefined,
+): Value | undefined => {
   const entries = Object.entries(value).map(([name, member]) => [name, read(member)] as const)
   return entries.some(([, member]) => member === undefined) ? undefined : Object.fromEntries(entries)
 }

@@ -3,7 +3,10 @@ import type { Reader } from './table.ts'
 
 export type PointValue = number | string | null
 
-/** What was measured at an instant. Of a measure, a store keeps one point for the same dimensions and instant: that of the highest version. */
+/**
+ * A measurement at an instant. A store keeps one point per measure, dimensions and instant: the one with the highest
+ * version.
+ */
 export interface Point {
   readonly measure: string
   readonly dims: { readonly [dim: string]: string }
@@ -19,35 +22,32 @@ export interface SeriesSpec {
   /** The first generation's table; generation N > 1 is `<name>.gN`. */
   readonly name: string
   readonly dims: readonly string[]
-  /** By measure: what its points may hold. */
+  /** The values of the points, by measure. */
   readonly measures: { readonly [measure: string]: { readonly [value: string]: ValueType } }
-  /** Where a store of items keeps points, and for how long. */
-  readonly rows: {
-    key(point: Point): Key
-    readonly ttlSeconds: number
-  }
+  /** The key of a point in a store of items, and how long the store keeps it. */
+  readonly rows: { key(point: Point): Key; readonly ttlSeconds: number }
 }
 
-/** Points of one measure in a time: `from` is inside, `to` is not. */
+/** A query for the points of one measure in a range of time. `from` is inclusive, `to` is exclusive. */
 export interface Stretch {
   readonly measure: string
-  /** Dimensions that they have. */
+  /** The dimensions of the points. */
   readonly where: { readonly [dim: string]: string }
   readonly from: number
   readonly to: number
-  /** The partitions in which a store of items has them; others need it not. */
+  /** The partitions in which a store of items finds the points. Other stores ignore them. */
   readonly partitions: readonly string[]
 }
 
 export interface Binning {
   readonly ms: number
-  /** Apart by this dimension. */
+  /** One bin per value of this dimension. */
   readonly by?: string
-  /** The numbers that are wanted. */
+  /** The values to aggregate. */
   readonly of: readonly string[]
 }
 
-/** Of those points that hold the number at all. */
+/** Aggregates the points that have the value. */
 export interface Aggregate {
   readonly count: number
   /** Sum of the numbers in whole parts (`PARTS`). A sum of integers is the same in every order of the points and in every store. */
@@ -59,23 +59,30 @@ export interface Aggregate {
 export const PARTS = 1_000_000
 
 export interface Bin {
-  /** Where it begins: a multiple of its length. */
+  /** Start of the bin: a multiple of its length. */
   readonly at: number
   readonly by?: string
-  /** A number that no point of the bin holds is absent. */
+  /** A value that no point of the bin has is absent. */
   readonly values: { readonly [value: string]: Aggregate }
 }
 
-/** How questions are asked of a series. What they build on is small, so that every store answers alike. */
+/** Reads a series. It has few operations, so that every store returns the same results. */
 export interface SeriesReader {
-  /** In the order of time, in pages. */
-  points(stretch: Stretch, only?: { readonly newest?: boolean; readonly limit?: number }): AsyncIterable<readonly Point[]>
-  /** In the order of time, and then of the dimension that they are apart by. Bins without points are left out. */
+  /** The points in the order of time, in pages. */
+  points(
+    stretch: Stretch,
+    only?: { readonly newest?: boolean; readonly limit?: number },
+  ): AsyncIterable<readonly Point[]>
+  /** The bins in the order of time, then of the dimension. Bins without points are left out. */
   bins(stretch: Stretch, binning: Binning): Promise<readonly Bin[]>
 }
 
-/** One generation of a series: what its fold remembers, and its points. */
-export interface SeriesAsked {
+/** One generation of a series: the table of its fold, and its points. */
+export interface SeriesGeneration {
   readonly reader: Reader
   readonly points: SeriesReader
 }
+
+/** The name of the series of a point: its dimensions in the order of `names`. No dimension contains \0. */
+export const seriesName = ({ dims }: Pick<Point, 'dims'>, names: readonly string[]): string =>
+  names.map((name) => dims[name] ?? '').join('\u0000')

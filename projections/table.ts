@@ -5,7 +5,7 @@ export interface IndexSpec {
   /** Attribute names of the index key. An item without them is not in the index. */
   readonly pk: string
   readonly sk: string
-  /** The sort key is a number, and so are the bounds of queries. */
+  /** The sort key and the bounds of queries are numbers. */
   readonly number?: true
   readonly project: 'all' | readonly string[]
 }
@@ -13,12 +13,12 @@ export interface IndexSpec {
 export interface TableSpec {
   /** The first generation's table name; generation N > 1 is `<name>.gN`. */
   readonly name: string
-  /** The one TTL attribute, epoch seconds. */
+  /** The TTL attribute, in epoch seconds. */
   readonly ttl: string
   readonly indexes: readonly IndexSpec[]
-  /** Somebody follows what changes in it. */
+  /** Readers follow the changes of the table. */
   readonly watched?: true
-  /** What people call the items whose keys begin so; the first that fits. */
+  /** The names of the kinds of items, for people. The first kind whose beginning of the key matches applies. */
   readonly kinds?: readonly KindSpec[]
 }
 
@@ -42,7 +42,7 @@ export interface Query {
   readonly to?: string | number
   readonly reverse?: boolean
   readonly limit: number
-  /** Opaque, from the page before; refused with `bad-cursor` when it is not one of this query's. */
+  /** The opaque cursor of the previous page. Rejected with `bad-cursor` if it belongs to another query. */
   readonly cursor?: string
 }
 
@@ -51,14 +51,17 @@ export interface Page<I = Item> {
   readonly cursor?: string
 }
 
-/** How questions are asked. Reads by key are strongly consistent; index queries on DynamoDB are eventual. Expired items are hidden. */
+/**
+ * Reads a table. Reads by key are strongly consistent. Index queries on DynamoDB are eventually consistent. Expired
+ * items are hidden.
+ */
 export interface Reader {
   get(key: Key): Promise<Item | undefined>
   getMany(keys: readonly Key[]): Promise<readonly (Item | undefined)[]>
   query(query: Query): Promise<Page>
 }
 
-/** What a question finds, page by page; the next is asked for when the one before is done with. */
+/** The items of a query, page by page. Reads the next page when the caller has finished the previous one. */
 export async function* pages(reader: Pick<Reader, 'query'>, query: Query): AsyncGenerator<Page['items']> {
   let cursor = query.cursor
   do {
@@ -68,7 +71,7 @@ export async function* pages(reader: Pick<Reader, 'query'>, query: Query): Async
   } while (cursor !== undefined)
 }
 
-/** All that a question finds. */
+/** All items of a query. */
 export const everyItem = async (reader: Pick<Reader, 'query'>, query: Query): Promise<Page['items']> => {
   const found: Item[] = []
   for await (const items of pages(reader, query)) found.push(...items)

@@ -1,28 +1,31 @@
-/** For the edge and for questions: zone tables change from year to year, so folds never ask them. */
+/** For the edge and for queries. Folds do not use it, because the tables of time zones change from year to year. */
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/
 
-/** Clocks change on a whole quarter of an hour of UTC, at least since 1973; what an hour brought once it brings again. */
+/** Since 1973, clocks change only at whole quarters of an hour in UTC, so one offset is cached per quarter. */
 const QUARTER_MS = 15 * 60_000
 const STEADY_SINCE = Date.UTC(1973, 0, 1)
 const MAX_OFFSETS = 10_000
 const offsets = new Map<string, number>()
 
-/** Minutes by which the wall clock in an IANA zone is ahead of UTC at an instant; undefined where there is no such zone. */
+/**
+ * The offset from UTC in minutes of the wall clock in an IANA zone at an instant. Undefined if the zone does not
+ * exist.
+ */
 export const utcOffsetOf = (instant: number, tz: string): number | undefined => {
-  if (instant < STEADY_SINCE) return askOffset(instant, tz)
+  if (instant < STEADY_SINCE) return computeOffset(instant, tz)
   const quarter = `${tz} ${Math.floor(instant / QUARTER_MS)}`
   const known = offsets.get(quarter)
   if (known !== undefined) return known
-  const asked = askOffset(instant, tz)
+  const offset = computeOffset(instant, tz)
   if (offsets.size >= MAX_OFFSETS) offsets.clear()
-  if (asked !== undefined) offsets.set(quarter, asked)
-  return asked
+  if (offset !== undefined) offsets.set(quarter, offset)
+  return offset
 }
 
-const askOffset = (instant: number, tz: string): number | undefined => {
+const computeOffset = (instant: number, tz: string): number | undefined => {
   const zone = zoneOf(tz)
   if (zone === undefined) return undefined
-  // Asking for the offset costs a third of taking the wall clock apart.
+  // Formatting the offset takes a third of the time of formatting the parts of the wall clock.
   const shown = OFFSET.exec(zone.formatter.format(instant))
   if (shown === null) return undefined
   const [, sign, hours = '0', minutes = '0', seconds = '0'] = shown
@@ -32,10 +35,10 @@ const askOffset = (instant: number, tz: string): number | undefined => {
 
 export const isZone = (tz: string): boolean => zoneOf(tz) !== undefined
 
-/** The name in the case it is usually written in. */
+/** The name of the zone in its usual case. */
 export const zoneName = (tz: string): string => zoneOf(tz)?.name ?? tz
 
-/** Zones are few, but their names may be spelled in any case, by strangers. */
+/** There are few zones, but callers can spell a name in any case, so the cache is bounded. */
 const MAX_CACHED = 1000
 const zones = new Map<string, Zone>()
 
@@ -56,7 +59,7 @@ const zoneOf = (tz: string): Zone | undefined => {
   return zone
 }
 
-/** What a name resolves to can be another name of the same zone, even an outdated one: then it stays as it was given. */
+/** The resolved name of a zone can be another, even an outdated, name of it. Then the given name stays. */
 const nameIn = (formatter: Intl.DateTimeFormat, tz: string): string => {
   const resolved = formatter.resolvedOptions().timeZone
   return resolved.toLowerCase() === tz.toLowerCase() ? resolved : tz
@@ -64,7 +67,12 @@ const nameIn = (formatter: Intl.DateTimeFormat, tz: string): string => {
 
 const newFormatter = (timeZone: string): Intl.DateTimeFormat | undefined => {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset', calendar: 'gregory', numberingSystem: 'latn' })
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      timeZoneName: 'longOffset',
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+    })
   } catch {
     return undefined
   }

@@ -1,4 +1,7 @@
-/** Avro schemas as JSON, and the two things we do to them: make one self-contained, and bring it into the form that is fingerprinted. */
+/**
+ * Avro schemas as JSON. Two operations: make a schema self-contained, and bring it into the form that is
+ * fingerprinted.
+ */
 import { createHash } from 'node:crypto'
 import { Fault } from './fault.ts'
 
@@ -34,7 +37,7 @@ interface ArraySchema {
   readonly type: 'array'
   readonly items: Schema
 }
-/** `logicalType: "bigint"` on a long is ours: the whole 64-bit range, as BigInt. */
+/** This program's own `logicalType: "bigint"` on a long: the whole 64-bit range, as BigInt. */
 interface AnnotatedSchema {
   readonly type: Primitive
   readonly logicalType?: string
@@ -49,17 +52,19 @@ export const isUnion = (schema: Schema): schema is readonly Schema[] => Array.is
 const isNamed = (schema: Exclude<Schema, string | readonly Schema[]>): schema is NamedSchema =>
   schema.type === 'record' || schema.type === 'enum'
 
-export const qualify = (name: string, namespace: string): string => (name.includes('.') || namespace === '' ? name : `${namespace}.${name}`)
+export const qualify = (name: string, namespace: string): string =>
+  name.includes('.') || namespace === '' ? name : `${namespace}.${name}`
 
-export const fullName = ({ name, namespace = '' }: Named, enclosing = ''): string => qualify(name, namespace || enclosing)
+export const fullName = ({ name, namespace = '' }: Named, enclosing = ''): string =>
+  qualify(name, namespace || enclosing)
 
 export const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
 
 const namespaceOf = (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf('.')))
 
 /**
- * One self-contained schema: names that other files define are written out where they first occur. Names are full,
- * attributes stand in one order, and docs are gone: what is left decides how bytes are read, and is fingerprinted.
+ * One self-contained schema: a type of another file is written out at its first use. Names are full, attributes have
+ * a fixed order, and docs are removed. The rest decides how bytes are read, and is fingerprinted.
  */
 export const expand = (schema: NamedSchema, known: ReadonlyMap<string, NamedSchema>): NamedSchema => {
   const walk = createWalk(known, FINGERPRINTED)
@@ -93,26 +98,42 @@ const UNSUPPORTED: { readonly [type: string]: string } = {
 }
 
 /** Fault `bad-schema` for a type that is not supported and for a type that contains itself. */
-const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((schema: Schema, namespace: string) => Schema) => {
+const createWalk = (
+  known: ReadonlyMap<string, NamedSchema>,
+  form: Form,
+): ((schema: Schema, namespace: string) => Schema) => {
   const written = new Set<string>()
   /** The records around the current part, the innermost last. */
   const around: string[] = []
   const requireSupported = (type: string): void => {
-    if (Object.hasOwn(UNSUPPORTED, type)) throw new Fault('bad-schema', `${around.at(-1)} uses the Avro type ${type}, which is not supported. ${UNSUPPORTED[type]}`)
+    if (Object.hasOwn(UNSUPPORTED, type))
+      throw new Fault(
+        'bad-schema',
+        `${around.at(-1)} uses the Avro type ${type}, which is not supported. ${UNSUPPORTED[type]}`,
+      )
   }
   const byName = (name: string, namespace: string): Schema => {
     if (isPrimitive(name)) return name
     requireSupported(name)
     const full = known.has(name) || written.has(name) ? name : qualify(name, namespace)
-    if (around.includes(full)) throw new Fault('bad-schema', `The type ${full} contains itself, which is not supported. Use an array of records that name each other by an id.`)
+    if (around.includes(full))
+      throw new Fault(
+        'bad-schema',
+        `The type ${full} contains itself, which is not supported. Use an array of records that name each other by an id.`,
+      )
     if (written.has(full)) return full
     const definition = known.get(full)
-    if (definition === undefined) throw new Fault('bad-schema', `${around.at(-1)} refers to ${full}, which no schema defines. Declare it in an .avdl file or correct the name.`)
+    if (definition === undefined)
+      throw new Fault(
+        'bad-schema',
+        `${around.at(-1)} refers to ${full}, which no schema defines. Declare it in an .avdl file or correct the name.`,
+      )
     return walk(definition, namespaceOf(full))
   }
   const named = (schema: NamedSchema, namespace: string): NamedSchema => {
     const name = fullName(schema, namespace)
-    if (written.has(name)) throw new Fault('bad-schema', `The type ${name} is defined twice in one schema. Refer to it by name.`)
+    if (written.has(name))
+      throw new Fault('bad-schema', `The type ${name} is defined twice in one schema. Refer to it by name.`)
     written.add(name)
     const heading = form.heading(name, schema.doc)
     const aliases = schema.aliases && { aliases: schema.aliases.map((alias) => qualify(alias, namespaceOf(name))) }
@@ -122,7 +143,13 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((sche
       around.pop()
       return { type: 'record', ...heading, ...aliases, fields }
     }
-    return { type: 'enum', ...heading, ...aliases, symbols: schema.symbols, ...(schema.default !== undefined && { default: schema.default }) }
+    return {
+      type: 'enum',
+      ...heading,
+      ...aliases,
+      symbols: schema.symbols,
+      ...(schema.default !== undefined && { default: schema.default }),
+    }
   }
   const fieldOf = (field: Field, namespace: string): Field => ({
     name: field.name,
@@ -137,7 +164,9 @@ const createWalk = (known: ReadonlyMap<string, NamedSchema>, form: Form): ((sche
     if (isNamed(schema)) return named(schema, namespace)
     if (schema.type === 'array') return { type: 'array', items: walk(schema.items, namespace) }
     requireSupported(schema.type)
-    return schema.logicalType === undefined ? byName(schema.type, namespace) : { type: schema.type, logicalType: schema.logicalType }
+    return schema.logicalType === undefined
+      ? byName(schema.type, namespace)
+      : { type: schema.type, logicalType: schema.logicalType }
   }
   return walk
 }
@@ -157,4 +186,5 @@ export const definitionsOf = (schema: NamedSchema): ReadonlyMap<string, NamedSch
 }
 
 /** SHA-256 of the expanded form. */
-export const fingerprintOf = (expanded: NamedSchema): string => createHash('sha256').update(JSON.stringify(expanded)).digest('hex')
+export const fingerprintOf = (expanded: NamedSchema): string =>
+  createHash('sha256').update(JSON.stringify(expanded)).digest('hex')

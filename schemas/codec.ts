@@ -1,4 +1,7 @@
-/** Events to bytes and back: Confluent's wire format (a zero, the schema's id in four bytes, Avro), ids from lock.json. */
+/**
+ * Encodes and decodes events in Confluent's wire format: a zero, the schema's id in four bytes, Avro. The ids are in
+ * lock.json.
+ */
 import { createDecode } from './decode.ts'
 import { createEncode } from './encode.ts'
 import { FORGOTTEN, SEALED_PERSONAL } from './event.ts'
@@ -6,29 +9,33 @@ import type { Event } from './event.ts'
 import { isFault } from './fault.ts'
 import { createForms } from './forms.ts'
 import type { Forms } from './forms.ts'
-import { readLock } from './lock.ts'
+import { lockOf } from './lock.ts'
 import type { Lock, Locked } from './lock.ts'
 import { createRegistry } from './registry.ts'
 import type { ExtraSchemas, Registry } from './registry.ts'
-import type { At, Sealing } from './sealing.ts'
+import type { LogPosition, Sealing } from './sealing.ts'
 
 export interface Codec {
   encode(event: Event): Uint8Array
   /**
-   * Refuses with `not-wire-format`, `unknown-schema`, `hostile-payload`, `bad-payload`, `personal-unreadable`, `personal-not-sealed`.
-   * `at`: where it lies; what was written before there were keys may be plain.
+   * Decodes an event. Faults: `not-wire-format`, `unknown-schema`, `hostile-payload`, `bad-payload`,
+   * `personal-unreadable`, `personal-not-sealed`. `at`: the position in the log. Events from before the first key can
+   * have plain personal data.
    */
-  decode(value: Uint8Array, at?: At): Event
+  decode(value: Uint8Array, at?: LogPosition): Event
   /**
-   * The envelope and the schema of an encoded event, without its personal field: needs no keys. Refuses as `decode` does.
-   * `event`: the event that was encoded, if the caller has it. Without it, the value is decoded.
+   * The envelope and the schema of an encoded event, without its personal field. It needs no keys. Faults as
+   * `decode`. `event`: the event that was encoded, if the caller has it. Without it, the value is decoded.
    */
   readonly head?: (value: Uint8Array, event?: Pick<Event, 'type' | 'meta'>) => Head
-  /** Makes the keys that `encode` needs for these events; undefined where nothing is to be waited for. */
+  /** Creates the keys that `encode` needs for these events. Undefined if they exist. */
   readonly keysFor?: (events: readonly Event[]) => Promise<void> | undefined
   /** Fetches the keys that `decode` needs for these values, after it threw `key-not-loaded`. */
   readonly keysOf?: (values: Iterable<Uint8Array>) => Promise<void>
-  /** Decodes without keys: `personal` is `SEALED_PERSONAL` if the event has a sealed field. For people who look at the log, never for folds. */
+  /**
+   * Decodes without keys: `personal` is `SEALED_PERSONAL` if the event has a sealed field. For people who read the
+   * log, never for folds.
+   */
   readonly decodeSealed?: (value: Uint8Array) => Event
 }
 
@@ -37,30 +44,46 @@ export interface Head extends Pick<Event, 'type' | 'meta'> {
 }
 
 export interface CodecOptions extends ExtraSchemas {
+  /** The folder with the schemas of a domain in a package of its own. */
+  readonly folder?: URL | undefined
   readonly lock?: Lock
-  /** Whose keys seal what is personal; absent: it is written plain, for tests and tutorials. */
+  /** Seals personal fields. Absent: they are written plain, for tests and tutorials. */
   readonly sealing?: Sealing
 }
 
 export const openCodec = (options: CodecOptions = {}): Codec => {
   const { sealing } = options
-  const registry = createRegistry(options.lock ?? readLock(), options)
+  const registry = createRegistry(options.lock ?? lockOf(options.folder), options)
   const forms = createForms(registry)
   const skim = createDecode(registry, forms, { isPlain: () => true, opening: () => FORGOTTEN })
-  const codec = { encode: createEncode(registry, forms, sealing), decode: createDecode(registry, forms, sealing), head: headOf(registry, skim) }
+  const codec = {
+    encode: createEncode(registry, forms, sealing),
+    decode: createDecode(registry, forms, sealing),
+    head: headOf(registry, skim),
+  }
   if (sealing === undefined) return codec
-  return { ...codec, keysFor: (events) => sealing.keep(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)), keysOf: keysOf({ registry, forms }, sealing), decodeSealed: decodeSealed(skim) }
+  return {
+    ...codec,
+    keysFor: (events) => sealing.createKeys(events.filter(({ personal }) => personal !== null).map(({ meta }) => meta)),
+    keysOf: keysOf({ registry, forms }, sealing),
+    decodeSealed: decodeSealed(skim),
+  }
 }
 
 /** Decodes and leaves sealed fields closed. */
 type Skim = (value: Uint8Array) => Event
 
-const decodeSealed = (skim: Skim): NonNullable<Codec['decodeSealed']> => (value) => {
-  const event = skim(value)
-  return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
-}
+const decodeSealed =
+  (skim: Skim): NonNullable<Codec['decodeSealed']> =>
+  (value) => {
+    const event = skim(value)
+    return event.personal === FORGOTTEN ? { ...event, personal: SEALED_PERSONAL } : event
+  }
 
-/** Does `work`, and once more after fetching the keys that it missed. It must leave nothing half done when it throws. */
+/**
+ * Runs `work`, and repeats it once after fetching the keys that were missing. If `work` throws, it must have changed
+ * nothing.
+ */
 export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint8Array>, work: () => T): Promise<T> => {
   try {
     return work()
@@ -71,13 +94,17 @@ export const withKeys = async <T>({ keysOf }: Codec, values: () => Iterable<Uint
   }
 }
 
-const headOf = (registry: Registry, skim: Skim): NonNullable<Codec['head']> => (value, event) => {
-  const { type, meta } = event ?? skim(value)
-  const { name, version } = registry.byId(Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1)) as Locked
-  return { type, meta, schema: { name, version } }
-}
+const headOf =
+  (registry: Registry, skim: Skim): NonNullable<Codec['head']> =>
+  (value, event) => {
+    const { type, meta } = event ?? skim(value)
+    const { name, version } = registry.byId(
+      Buffer.from(value.buffer, value.byteOffset, value.byteLength).readInt32BE(1),
+    ) as Locked
+    return { type, meta, schema: { name, version } }
+  }
 
-/** Reads once more with nothing but the question whose keys are needed. */
+/** Decodes the values again to collect the subjects whose keys are needed, and fetches the keys. */
 const keysOf = ({ registry, forms }: { registry: Registry; forms: Forms }, sealing: Sealing) => {
   const subjects = new Set<string>()
   const skim = createDecode(registry, forms, {

@@ -1,4 +1,7 @@
-/** What must hold of the schemas together: the lock is whole and current, and every version reads what every other wrote. */
+/**
+ * The checks of all schemas together: the lock is complete and current, and every version can read every other
+ * version of its record.
+ */
 import { definitionsOf, fingerprintOf, isUnion, shortName } from './avro.ts'
 import type { RecordSchema, Schema } from './avro.ts'
 import { compileType } from './compile.ts'
@@ -7,7 +10,7 @@ import { extendLock, latest, readLock, writtenNow } from './lock.ts'
 import type { Lock, Locked } from './lock.ts'
 import { docProblems, shapeProblems } from './rules.ts'
 import type { Problem, Rule } from './rules.ts'
-import { isEvent, readSources } from './sources.ts'
+import { isEvent, readSources, SCHEMAS } from './sources.ts'
 import type { Source } from './sources.ts'
 
 export interface SchemaInfo {
@@ -15,7 +18,7 @@ export interface SchemaInfo {
   readonly name: string
   readonly version: number
   readonly fingerprint: string
-  /** Whether events are written with it now. */
+  /** True if events are written with this version. */
   readonly current: boolean
 }
 
@@ -30,7 +33,11 @@ export interface Catalog {
   readonly lock: Lock
 }
 
-const readCatalog = (): Catalog => ({ sources: readSources(), lock: readLock() })
+/** Reads the schemas of a folder. Default: those of this program. */
+export const readCatalog = (folder: URL = SCHEMAS): Catalog => ({
+  sources: readSources(folder),
+  lock: readLock(new URL('lock.json', folder)),
+})
 
 export const listSchemas = (lock: Lock = readLock()): readonly SchemaInfo[] => {
   const newest = latest(lock)
@@ -59,31 +66,33 @@ const typeProblems = (now: readonly RecordSchema[]): readonly Problem[] => {
   const types = now.filter(isEvent).map(({ name }) => shortName(name))
   return now
     .filter((schema) => isEvent(schema) && types.filter((type) => type === shortName(schema.name)).length > 1)
-    .map(({ name }) => problem(name, 'one-type-one-event', `Another domain has an event ${shortName(name)}. Rename one.`))
+    .map(({ name }) =>
+      problem(name, 'one-type-one-event', `Another domain has an event ${shortName(name)}. Rename one.`),
+    )
 }
 
-const lockProblems = ({ nextId, schemas }: Lock): readonly Problem[] => {
+const lockProblems = ({ firstId = 1, nextId, schemas }: Lock): readonly Problem[] => {
   const intact = (schema: string, detail: string): Problem =>
     problem(schema, 'lock-intact', `${detail} Restore schemas/lock.json from version control.`)
   const ids = new Set(schemas.map(({ id }) => id))
   const versions = new Map<string, number>()
   const found: Problem[] = []
   if (ids.size !== schemas.length) found.push(intact('lock.json', 'An id is used twice.'))
-  for (let id = 1; id < nextId; id++) {
-    if (!ids.has(id)) found.push(intact('lock.json', `The entry with id ${id} is gone, and events may carry it.`))
+  for (let id = firstId; id < nextId; id++) {
+    if (!ids.has(id)) found.push(intact('lock.json', `The entry with id ${id} is missing, and events can contain it.`))
   }
   for (const { id, name, version, fingerprint, schema } of schemas) {
-    if (id < 1 || id >= nextId) found.push(intact(name, `Its id ${id} was never given.`))
+    if (id < firstId || id >= nextId) found.push(intact(name, `Its id ${id} was never assigned.`))
     if (version !== (versions.get(name) ?? 0) + 1) found.push(intact(name, `Version ${version} is out of order.`))
     if (fingerprint !== fingerprintOf(schema) || name !== schema.name) {
-      found.push(intact(name, `Version ${version} is not what its fingerprint says.`))
+      found.push(intact(name, `Version ${version} does not match its fingerprint.`))
     }
     versions.set(name, version)
   }
   return found
 }
 
-/** Records that nothing declares and writes any more. Their entries stay in the lock, so that their events stay readable. */
+/** Records that no file declares any more. Their entries stay in the lock, so that their events stay readable. */
 const RETIRED: ReadonlySet<string> = new Set(['tributary.meals.SummariesRebuilt'])
 
 const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Problem[] => {
@@ -91,8 +100,20 @@ const staleProblems = (lock: Lock, now: readonly RecordSchema[]): readonly Probl
   const changed = extendLock(lock, now).schemas.slice(lock.schemas.length)
   const gone = [...latest(lock).keys()].filter((name) => !kept.has(name) && !RETIRED.has(name))
   return [
-    ...changed.map(({ name }) => problem(name, 'lock-current', 'It is not what the lock says. Run npm run codegen -- --lock.')),
-    ...gone.map((name) => problem(name, 'lock-current', 'Events of it are on logs, and no .avdl file declares it any more. Declare it again, or name it as an alias of another record.')),
+    ...changed.map(({ name }) =>
+      problem(
+        name,
+        'lock-current',
+        'It differs from the lock. Run npm run codegen -- --lock, or in a package of your own: tributary schemas codegen --lock.',
+      ),
+    ),
+    ...gone.map((name) =>
+      problem(
+        name,
+        'lock-current',
+        'Logs contain events of it, and no .avdl file declares it. Declare it again, or name it as an alias of another record.',
+      ),
+    ),
   ]
 }
 
@@ -106,10 +127,14 @@ const versionProblems = (lock: Lock): readonly Problem[] => {
   )
 }
 
-/** Whether what `writer` wrote is read in full by `reader`, as Avro has it and as numbers stay exact. */
+/** The reasons why `reader` cannot read everything that `writer` wrote, by Avro's rules and with exact numbers. */
 const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
   const report = (reason: string): Problem =>
-    problem(reader.name, 'readable-by-all-versions', `Version ${reader.version} cannot read version ${writer.version}: ${reason}.`)
+    problem(
+      reader.name,
+      'readable-by-all-versions',
+      `Version ${reader.version} cannot read version ${writer.version}: ${reason}.`,
+    )
   try {
     compileType(reader.schema).createResolver(compileType(writer.schema))
   } catch (error) {
@@ -118,7 +143,10 @@ const readProblems = (reader: Locked, writer: Locked): readonly Problem[] => {
   return numberChanges(reader.schema, writer.schema).map(report)
 }
 
-/** Avro lets a long be read as a double, and cannot tell our bigint from a long: neither would stay exact. */
+/**
+ * Numbers that would lose their exact value: Avro reads a long as a double, and does not tell this program's bigint
+ * from a long.
+ */
 const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly string[] => {
   const named = [definitionsOf(reader), definitionsOf(writer)] as const
   const found: string[] = []
@@ -137,7 +165,7 @@ const numberChanges = (reader: RecordSchema, writer: RecordSchema): readonly str
   return found
 }
 
-/** Without its null, and with its name resolved. */
+/** The type without null, with its name resolved. */
 const bare = (schema: Schema, named: ReadonlyMap<string, Schema>): Schema => {
   if (isUnion(schema)) return bare(schema.find((branch) => branch !== 'null') ?? 'null', named)
   return typeof schema === 'string' ? (named.get(schema) ?? schema) : schema

@@ -1,10 +1,13 @@
-/** Avro types of the library, compiled from our schemas: plain objects, and BigInt where a field is marked so. */
+/**
+ * Compiles schemas to the types of the Avro library. Records become plain objects, and fields marked bigint become
+ * BigInt.
+ */
 import avro from 'avsc'
 import type { Type } from 'avsc'
 import type { NamedSchema, RecordSchema, Schema } from './avro.ts'
 import { FRAME } from './guard.ts'
 
-/** The library's own long throws beyond 2^53, and loses the sign of what is below -(2^52). */
+/** The library's long throws beyond 2^53, and loses the sign of numbers below -(2^52). */
 const bigint = avro.types.LongType.__with({
   fromBuffer: (buf: Buffer) => buf.readBigInt64LE(),
   toBuffer: (value: bigint) => {
@@ -21,7 +24,7 @@ const bigint = avro.types.LongType.__with({
 const isMarked = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && 'logicalType' in schema && schema.logicalType === 'bigint'
 
-/** The schema is expanded. Records come out as plain objects: what folds keep of them is compared and stored. */
+/** Compiles an expanded schema. Records become plain objects, because folds store and compare them. */
 export const compileType = (schema: NamedSchema): Type => {
   const registry: { [name: string]: Type } = {}
   const type = avro.Type.forSchema(mutable(schema), {
@@ -34,31 +37,45 @@ export const compileType = (schema: NamedSchema): Type => {
   return type
 }
 
-/** The library wants to own what it is given. */
+/** The library changes the schema that it is given. */
 const mutable = (schema: Schema): LibrarySchema => structuredClone(schema) as LibrarySchema
 type LibrarySchema = Parameters<typeof avro.Type.forSchema>[0]
 
 const plain = (type: Type): void => {
-  if (type instanceof avro.types.RecordType) (type.recordConstructor as { prototype: object }).prototype = Object.prototype
+  if (type instanceof avro.types.RecordType)
+    (type.recordConstructor as { prototype: object }).prototype = Object.prototype
 }
 
-/** `["null", "bytes"]`: how every event ends. */
+/** `["null", "bytes"]`: the last field of every event. */
 export const PERSONAL_FIELD: Type = avro.Type.forSchema(['null', 'bytes'], { wrapUnions: 'never' })
 
 /**
- * An event without the personal field it ends with, and its own fields as one record `data`: a record within a record adds
- * no bytes, so this reads and writes the very same ones, and nothing is copied from one object to another.
+ * An event without its last field, `personal`, and with its own fields in one record `data`. A record within a record
+ * adds no bytes, so this schema reads and writes the same bytes, and no fields are copied between objects.
  */
 export const headOf = ({ name, aliases, fields }: RecordSchema): RecordSchema => {
-  const data: RecordSchema = { type: 'record', name: `${name}__data`, ...suffixed(aliases), fields: fields.slice(1, -1) }
-  return { type: 'record', name, ...(aliases && { aliases }), fields: [...fields.slice(0, 1), { name: 'data', type: data }] }
+  const data: RecordSchema = {
+    type: 'record',
+    name: `${name}__data`,
+    ...suffixed(aliases),
+    fields: fields.slice(1, -1),
+  }
+  return {
+    type: 'record',
+    name,
+    ...(aliases && { aliases }),
+    fields: [...fields.slice(0, 1), { name: 'data', type: data }],
+  }
 }
 
 const suffixed = (aliases: readonly string[] | undefined): { aliases?: readonly string[] } =>
   aliases === undefined ? {} : { aliases: aliases.map((alias) => `${alias}__data`) }
 
-/** The same, with the place where the personal frame begins. */
+/** The same, with the position at which the personal frame begins. */
 export const framedOf = (event: RecordSchema): RecordSchema => {
   const head = headOf(event)
-  return { ...head, fields: [...head.fields, { name: 'personal', type: ['null', { type: 'bytes', logicalType: FRAME }] }] }
+  return {
+    ...head,
+    fields: [...head.fields, { name: 'personal', type: ['null', { type: 'bytes', logicalType: FRAME }] }],
+  }
 }

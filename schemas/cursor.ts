@@ -1,22 +1,25 @@
-/** Reading Avro's primitives from bytes of which nothing is believed; what could not be kept as a value is refused. */
+/** Reads Avro's primitives from untrusted bytes, and rejects values that cannot be stored. */
 import type { Primitive } from './avro.ts'
 import { Fault } from './fault.ts'
 
 export const LIMITS = {
-  /** Of one record. */
+  /** The bytes of one record. */
   bytes: 256 * 1024,
   /** The items of all arrays of one record together. */
   items: 65_536,
-  /** Entries that take no bytes: their number is all a claim. */
+  /** Items that take no bytes: no byte backs their number. */
   weightless: 1024,
-  /** Avro libraries count in doubles: exact up to here, and below zero only to -(2^52). */
+  /** Avro libraries compute in doubles: exact up to here, and below zero only to -(2^52). */
   long: 2 ** 53 - 2,
   negativeLong: -(2 ** 52),
 } as const
 
 export interface Cursor {
   buf: Buffer
-  /** `buf` as Latin-1: a string that is ASCII is a slice of this, for a tenth of a call out of JavaScript. */
+  /**
+   * `buf` as Latin-1. An ASCII string is a slice of this text, which takes a tenth of the time of a call of
+   * `toString`.
+   */
   text: string
   /** The record that is being read, for messages. */
   name: string
@@ -24,16 +27,25 @@ export interface Cursor {
   end: number
   items: number
   weightless: number
-  /** Where the block of items that was just begun says that it ends, or -1. */
+  /** The end of the current block of items as the block declares it, or -1. */
   blockEnd: number
-  /** A long was so large that a writer that counts in doubles may have lost its sign. */
+  /** True if a long was so large that a writer that computes in doubles can have lost its sign. */
   wide: boolean
 }
 
-export const createCursor = (): Cursor =>
-  ({ buf: Buffer.alloc(0), text: '', name: '', pos: 0, end: 0, items: 0, weightless: 0, blockEnd: -1, wide: false })
+export const createCursor = (): Cursor => ({
+  buf: Buffer.alloc(0),
+  text: '',
+  name: '',
+  pos: 0,
+  end: 0,
+  items: 0,
+  weightless: 0,
+  blockEnd: -1,
+  wide: false,
+})
 
-/** A slice keeps the whole text in memory, so it is not made of large records. */
+/** A slice keeps the whole text in memory, so large records have no text. */
 const TEXT_LIMIT = 4096
 
 export const aim = (cursor: Cursor, buf: Buffer): void => {
@@ -44,11 +56,14 @@ export const aim = (cursor: Cursor, buf: Buffer): void => {
 export type Read = (cursor: Cursor) => unknown
 
 const refuse = (code: 'hostile-payload' | 'bad-payload', cursor: Cursor, reason: string): never => {
-  throw new Fault(code, `Refused a ${cursor.name} at byte ${cursor.pos}: ${reason}. Mend the producer that wrote it.`)
+  throw new Fault(
+    code,
+    `Cannot read a ${cursor.name} at byte ${cursor.pos}: ${reason}. Correct the producer that wrote it.`,
+  )
 }
-/** It claims more than we are willing to hold. */
+/** Throws `hostile-payload`: the bytes claim more than the limits allow. */
 export const hostile = (cursor: Cursor, reason: string): never => refuse('hostile-payload', cursor, reason)
-/** It is not what its schema says. */
+/** Throws `bad-payload`: the bytes do not match the schema. */
 export const bad = (cursor: Cursor, reason: string): never => refuse('bad-payload', cursor, reason)
 
 const readByte = (cursor: Cursor): number => {
@@ -56,7 +71,7 @@ const readByte = (cursor: Cursor): number => {
   return cursor.buf[cursor.pos++] as number
 }
 
-/** Zigzag varint of at most ten bytes. Exact up to 2^53; what lies beyond is only known to do so. */
+/** Zigzag varint of at most ten bytes. Exact up to 2^53. Beyond that, only the fact that it is beyond is exact. */
 export const readVarint = (cursor: Cursor): number => {
   let byte = readByte(cursor)
   if (byte < 0x80) return byte & 1 ? -((byte + 1) >> 1) : byte >> 1
@@ -69,7 +84,7 @@ export const readVarint = (cursor: Cursor): number => {
   return low & 1 ? -(half + 1) : half
 }
 
-/** Bytes five to ten of a varint, halved as zigzag has it. */
+/** Bytes five to ten of a varint, halved for zigzag. */
 const readHigh = (cursor: Cursor): number => {
   let high = 0
   let scale = 2 ** 27
@@ -90,7 +105,8 @@ const readInt = (cursor: Cursor): number => {
 
 const readLong = (cursor: Cursor): number => {
   const value = readVarint(cursor)
-  if (value > LIMITS.long || value < LIMITS.negativeLong) bad(cursor, 'a long is beyond the exact range and its field is no bigint')
+  if (value > LIMITS.long || value < LIMITS.negativeLong)
+    bad(cursor, 'a long is beyond the exact range and its field is no bigint')
   if (value >= -LIMITS.negativeLong) cursor.wide = true
   return value
 }
@@ -99,7 +115,8 @@ export const readBigint = (cursor: Cursor): bigint => {
   const from = cursor.pos
   readVarint(cursor)
   let bits = 0n
-  for (let index = cursor.pos - 1; index >= from; index--) bits = (bits << 7n) | BigInt((cursor.buf[index] as number) & 0x7f)
+  for (let index = cursor.pos - 1; index >= from; index--)
+    bits = (bits << 7n) | BigInt((cursor.buf[index] as number) & 0x7f)
   return bits & 1n ? -((bits + 1n) >> 1n) : bits >> 1n
 }
 
@@ -108,7 +125,7 @@ const readBoolean = (cursor: Cursor): boolean => {
   return byte > 1 ? bad(cursor, 'a boolean is neither 0 nor 1') : byte === 1
 }
 
-/** Moves past `length` bytes and gives where they begin. */
+/** Moves past `length` bytes, and returns their start. */
 const skip = (cursor: Cursor, length: number): number => {
   const from = cursor.pos
   const left = cursor.end - from
@@ -117,37 +134,42 @@ const skip = (cursor: Cursor, length: number): number => {
   return from
 }
 
-const finite = (cursor: Cursor, value: number): number => (Number.isFinite(value) ? value : bad(cursor, 'a number is NaN or infinite'))
+const finite = (cursor: Cursor, value: number): number =>
+  Number.isFinite(value) ? value : bad(cursor, 'a number is NaN or infinite')
 
 const readDouble = (cursor: Cursor): number => finite(cursor, cursor.buf.readDoubleLE(skip(cursor, 8)))
 
-/** A copy: the bytes may lie in memory that is used again. */
+/** A copy, because the caller can reuse the memory. */
 const readBytes = (cursor: Cursor): Buffer => {
   const from = skip(cursor, readVarint(cursor))
   return Buffer.from(cursor.buf.subarray(from, cursor.pos))
 }
 
-/** Bytes that are read on their own: gives where they begin. */
+/** Returns the start of bytes that are read separately. */
 export const readFrame = (cursor: Cursor): number => skip(cursor, readVarint(cursor))
 
 const readString = (cursor: Cursor): string => {
   const from = skip(cursor, readVarint(cursor))
   const { buf, pos, text } = cursor
-  for (let index = from; index < pos; index++) if ((buf[index] as number) >= 0x80) return readUnicode(cursor, index, from)
+  for (let index = from; index < pos; index++)
+    if ((buf[index] as number) >= 0x80) return readUnicode(cursor, index, from)
   return text === '' ? buf.toString('latin1', from, pos) : text.substring(from, pos)
 }
 
-/** The library would put U+FFFD for what is not UTF-8. */
+/** The library would replace bytes that are not UTF-8 by U+FFFD. */
 const readUnicode = (cursor: Cursor, firstWide: number, from: number): string => {
   const { buf, pos } = cursor
-  for (let index = firstWide; index < pos; ) {
+  for (let index = firstWide; index < pos;) {
     if ((buf[index] as number) < 0x80) index++
     else index += widthAt(buf, index, pos) || bad(cursor, 'a string is not UTF-8')
   }
   return buf.toString('utf8', from, pos)
 }
 
-/** Bytes of the character above ASCII at `index`; 0 if it is none: cut short, overlong, a surrogate, beyond Unicode. */
+/**
+ * The number of bytes of the non-ASCII character at `index`. 0 if it is invalid: cut short, overlong, a surrogate, or
+ * beyond Unicode.
+ */
 const widthAt = (buf: Buffer, index: number, end: number): number => {
   const lead = buf[index] as number
   const width = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0

@@ -6,12 +6,16 @@ import { HEADER } from './forms.ts'
 import type { Form, Forms } from './forms.ts'
 import type { Registry } from './registry.ts'
 import { boundTo, keyIdOf, SEALED, unseal } from './sealing.ts'
-import type { At, Sealing } from './sealing.ts'
+import type { LogPosition, Sealing } from './sealing.ts'
 
-/** What opens personal fields: the keys, or whoever only asks whose keys are needed. */
+/** Opens personal fields with the keys, or only collects the subjects whose keys are needed. */
 export type Opening = Pick<Sealing, 'opening' | 'isPlain'>
 
-export const createDecode = (registry: Registry, forms: Forms, keys?: Opening): ((value: Uint8Array, at?: At) => Event) => {
+export const createDecode = (
+  registry: Registry,
+  forms: Forms,
+  keys?: Opening,
+): ((value: Uint8Array, at?: LogPosition) => Event) => {
   const cursor = createCursor()
   const formAt = (buf: Buffer, from: number): Form => {
     if (buf.length - from < HEADER || buf[from] !== 0) throw notWireFormat(buf.subarray(from))
@@ -20,8 +24,12 @@ export const createDecode = (registry: Registry, forms: Forms, keys?: Opening): 
     if (schema === undefined) throw unknownSchema(id)
     return forms(schema)
   }
-  /** A plain frame lies in its event; a sealed one is opened into bytes of its own. */
-  const openPersonal = (event: Form, { buf, from, meta }: { buf: Buffer; from: number; meta: EventMeta }, at: At | undefined): unknown => {
+  /** A plain frame is part of its event. A sealed frame is opened into bytes of its own. */
+  const openPersonal = (
+    event: Form,
+    { buf, from, meta }: { buf: Buffer; from: number; meta: EventMeta },
+    at: LogPosition | undefined,
+  ): unknown => {
     if (buf[from] !== SEALED) {
       if (keys !== undefined && !keys.isPlain(at)) throw notSealed(event)
       return readPersonal(event, buf, from)
@@ -34,11 +42,11 @@ export const createDecode = (registry: Registry, forms: Forms, keys?: Opening): 
     aim(cursor, plain)
     return readPersonal(event, plain, 0)
   }
-  /** The personal field ends its event, so both end where the bytes do. */
+  /** The personal field is the last one, so both end with the bytes. */
   const readPersonal = (event: Form, buf: Buffer, from: number): unknown => {
     const form = formAt(buf, from)
     if (event.personal === undefined || registry.reader(form.written) !== event.personal) {
-      throw badPayload(`The personal field of a ${event.written.name} holds a ${form.written.name}.`)
+      throw badPayload(`The personal field of a ${event.written.name} contains a ${form.written.name}.`)
     }
     const value = form.guard(cursor, from + HEADER, buf.length)
     return form.resolver === undefined ? value : resolve(form, buf, from)
@@ -50,7 +58,12 @@ export const createDecode = (registry: Registry, forms: Forms, keys?: Opening): 
     aim(cursor, buf)
     const framed = form.guard(cursor, HEADER, buf.length) as Head & { readonly personal: number | null }
     const { meta, data } = form.resolver === undefined ? framed : (resolve(form, buf, 0) as Head)
-    return { type: form.event, meta, data, personal: framed.personal === null ? null : openPersonal(form, { buf, from: framed.personal, meta }, at) }
+    return {
+      type: form.event,
+      meta,
+      data,
+      personal: framed.personal === null ? null : openPersonal(form, { buf, from: framed.personal, meta }, at),
+    }
   }
 }
 
@@ -59,7 +72,7 @@ interface Head {
   readonly data: unknown
 }
 
-/** What an older version wrote, as the newest reads it; the guard has let it pass. */
+/** Converts the value of an older version to the newest one. The guard has checked the bytes. */
 const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): unknown => {
   try {
     return type.decode(buf, from + HEADER, resolver).value
@@ -68,18 +81,29 @@ const resolve = ({ type, resolver, written }: Form, buf: Buffer, from: number): 
   }
 }
 
-const badPayload = (what: string, cause?: unknown): Fault => new Fault('bad-payload', `${what} Mend the producer that wrote it.`, { cause })
+const badPayload = (what: string, cause?: unknown): Fault =>
+  new Fault('bad-payload', `${what} Correct the producer that wrote it.`, { cause })
 
 const notSealed = ({ written }: Form): Fault =>
-  new Fault('personal-not-sealed', `The personal field of a ${written.name} lies in plain text, and was written after sealing began. Find out who else writes to this topic.`)
+  new Fault(
+    'personal-not-sealed',
+    `The personal field of a ${written.name} is plain text, and was written after sealing began. Find out which other producer writes to this topic.`,
+  )
 
 const withoutKeys = ({ written }: Form): Fault =>
-  new Fault('personal-without-keys', `The personal field of a ${written.name} is sealed, and no key store was opened. Open the codec with one.`, { retriable: true })
+  new Fault(
+    'personal-without-keys',
+    `The personal field of a ${written.name} is sealed, and no key store was opened. Open the codec with one.`,
+    { retriable: true },
+  )
 
 const unknownSchema = (id: number): Fault =>
-  new Fault('unknown-schema', `No schema has the id ${id}. Upgrade to a version that knows it, then retry what was parked.`)
+  new Fault(
+    'unknown-schema',
+    `No schema has the id ${id}. Upgrade to a version that has it, then retry the parked keys.`,
+  )
 
 const notWireFormat = (buf: Buffer): Fault => {
   const what = `${buf.length} bytes that begin with 0x${buf.toString('hex', 0, 1)} are not in wire format (a zero, a schema id, Avro).`
-  return new Fault('not-wire-format', `${what} Find who else writes to this topic.`)
+  return new Fault('not-wire-format', `${what} Find out which other producer writes to this topic.`)
 }

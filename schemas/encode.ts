@@ -10,33 +10,44 @@ import type { Registry } from './registry.ts'
 import { boundTo, seal } from './sealing.ts'
 import type { Sealing } from './sealing.ts'
 
-export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Sealing, 'current'>): ((event: Event) => Uint8Array) => {
+export const createEncode = (
+  registry: Registry,
+  forms: Forms,
+  keys?: Pick<Sealing, 'current'>,
+): ((event: Event) => Uint8Array) => {
   const scratch = Buffer.alloc(LIMITS.bytes)
   const cursor = createCursor()
-  /** Frames and writes `value`. `ending` is the personal field that ends an event; a personal record has none. */
+  /** Frames and writes `value`. `ending` is the personal field of an event. A personal record has none. */
   const write = (form: Form, value: object, ending?: Buffer | null): Buffer => {
     demand(form, value)
     scratch[0] = 0
     scratch.writeInt32BE(form.written.id, 1)
     const end = fitting(form, form.type.encode(value, scratch, HEADER))
-    const buf = Buffer.from(scratch.subarray(0, ending === undefined ? end : fitting(form, PERSONAL_FIELD.encode(ending, scratch, end))))
+    const buf = Buffer.from(
+      scratch.subarray(0, ending === undefined ? end : fitting(form, PERSONAL_FIELD.encode(ending, scratch, end))),
+    )
     verify(form, { value, buf, cursor })
     return buf
   }
   const writePersonal = (form: Form, { type, meta, personal }: Event): Buffer | null => {
     if (personal === null) return null
     if (personal === FORGOTTEN) throw badEvent(`A ${type} whose personal data was forgotten cannot be written again.`)
-    if (form.personal === undefined) throw badEvent(`A ${type} has no personal record. Set personal to null, or declare the record ${type}Personal.`)
+    if (form.personal === undefined)
+      throw badEvent(`A ${type} has no personal record. Set personal to null, or declare the record ${type}Personal.`)
     return sealed(form, meta, write(forms(form.personal), personal as object))
   }
   const sealed = ({ written }: Form, meta: EventMeta, plain: Buffer): Buffer => {
     if (keys === undefined) return plain
-    if (meta.subjectId === null) throw badEvent(`A ${written.name} has a personal field about nobody. Set meta.subjectId.`)
+    if (meta.subjectId === null)
+      throw badEvent(`A ${written.name} has a personal field without a subject. Set meta.subjectId.`)
     return seal(keys.current(meta), plain, boundTo(written.name, meta))
   }
   return (event) => {
     const schema = registry.event(event.type)
-    if (schema === undefined) throw badEvent(`No schema is named ${event.type}. Declare it in the .avdl file of its domain and run npm run codegen -- --lock.`)
+    if (schema === undefined)
+      throw badEvent(
+        `No schema is named ${event.type}. Declare it in the .avdl file of its domain and run npm run codegen -- --lock.`,
+      )
     const form = forms(schema)
     return write(form, { meta: event.meta, data: event.data }, writePersonal(form, event))
   }
@@ -45,7 +56,11 @@ export const createEncode = (registry: Registry, forms: Forms, keys?: Pick<Seali
 const badEvent = (message: string, cause?: unknown): Fault => new Fault('bad-event', message, { cause })
 
 const fitting = ({ written }: Form, end: number): number => {
-  if (end < 0) throw new Fault('event-too-large', `A ${written.name} takes more than ${LIMITS.bytes} bytes. Say it in several events.`)
+  if (end < 0)
+    throw new Fault(
+      'event-too-large',
+      `A ${written.name} takes more than ${LIMITS.bytes} bytes. Split it into several events.`,
+    )
   return end
 }
 
@@ -54,17 +69,27 @@ const demand = ({ type, written }: Form, value: object): void => {
   if (type.isValid(value, { noUndeclaredFields: true })) return
   const wrong: string[] = []
   type.isValid(value, { noUndeclaredFields: true, errorHook: (path) => void wrong.push(path.join('.')) })
-  throw badEvent(`A ${written.name} is not what its schema says: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`)
+  throw badEvent(
+    `A ${written.name} does not match its schema: see ${wrong.join(', ') || 'its shape'}. Compare schemas/generated.`,
+  )
 }
 
 const REPLACEMENT = Buffer.from('\uFFFD')
 
-/** What is written can be read, and says the same. The library replaces lone surrogates, and loses the sign of longs below -(2^52). */
-const verify = ({ guard, written }: Form, { value, buf, cursor }: { value: object; buf: Buffer; cursor: Cursor }): void => {
+/**
+ * Checks that the written bytes can be read and give the same value. The library replaces lone surrogates, and loses
+ * the sign of longs below -(2^52).
+ */
+const verify = (
+  { guard, written }: Form,
+  { value, buf, cursor }: { value: object; buf: Buffer; cursor: Cursor },
+): void => {
   const read = readBack({ guard, written }, buf, cursor)
   if (!cursor.wide && !buf.includes(REPLACEMENT)) return
   if (same(value, read)) return
-  throw badEvent(`A ${written.name} holds a lone surrogate, or a number below -(2^52): it would not come back as it is. Send another.`)
+  throw badEvent(
+    `A ${written.name} contains a lone surrogate or a number below -(2^52), which would be read as another value. Send another one.`,
+  )
 }
 
 const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buffer, cursor: Cursor): unknown => {
@@ -76,10 +101,12 @@ const readBack = ({ guard, written }: Pick<Form, 'guard' | 'written'>, buf: Buff
   }
 }
 
-/** What was left out came back as its default. */
-const same = (said: unknown, read: unknown): boolean => {
-  if (said === undefined || said === read) return true
-  if (typeof said !== 'object' || said === null || typeof read !== 'object' || read === null) return false
-  if (Buffer.isBuffer(said)) return Buffer.isBuffer(read) && said.equals(read)
-  return Object.entries(said).every(([name, member]) => same(member, (read as { readonly [name: string]: unknown })[name]))
+/** True if both are equal. A field that was left out was read as its default. */
+const same = (written: unknown, read: unknown): boolean => {
+  if (written === undefined || written === read) return true
+  if (typeof written !== 'object' || written === null || typeof read !== 'object' || read === null) return false
+  if (Buffer.isBuffer(written)) return Buffer.isBuffer(read) && written.equals(read)
+  return Object.entries(written).every(([name, member]) =>
+    same(member, (read as { readonly [name: string]: unknown })[name]),
+  )
 }

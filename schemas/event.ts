@@ -1,18 +1,18 @@
 /** The envelope of every event: `EventMeta` in schemas/common.avdl. */
 export interface EventMeta {
   readonly eventId: string
-  /** What orders the event: the log's key, and the unit the engine folds by. */
+  /** The log key. Events of one key are in order, and the engine folds by key. */
   readonly key: string
-  /** When it happened, epoch milliseconds. Folds take time from here and nowhere else. */
+  /** When it happened, in epoch milliseconds. Folds take the time from this field only. */
   readonly occurredAt: number
   readonly recordedAt: number
   readonly source: string
   readonly correlationId: string | null
   readonly causationId: string | null
   readonly actorId: string | null
-  /** Whose `personal` it is. */
+  /** The person whom `personal` is about. */
   readonly subjectId: string | null
-  /** Set when the caller sent an Idempotency-Key: its stored form, and the hash of the body it came with. */
+  /** Set if the caller sent an Idempotency-Key: its stored form, and the hash of the request's body. */
   readonly request: { readonly key: string; readonly hash: string } | null
 }
 
@@ -22,7 +22,7 @@ export const HASHED_KEY = 'sha256:'
 /** `meta.source` of an event that another event caused. */
 export const DERIVED_SOURCE = 'derived'
 
-/** What a fold sees instead of personal data whose key was destroyed. */
+/** The value of `personal` in a fold if the person's key was destroyed. */
 export const FORGOTTEN = 'forgotten'
 export type Forgotten = typeof FORGOTTEN
 

@@ -1,6 +1,6 @@
 /**
- * The one error of the program. `code` is stable and documented in docs/errors.md (a test keeps both equal);
- * `retriable` is read by the one retry loop. A message says what happened, where, and what to do.
+ * The error class of the program. `code` is stable and documented in docs/errors.md; a test compares both. The retry
+ * loop reads `retriable`. A message names what happened, where, and what to do.
  */
 export class Fault extends Error {
   override readonly name = 'Fault'
@@ -16,5 +16,8 @@ export class Fault extends Error {
 
 export const isFault = (error: unknown, code?: string): error is Fault =>
   error instanceof Fault && (code === undefined || error.code === code)
+
+/** True if the same call can succeed later. */
+export const isRetriable = (error: unknown): boolean => error instanceof Fault && error.retriable
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

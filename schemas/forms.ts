@@ -1,4 +1,4 @@
-/** Schemas made ready for work, each when it is first used, and once. */
+/** Compiles each schema when it is first used, and once. */
 import type { Type } from 'avsc'
 import { shortName } from './avro.ts'
 import { compileType, framedOf, headOf } from './compile.ts'
@@ -11,7 +11,7 @@ import { isEvent } from './sources.ts'
 /** Bytes before the Avro: a zero and the id. */
 export const HEADER = 5
 
-/** What is needed to read what one schema wrote, and to write it if it is the newest. */
+/** Reads the events of one schema, and writes them if the schema is the newest. */
 export interface Form {
   readonly written: Locked
   /** The event's type, or null for a personal record. */
@@ -20,7 +20,7 @@ export interface Form {
   readonly personal: Locked | undefined
   readonly guard: Guard
   readonly type: Type
-  /** Absent where the writer's schema is the newest. */
+  /** Absent if the writer's schema is the newest. */
   readonly resolver: ReturnType<Type['createResolver']> | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reads a record by its writer's schema and believes nothing: the walk is bounded by the bytes that are there, where a
- * decoder that believes five bytes claiming a billion items is blocked for minutes. It is also the fast way to read:
- * one pass, and objects made by literals.
+ * Reads a record by its writer's schema from untrusted bytes. The work is bounded by the number of bytes: a decoder
+ * that trusts five bytes that claim a billion items blocks for minutes. It is also the fastest way to read: one pass,
+ * and objects from literals.
  */
 import { isPrimitive, isUnion } from './avro.ts'
 import type { EnumSchema, NamedSchema, RecordSchema, Schema } from './avro.ts'
@@ -10,16 +10,16 @@ import type { Cursor, Read } from './cursor.ts'
 import { Fault } from './fault.ts'
 import { createScale } from './weight.ts'
 
-/** Reads the bytes from `from` up to `to` of what the cursor was aimed at; refuses with `hostile-payload` or `bad-payload`. */
+/** Reads the cursor's bytes from `from` up to `to`. Faults: `hostile-payload`, `bad-payload`. */
 export type Guard = (cursor: Cursor, from: number, to: number) => unknown
 
-/** Marks bytes that hold a frame of their own: they are read as the place where it begins. */
+/** Marks bytes that contain a frame of their own. They are read as the position at which it begins. */
 export const FRAME = 'frame'
 
-/** Names that are no data on a JavaScript object. */
+/** Names that are not data properties of a JavaScript object. */
 const TRAPS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Of a self-contained schema, as `expand` makes it. */
+/** Compiles a guard from a self-contained schema, as `expand` returns it. */
 export const createGuard = (schema: NamedSchema): Guard => {
   const read = createCompiler(schema)(schema)
   return (cursor, from, to) => {
@@ -65,29 +65,36 @@ const annotatedRead = (logicalType: string | undefined): Read | undefined => {
   return logicalType === FRAME ? readFrame : undefined
 }
 
-const enumRead = ({ symbols }: EnumSchema): Read => (cursor) => {
-  const index = readVarint(cursor)
-  return symbols[index] ?? bad(cursor, `an enum has no symbol ${index}`)
-}
+const enumRead =
+  ({ symbols }: EnumSchema): Read =>
+  (cursor) => {
+    const index = readVarint(cursor)
+    return symbols[index] ?? bad(cursor, `an enum has no symbol ${index}`)
+  }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** A literal gives every record of a schema the same hidden shape; a loop over names would be half as fast. */
+/** A literal gives every record of a schema the same hidden class. A loop over the names would be half as fast. */
 const recordRead = ({ name, fields }: RecordSchema, compile: Compile): Read => {
   const wrong = fields.find((field) => !NAME.test(field.name) || TRAPS.has(field.name))
-  if (wrong !== undefined) throw new Fault('bad-schema', `${name} has a field that cannot be named ${wrong.name}. Rename it.`)
+  if (wrong !== undefined)
+    throw new Fault('bad-schema', `${name} has a field that cannot be named ${wrong.name}. Rename it.`)
   const literal = fields.map((field, index) => `${field.name}: r${index}(c)`).join(', ')
-  const make = new Function(...fields.map((_, index) => `r${index}`), `return (c) => ({ ${literal} })`) as (...reads: Read[]) => Read
+  const make = new Function(...fields.map((_, index) => `r${index}`), `return (c) => ({ ${literal} })`) as (
+    ...reads: Read[]
+  ) => Read
   return make(...fields.map((field) => compile(field.type)))
 }
 
-const unionRead = (branches: readonly Read[]): Read => (cursor) => {
-  const index = readVarint(cursor)
-  const branch = branches[index]
-  return branch === undefined ? bad(cursor, `a union has no branch ${index}`) : branch(cursor)
-}
+const unionRead =
+  (branches: readonly Read[]): Read =>
+  (cursor) => {
+    const index = readVarint(cursor)
+    const branch = branches[index]
+    return branch === undefined ? bad(cursor, `a union has no branch ${index}`) : branch(cursor)
+  }
 
-/** How many items come next; 0 is the end. A negative count is followed by the size of its block. */
+/** The number of items of the next block. 0: the end. A negative count is followed by the block's size in bytes. */
 const readCount = (cursor: Cursor, weight: number): number => {
   const signed = readVarint(cursor)
   const count = Math.abs(signed)
@@ -95,7 +102,8 @@ const readCount = (cursor: Cursor, weight: number): number => {
   if (signed < 0) {
     const size = readVarint(cursor)
     cursor.blockEnd = cursor.pos + size
-    if (size < 0 || cursor.blockEnd > cursor.end) hostile(cursor, `a block claims ${size} bytes where ${cursor.end - cursor.pos} are left`)
+    if (size < 0 || cursor.blockEnd > cursor.end)
+      hostile(cursor, `a block claims ${size} bytes where ${cursor.end - cursor.pos} are left`)
   }
   const left = cursor.end - cursor.pos
   if (count * weight > left) hostile(cursor, `it claims ${count} items where ${left} bytes are left`)
@@ -107,17 +115,19 @@ const readCount = (cursor: Cursor, weight: number): number => {
   return count
 }
 
-/** A reader that does not want the items jumps by the size of their block: it must lead to the same place. */
+/** Checks the declared size of a block: a reader that skips the items by the size must reach the same position. */
 const closeBlock = (cursor: Cursor, blockEnd: number): void => {
-  if (blockEnd >= 0 && blockEnd !== cursor.pos) bad(cursor, 'a block has another size than it says')
+  if (blockEnd >= 0 && blockEnd !== cursor.pos) bad(cursor, 'a block has another size than it declares')
 }
 
-const arrayRead = (item: Read, weight: number): Read => (cursor) => {
-  const items: unknown[] = []
-  for (let count = readCount(cursor, weight); count > 0; count = readCount(cursor, weight)) {
-    const { blockEnd } = cursor
-    for (let index = 0; index < count; index++) items.push(item(cursor))
-    closeBlock(cursor, blockEnd)
+const arrayRead =
+  (item: Read, weight: number): Read =>
+  (cursor) => {
+    const items: unknown[] = []
+    for (let count = readCount(cursor, weight); count > 0; count = readCount(cursor, weight)) {
+      const { blockEnd } = cursor
+      for (let index = 0; index < count; index++) items.push(item(cursor))
+      closeBlock(cursor, blockEnd)
+    }
+    return items
   }
-  return items
-}

@@ -17,9 +17,15 @@ export const readIdl = (text: string, path: string): readonly NamedSchema[] => {
       return parse()
     } catch (cause) {
       const { token } = cause as SyntaxFault
-      const reason = messageOf(cause).replace(/^invalid token .*: /, '').replace(/ (?:ID|value) /, ' ')
+      const reason = messageOf(cause)
+        .replace(/^invalid token .*: /, '')
+        .replace(/ (?:ID|value) /, ' ')
       if (token === undefined) return fail(start, reason, cause)
-      return fail(start + token.pos, `${reason}, but found ${token.val === undefined ? 'no more text' : JSON.stringify(token.val)}`, cause)
+      return fail(
+        start + token.pos,
+        `${reason}, but found ${token.val === undefined ? 'no more text' : JSON.stringify(token.val)}`,
+        cause,
+      )
     }
   }
   const [head = code.length, ...ends] = declarationEnds(code)
@@ -27,7 +33,9 @@ export const readIdl = (text: string, path: string): readonly NamedSchema[] => {
   const types = ends.map((end, index) => {
     const start = ends[index - 1] ?? head
     const type: unknown = read(start, () => avro.readSchema(text.slice(start, end)))
-    return isNamed(type) ? { ...(namespace !== undefined && { namespace }), ...type } : fail(start, 'only a record or an enum with a name can be declared')
+    return isNamed(type)
+      ? { ...(namespace !== undefined && { namespace }), ...type }
+      : fail(start, 'only a record or an enum with a name can be declared')
   })
   const rest = ends.at(-1) ?? head
   if (code.slice(rest).trim() !== '}') fail(rest, 'expected a record, an enum, or a } that ends the file')

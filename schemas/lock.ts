@@ -1,51 +1,87 @@
-/** lock.json: every version of every record that was ever written, with its id. Entries are added and never changed. */
+/** lock.json contains every version of every written record, with its id. Entries are added and never changed. */
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { expand, fingerprintOf } from './avro.ts'
+import { expand, fingerprintOf, fullName } from './avro.ts'
 import type { NamedSchema, RecordSchema } from './avro.ts'
 import { Fault } from './fault.ts'
-import { isWritten, namesOf, SCHEMAS } from './sources.ts'
+import { isWritten, namesOf, readSources, SCHEMAS } from './sources.ts'
 import type { Source } from './sources.ts'
 
 export interface Locked {
-  /** On the wire. */
+  /** The id on the wire. */
   readonly id: number
   readonly name: string
   readonly version: number
   readonly fingerprint: string
-  /** Self-contained, so that what others define can change without changing what was written. */
+  /** Self-contained, so that changes of other types do not change it. */
   readonly schema: RecordSchema
 }
 
 export interface Lock {
-  /** Ids are given in order; with this, an entry that is gone is missed. */
+  /** The id of the first entry. Default: 1. A package of its own starts elsewhere, so that its ids differ from those of this program. */
+  readonly firstId?: number
+  /** Ids are assigned in order. This number shows if an entry is missing. */
   readonly nextId: number
   readonly schemas: readonly Locked[]
 }
 
 export const EMPTY_LOCK: Lock = { nextId: 1, schemas: [] }
 
+/** The lock of a new package. Its ids depend on the name of its first record, and are far from those of this program. */
+export const emptyLockOf = (name: string): Lock => {
+  const hash = Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16)
+  const firstId = FIRST_FOREIGN_ID + (hash % FOREIGN_RANGES) * FOREIGN_RANGE
+  return { firstId, nextId: firstId, schemas: [] }
+}
+const [FIRST_FOREIGN_ID, FOREIGN_RANGE, FOREIGN_RANGES] = [100_000, 1_000, 1_000_000]
+
+/**
+ * The schemas of a domain: those of this program, or those in the folder of a package and the ones that all domains share.
+ * Fault: `bad-schema` if the lock of the package is missing or uses an id of the shared schemas.
+ */
+export const lockOf = (folder?: URL): Lock => {
+  const ours = readLock()
+  if (folder === undefined) return ours
+  const own = readLock(new URL('lock.json', folder))
+  const names = new Set(readSources().flatMap(({ domain, schema }) => (domain === 'common' ? [fullName(schema)] : [])))
+  const shared = ours.schemas.filter(({ name }) => names.has(name))
+  const twice = own.schemas.find(({ id }) => shared.some((entry) => entry.id === id))
+  if (twice !== undefined)
+    throw new Fault(
+      'bad-schema',
+      `${folder.pathname}lock.json gives ${twice.name} the id ${twice.id}, which a schema of all domains has.`,
+    )
+  return { nextId: own.nextId, schemas: [...shared, ...own.schemas] }
+}
+
 export const readLock = (url: URL = new URL('lock.json', SCHEMAS)): Lock => {
   try {
     return JSON.parse(readFileSync(url, 'utf8')) as Lock
   } catch (cause) {
-    throw new Fault('bad-schema', 'schemas/lock.json cannot be read, and it names all that was ever written. Restore it.', { cause })
+    throw new Fault(
+      'bad-schema',
+      `${url.pathname} cannot be read. It contains every schema that was ever written. Restore it from version control. For a new package, run tributary schemas codegen --lock.`,
+      { cause },
+    )
   }
 }
 
-/** One entry a line, so that two branches that add one each are merged with open eyes. */
-export const formatLock = ({ nextId, schemas }: Lock): string =>
-  `{\n"nextId": ${nextId},\n"schemas": [\n${schemas.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n}\n`
+/** One entry per line, so that two branches that both add one give a merge conflict. */
+export const formatLock = ({ firstId, nextId, schemas }: Lock): string =>
+  `{\n${firstId === undefined ? '' : `"firstId": ${firstId},\n`}"nextId": ${nextId},\n"schemas": [\n${schemas.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n}\n`
 
 export const latest = (lock: Lock): ReadonlyMap<string, Locked> => {
   const byName = new Map<string, Locked>()
-  for (const entry of lock.schemas) if (entry.version > (byName.get(entry.name)?.version ?? 0)) byName.set(entry.name, entry)
+  for (const entry of lock.schemas)
+    if (entry.version > (byName.get(entry.name)?.version ?? 0)) byName.set(entry.name, entry)
   return byName
 }
 
-/** What the files say now: events and their personal records, each self-contained. */
+/** The current schemas of events and their personal records, each self-contained. */
 export const writtenNow = (sources: readonly Source[]): readonly RecordSchema[] => {
   const known = namesOf(sources)
   return sources
+    .filter(({ shared }) => shared !== true)
     .map(({ schema }) => schema)
     .filter((schema): schema is RecordSchema => isWritten(schema, known))
     .map((schema) => expandRecord(schema, known))
@@ -64,5 +100,5 @@ export const extendLock = (lock: Lock, now: readonly RecordSchema[]): Lock => {
       const { name } = schema
       return { id: lock.nextId + index, name, version: (old?.version ?? 0) + 1, fingerprint, schema }
     })
-  return { nextId: lock.nextId + added.length, schemas: [...lock.schemas, ...added] }
+  return { ...lock, nextId: lock.nextId + added.length, schemas: [...lock.schemas, ...added] }
 }

@@ -1,4 +1,4 @@
-/** Which schema an id means, and which one reads what it wrote. */
+/** Finds the schema of an id, and the schema that reads its events. */
 import { fingerprintOf, fullName, shortName } from './avro.ts'
 import type { NamedSchema, RecordSchema } from './avro.ts'
 import { Fault } from './fault.ts'
@@ -10,7 +10,7 @@ import { isEvent, isWritten, namesOf, personalName, readSources } from './source
 /** Schemas in addition to the locked ones, for the domain of a test or a tutorial. They can refer to the types of the .avdl files in schemas/. */
 export interface ExtraSchemas {
   readonly schemas?: readonly NamedSchema[]
-  /** Older versions of them, oldest first: read and never written. */
+  /** Older versions of these schemas, oldest first. They are read and never written. */
   readonly history?: readonly RecordSchema[]
 }
 
@@ -20,7 +20,7 @@ export interface Registry {
   event(type: string): Locked | undefined
   /** The newest schema of an event's personal record. */
   personal(event: Locked): Locked | undefined
-  /** The newest schema by which a record of any version is read; an alias keeps a record that was renamed readable. */
+  /** The newest schema of a record. It reads all versions. An alias keeps a renamed record readable. */
   reader(writer: Locked): Locked
 }
 
@@ -28,7 +28,9 @@ export const createRegistry = (lock: Lock, extra: ExtraSchemas = {}): Registry =
   const entries = [...lock.schemas, ...extraEntries(lock, extra)]
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const current = latest({ nextId: 0, schemas: entries })
-  const aliased = new Map([...current.values()].flatMap((entry) => (entry.schema.aliases ?? []).map((alias) => [alias, entry] as const)))
+  const aliased = new Map(
+    [...current.values()].flatMap((entry) => (entry.schema.aliases ?? []).map((alias) => [alias, entry] as const)),
+  )
   const readerOf = (writer: Locked): Locked => aliased.get(writer.name) ?? current.get(writer.name) ?? writer
   const events = new Map<string, Locked>()
   for (const entry of current.values()) {
@@ -67,12 +69,12 @@ const extraEntries = (lock: Lock, { schemas = [], history = [] }: ExtraSchemas):
     })
 }
 
-/** The lock's schemas were checked before they were locked; these come from anywhere. */
+/** The schemas of the lock were checked before. These can come from anywhere. */
 const sound = (schema: RecordSchema): RecordSchema => {
   const [problem] = shapeProblems(schema)
   if (problem !== undefined) throw new Fault('bad-schema', `${problem.schema}: ${problem.detail}`)
   return schema
 }
 
-/** Far from the lock's small numbers, and the same in every process. */
+/** Far above the lock's ids, and the same in every process. */
 const idOf = (fingerprint: string): number => 0x40000000 + (Number.parseInt(fingerprint.slice(0, 8), 16) % 0x3fffffff)

@@ -1,4 +1,4 @@
-/** What each schema must be by itself. */
+/** The checks of a single schema. */
 import { fullName, isUnion } from './avro.ts'
 import type { Field, RecordSchema, Schema } from './avro.ts'
 import { createScale } from './weight.ts'
@@ -22,9 +22,17 @@ export interface Problem {
 }
 
 export const docProblems = ({ schema, path }: Source): readonly Problem[] =>
-  schema.doc ? [] : [{ schema: fullName(schema), rule: 'documented', detail: `It has no doc. Write a /** comment */ that explains it before it in schemas/${path}.` }]
+  schema.doc
+    ? []
+    : [
+        {
+          schema: fullName(schema),
+          rule: 'documented',
+          detail: `It has no doc. Write a /** comment */ that explains it before it in schemas/${path}.`,
+        },
+      ]
 
-/** Of an expanded record. */
+/** The problems of an expanded record. */
 export const shapeProblems = (schema: RecordSchema): readonly Problem[] => {
   const found: Problem[] = isEvent(schema) ? eventProblems(schema) : []
   visit(schema, createScale(schema), (rule, detail) => void found.push({ schema: schema.name, rule, detail }))
@@ -32,7 +40,8 @@ export const shapeProblems = (schema: RecordSchema): readonly Problem[] => {
 }
 
 const eventProblems = ({ name, fields }: RecordSchema): Problem[] => {
-  const detail = 'An event begins with meta of type tributary.EventMeta and ends with personal, ["null", "bytes"] with default null.'
+  const detail =
+    'An event begins with meta of type tributary.EventMeta and ends with personal, ["null", "bytes"] with default null.'
   const last = fields.at(-1)
   const sealed = last?.name === 'personal' && JSON.stringify(last.type) === '["null","bytes"]' && last.default === null
   return isEnvelope(fields[0]) && sealed ? [] : [{ schema: name, rule: 'event-shape', detail }]
@@ -56,7 +65,7 @@ const visit = (schema: Schema, weigh: (schema: Schema) => number, found: Found):
   if (schema.type === 'record') return schema.fields.forEach((field) => visit(field.type, weigh, found))
   if (schema.type !== 'array') return
   if (weigh(schema.items) === 0) {
-    found('weighty-items', 'The items of an array take no bytes, so its length is all a claim. Count them in a long.')
+    found('weighty-items', 'The items of an array take no bytes, so no bytes back its length. Count them in a long.')
   }
   visit(schema.items, weigh, found)
 }

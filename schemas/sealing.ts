@@ -1,39 +1,48 @@
 /**
- * The sealed personal field: a version, the id of the data key, a nonce, AES-256-GCM's ciphertext and its tag. A frame that was
- * written plain begins with the zero of the wire format, so the first byte tells one from the other.
+ * The sealed personal field: a version, the id of the data key, a nonce, the ciphertext of AES-256-GCM and its tag. A
+ * plain frame begins with the zero of the wire format, so the first byte distinguishes both.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { EventMeta, Forgotten } from './event.ts'
 import { Fault } from './fault.ts'
 
-/** A person's data key, ready for work. */
+/** A person's data key. */
 export interface SealingKey {
   /** Sixteen hex digits. */
   readonly id: string
   readonly secret: KeyObject
-  /** Made of the secret: what keeps nonces from telling anything about what they were made of. */
+  /** Derived from the secret, so that nonces reveal nothing about the content from which they are derived. */
   readonly salt: Buffer
 }
 
-export interface At {
+export interface LogPosition {
   readonly partition: number
   readonly offset: number
 }
 
-/** About whom something was said, and under which log key. */
-type Said = Pick<EventMeta, 'subjectId' | 'key'>
+/** The subject and the log key of an event. */
+type SealingContext = Pick<EventMeta, 'subjectId' | 'key'>
 
-/** Whose keys seal and open: what a codec asks. `key-not-loaded` means: fetch it (`Codec.keysOf`, `Codec.keysFor`), then ask again. */
+/**
+ * The keys by which a codec seals and opens. On the fault `key-not-loaded`, fetch the keys (`Codec.keysOf`,
+ * `Codec.keysFor`) and repeat the call.
+ */
 export interface Sealing {
-  /** The key by which events about this person are sealed now. Where there is none yet it is made, for the next time it is asked for. */
-  current(said: Said): SealingKey
-  /** The key of this id, or that it was destroyed. Fault `key-missing` where nothing is known of it: it was lost, not destroyed. */
+  /** The key by which events about this person are sealed now. If there is none, it is created for the next call. */
+  current(context: SealingContext): SealingKey
+  /**
+   * The key of this id, or FORGOTTEN if it was destroyed. Fault `key-missing` if the store has no record of it: it
+   * was lost.
+   */
   opening(subject: string, id: string): SealingKey | Forgotten
-  /** Whether a plain personal field may lie there, from before there were keys; undefined where the place is not known. */
-  isPlain(at: At | undefined): boolean
-  /** Makes the keys by which these people's events, under these log keys, are sealed; undefined when nothing is to be waited for. */
-  keep(said: readonly Said[]): Promise<void> | undefined
+  /**
+   * True if a plain personal field is allowed at this position, because it is from before the first key, or if the
+   * position is unknown.
+   */
+  isPlain(at: LogPosition | undefined): boolean
+  /** Creates the keys for the events of these people under these log keys. Undefined if they exist. */
+  createKeys(context: readonly SealingContext[]): Promise<void> | undefined
   load(subjects: readonly string[]): Promise<void>
 }
 
@@ -49,11 +58,14 @@ export const sealingKey = (id: string, bytes: Uint8Array): SealingKey => ({
   salt: hash('sha256', Buffer.concat([Buffer.from('tributary nonce'), bytes]), 'buffer'),
 })
 
-/** What a sealed field belongs to: it opens nowhere else. */
+/** The context to which a sealed field is bound. It opens in no other event. */
 export const boundTo = (type: string, { eventId, subjectId }: Pick<EventMeta, 'eventId' | 'subjectId'>): Buffer =>
   Buffer.from(`${eventId}\u0000${type}\u0000${subjectId ?? ''}`)
 
-/** The nonce is made of key, place and content: the same event is sealed to the same bytes, and no nonce is used for two contents. */
+/**
+ * Seals a field. The nonce is derived from the key, the context and the content. So the same event always gives the
+ * same bytes, and no nonce is used for two contents.
+ */
 export const seal = ({ id, secret, salt }: SealingKey, plain: Buffer, bound: Buffer): Buffer => {
   const nonce = hash('sha256', Buffer.concat([salt, bound, plain]), 'buffer').subarray(0, NONCE)
   const cipher = createCipheriv('aes-256-gcm', secret, nonce)
@@ -69,7 +81,8 @@ export const seal = ({ id, secret, salt }: SealingKey, plain: Buffer, bound: Buf
 }
 
 export const keyIdOf = (sealed: Buffer): string => {
-  if (sealed.length < HEAD + TAG || sealed[0] !== SEALED) throw unreadable(`${sealed.length} bytes that begin with ${sealed[0]} are not sealed as this program seals`)
+  if (sealed.length < HEAD + TAG || sealed[0] !== SEALED)
+    throw unreadable(`${sealed.length} bytes that begin with ${sealed[0]} are not a sealed field of this program`)
   return sealed.toString('hex', 1, 1 + ID)
 }
 
@@ -87,4 +100,8 @@ export const unseal = ({ secret }: SealingKey, sealed: Buffer, bound: Buffer): B
 }
 
 const unreadable = (why: string, cause?: unknown): Fault =>
-  new Fault('personal-unreadable', `A sealed personal field cannot be opened: ${why}. Find out who else writes to this topic.`, { cause })
+  new Fault(
+    'personal-unreadable',
+    `A sealed personal field cannot be opened: ${why}. Find out which other producer writes to this topic.`,
+    { cause },
+  )

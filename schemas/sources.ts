@@ -7,8 +7,12 @@ import { Fault } from './fault.ts'
 import { readIdl } from './idl.ts'
 
 /** The compiled program is in dist/schemas/, and the package's schemas/ folder contains the files. */
-const beside = new URL('./common.avdl', import.meta.url)
-export const SCHEMAS = existsSync(beside) ? new URL('./', import.meta.url) : new URL('../../schemas/', import.meta.url)
+const commonSource = new URL('./common.avdl', import.meta.url)
+export const SCHEMAS = existsSync(commonSource)
+  ? new URL('./', import.meta.url)
+  : new URL('../../schemas/', import.meta.url)
+
+const COMMON = new URL('common.avdl', SCHEMAS)
 
 /** The type of `meta`, the first field of every event. */
 export const ENVELOPE = 'tributary.EventMeta'
@@ -18,11 +22,19 @@ export interface Source {
   readonly path: string
   readonly domain: string
   readonly schema: NamedSchema
+  /** True for the types of common.avdl, where the sources are those of another package. */
+  readonly shared?: true
 }
 
-/** Every type of a folder, with `meta` and `personal` added to the events. */
-export const readSources = (root: URL = SCHEMAS): readonly Source[] =>
-  addFrames(readdirSync(root).filter((file) => file.endsWith('.avdl')).sort().flatMap((file) => readFile(new URL(file, root))))
+/** Every type of a folder, with `meta` and `personal` added to the events. A folder that does not declare the envelope is a package's: its types can refer to those of common.avdl. */
+export const readSources = (root: URL = SCHEMAS): readonly Source[] => {
+  const own = readdirSync(root)
+    .filter((file) => file.endsWith('.avdl'))
+    .sort()
+    .flatMap((file) => readFile(new URL(file, root)))
+  const shared = own.some(({ schema }) => fullName(schema) === ENVELOPE) ? [] : readFile(COMMON)
+  return addFrames([...shared.map((source) => ({ ...source, shared: true }) as const), ...own])
+}
 
 /** The types of one file outside `schemas/`, for `openCodec`. */
 export const readSchemas = (file: URL): readonly NamedSchema[] => addFrames(readFile(file)).map(({ schema }) => schema)
@@ -39,16 +51,26 @@ const addFrames = (sources: readonly Source[]): readonly Source[] => {
   return sources.map((source) => {
     const { schema, path } = source
     const name = fullName(schema)
-    if (known.get(name) !== schema) throw new Fault('bad-schema', `schemas/${path}: ${name} is declared twice. Rename one.`)
+    if (known.get(name) !== schema)
+      throw new Fault('bad-schema', `schemas/${path}: ${name} is declared twice. Rename one.`)
     if (schema.type !== 'record' || parts.has(name) || name.endsWith(PERSONAL)) return source
     return { ...source, schema: withFrame(schema, { path, hasPersonal: known.has(personalName(name)) }) }
   })
 }
 
-const withFrame = (schema: RecordSchema, { path, hasPersonal }: { path: string; hasPersonal: boolean }): RecordSchema => {
+const withFrame = (
+  schema: RecordSchema,
+  { path, hasPersonal }: { path: string; hasPersonal: boolean },
+): RecordSchema => {
   const framed = schema.fields.find(({ name }) => name === 'meta' || name === 'personal')
-  if (framed !== undefined) throw new Fault('bad-schema', `schemas/${path}: ${schema.name} declares the field ${framed.name}, which every event has. Remove it.`)
-  const doc = hasPersonal ? `The ${personalName(schema.name)} record of the subject, framed with its own schema id.` : 'Always null.'
+  if (framed !== undefined)
+    throw new Fault(
+      'bad-schema',
+      `schemas/${path}: ${schema.name} declares the field ${framed.name}, which every event has. Remove it.`,
+    )
+  const doc = hasPersonal
+    ? `The ${personalName(schema.name)} record of the subject, framed with its own schema id.`
+    : 'Always null.'
   const personal: Field = { name: 'personal', type: ['null', 'bytes'], default: null, doc }
   return { ...schema, fields: [{ name: 'meta', type: ENVELOPE }, ...schema.fields, personal] }
 }
@@ -68,8 +90,9 @@ const partsOf = (schema: NamedSchema): readonly string[] => {
 export const namesOf = (sources: readonly Source[]): ReadonlyMap<string, NamedSchema> =>
   new Map(sources.map(({ schema }) => [fullName(schema), schema]))
 
-/** An event is a record that begins with the envelope; its type is its short name. */
-export const isEvent = (schema: NamedSchema): schema is RecordSchema => schema.type === 'record' && schema.fields[0]?.name === 'meta'
+/** True for a record that begins with the envelope. Its type is its short name. */
+export const isEvent = (schema: NamedSchema): schema is RecordSchema =>
+  schema.type === 'record' && schema.fields[0]?.name === 'meta'
 
 const PERSONAL = 'Personal'
 

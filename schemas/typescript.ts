@@ -17,14 +17,20 @@ const PRIMITIVE_TYPES: { readonly [name in Primitive]: string } = {
 /** event.ts contains the types of the envelope: every event has it. */
 const WRITTEN_BY_HAND = [ENVELOPE, 'tributary.Request']
 
-export const typesOf = (domain: string, sources: readonly Source[]): string => {
+/** Where generated files import the type `Event` from, and the command that writes them. */
+export interface Generator {
+  readonly events: string
+  readonly command: string
+}
+
+export const typesOf = (domain: string, sources: readonly Source[], { events: from, command }: Generator): string => {
   const known = namesOf(sources)
   const schemas = sources.filter((source) => source.domain === domain).map(({ schema }) => schema)
   const events = schemas.filter(isEvent)
   const records = schemas.filter((schema) => !isEvent(schema) && !WRITTEN_BY_HAND.includes(fullName(schema)))
   return [
-    `// Generated from schemas/${domain}.avdl by \`npm run codegen\`. Do not edit.`,
-    `import type { Event } from '../event.ts'`,
+    `// Generated from schemas/${domain}.avdl by \`${command}\`. Do not edit.`,
+    `import type { Event } from '${from}'`,
     ...records.flatMap(declaration),
     ...events.flatMap((schema) => eventTypes(schema, known)),
     '',
@@ -47,10 +53,12 @@ const eventTypes = (schema: RecordSchema, known: ReadonlyMap<string, NamedSchema
   ]
 }
 
-const comment = (doc: string | undefined, indent: string): readonly string[] => (doc === undefined ? [] : [`${indent}/** ${doc} */`])
+const comment = (doc: string | undefined, indent: string): readonly string[] =>
+  doc === undefined ? [] : [`${indent}/** ${doc} */`]
 
 const declaration = (schema: NamedSchema): readonly string[] => {
-  if (schema.type === 'enum') return ['', ...comment(schema.doc, ''), `export type ${schema.name} = ${symbols(schema.symbols)}`]
+  if (schema.type === 'enum')
+    return ['', ...comment(schema.doc, ''), `export type ${schema.name} = ${symbols(schema.symbols)}`]
   return ['', ...comment(schema.doc, ''), `export interface ${schema.name} {`, ...schema.fields.flatMap(member), '}']
 }
 
@@ -63,7 +71,11 @@ const symbols = (names: readonly string[]): string => names.map((symbol) => `'${
 
 const typeText = (schema: Schema): string => {
   if (typeof schema === 'string') return isPrimitive(schema) ? PRIMITIVE_TYPES[schema] : shortName(schema)
-  if (isUnion(schema)) return [...schema].sort(nullLast).map((branch) => typeText(branch)).join(' | ')
+  if (isUnion(schema))
+    return [...schema]
+      .sort(nullLast)
+      .map((branch) => typeText(branch))
+      .join(' | ')
   if (schema.type === 'array') return `readonly ${bracketed(typeText(schema.items))}[]`
   if (schema.type === 'enum') return symbols(schema.symbols)
   if (schema.type === 'record') {

@@ -4,7 +4,7 @@ import type { ExpenseItem, ParticipantItem, ReceivedItem, SettlementItem } from 
 import { expenses, ofUser, OWES, received, settlements } from './keys.ts'
 import { ACTIVITY_INDEX, USER_INDEX } from './table.ts'
 
-/** What a user paid, owes, sent or received. */
+/** An entry of a user's activity: an expense that they paid or owe for, or a settlement that they sent or received. */
 export type Activity =
   | { readonly kind: 'paid'; readonly item: ExpenseItem }
   | { readonly kind: 'owed'; readonly item: ParticipantItem }
@@ -18,38 +18,66 @@ const STREAMS = [
   { kind: 'received', index: ACTIVITY_INDEX, sk: 'GSI3SK', prefix: received.prefix },
 ] as const
 
-interface Placed {
-  /** The instant and the id: the sort key of the index without its prefix. Things of several groups can have the same. */
+interface PositionedActivity {
+  /**
+   * The instant and the id: the sort key of the index without its prefix. Entries of several groups can have the
+   * same.
+   */
   readonly sortKey: string
-  /** The sort key, the stream and the group: unique, and in the order of time. */
-  readonly place: string
+  /** The sort key, the stream and the group. It is unique and in the order of time. */
+  readonly position: string
   readonly activity: Activity
 }
 
-const PLACE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w.:@-]{1,64}$/
+const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[\w.:@-]{1,64} [a-z]+ [\w.:@-]{1,64}$/
 
-/** Four streams merged by time (E22), the newest first. The cursor is the last place. */
-export const activityOf = async (reader: Reader, user: string, { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<Page<Activity>> => {
-  if (cursor !== undefined && !PLACE.test(cursor)) throw new Fault('bad-cursor', 'The cursor is not one of this list. Repeat the request without it.')
-  const found = (await Promise.all(STREAMS.map((stream) => placedIn(reader, user, stream, { limit, ...(cursor !== undefined && { cursor }) })))).flat()
-  const merged = found.sort((a, b) => (a.place > b.place ? -1 : 1))
+/** Merges four streams by time (E22), the newest first. The cursor is the position of the last entry. */
+export const activityOf = async (
+  reader: Reader,
+  user: string,
+  { limit, cursor }: Pick<Query, 'limit' | 'cursor'>,
+): Promise<Page<Activity>> => {
+  if (cursor !== undefined && !POSITION.test(cursor))
+    throw new Fault('bad-cursor', 'The cursor is not one of this list. Repeat the request without it.')
+  const found = (
+    await Promise.all(
+      STREAMS.map((stream) => activitiesIn(reader, user, stream, { limit, ...(cursor !== undefined && { cursor }) })),
+    )
+  ).flat()
+  const merged = found.sort((a, b) => (a.position > b.position ? -1 : 1))
   const page = merged.slice(0, limit)
   const last = page.at(-1)
-  return { items: page.map(({ activity }) => activity), ...(merged.length > limit && last !== undefined && { cursor: last.place }) }
+  return {
+    items: page.map(({ activity }) => activity),
+    ...(merged.length > limit && last !== undefined && { cursor: last.position }),
+  }
 }
 
-const placedIn = async (reader: Reader, user: string, { kind, index, sk, prefix }: (typeof STREAMS)[number], { limit, cursor }: Pick<Query, 'limit' | 'cursor'>): Promise<readonly Placed[]> => {
+const activitiesIn = async (
+  reader: Reader,
+  user: string,
+  { kind, index, sk, prefix }: (typeof STREAMS)[number],
+  { limit, cursor }: Pick<Query, 'limit' | 'cursor'>,
+): Promise<readonly PositionedActivity[]> => {
   const to = cursor === undefined ? `${prefix}~` : prefix + cursor.slice(0, cursor.indexOf(' '))
-  const placed: Placed[] = []
+  const found: PositionedActivity[] = []
   // One item more than the limit shows that there are more. Another one can be the item of the cursor.
-  for await (const items of pages(reader, { index, pk: ofUser(user), from: prefix, to, reverse: true, limit: limit + 2 })) {
+  for await (const items of pages(reader, {
+    index,
+    pk: ofUser(user),
+    from: prefix,
+    to,
+    reverse: true,
+    limit: limit + 2,
+  })) {
     for (const item of items) {
       const sortKey = String(item[sk]).slice(prefix.length)
-      const place = `${sortKey} ${kind} ${String(item['groupId'])}`
-      if (cursor === undefined || place < cursor) placed.push({ sortKey, place, activity: { kind, item } as Activity })
+      const position = `${sortKey} ${kind} ${String(item['groupId'])}`
+      if (cursor === undefined || position < cursor)
+        found.push({ sortKey, position, activity: { kind, item } as Activity })
     }
     // Items with the same sort key have no fixed order, so all items with the last sort key of the page are read.
-    if (placed.length > limit && placed.at(-1)?.sortKey !== placed[limit - 1]?.sortKey) break
+    if (found.length > limit && found.at(-1)?.sortKey !== found[limit - 1]?.sortKey) break
   }
-  return placed
+  return found
 }

@@ -1,6 +1,6 @@
 import { compareText } from '../order.ts'
 import { minorOf } from './money.ts'
-import type { Minor, Standing } from './items.ts'
+import type { Minor, MemberBalance } from './items.ts'
 import { zeroSumGroups } from './zero-sums.ts'
 
 export interface Debt {
@@ -10,27 +10,32 @@ export interface Debt {
 }
 
 /** Paid − share + sent − received (E-d). */
-export const netOf = ({ paid, share, sent, received }: Standing): bigint => minorOf(paid) - minorOf(share) + minorOf(sent) - minorOf(received)
+export const netOf = ({ paid, share, sent, received }: MemberBalance): bigint =>
+  minorOf(paid) - minorOf(share) + minorOf(sent) - minorOf(received)
 
 /** The most people with a balance other than zero for whom `simplified` finds the fewest payments. Their division takes about a millisecond. */
 export const MOST_EXACT = 14
 
 type Net = readonly [user: string, net: bigint]
 
-const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] => [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => compareText(a, b))
+const unsettled = (nets: ReadonlyMap<string, bigint>): readonly Net[] =>
+  [...nets].filter(([, net]) => net !== 0n).sort(([a], [b]) => compareText(a, b))
 
 /** True if more than MOST_EXACT people have a balance other than zero. Then `simplified` needs the pairwise debts. */
 export const needsPairs = (nets: ReadonlyMap<string, bigint>): boolean => unsettled(nets).length > MOST_EXACT
 
 /**
- * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people they are the fewest possible: people are
- * divided into as many zero-sum groups as possible, and a group of n people settles with n - 1 payments. Beyond that, all people are one
- * group, and if the pairwise debts are fewer payments, these are returned.
+ * Few payments that settle everybody, never more than the pairwise debts. Up to MOST_EXACT people, they are the
+ * fewest possible: people are divided into as many zero-sum groups as possible, and a group of n people settles with
+ * n - 1 payments. Beyond that, all people are one group, and the pairwise debts are returned if they are fewer
+ * payments.
  */
 export const simplified = (nets: ReadonlyMap<string, bigint>, pairs: readonly Debt[] = []): readonly Debt[] => {
   const people = unsettled(nets)
   if (people.length <= MOST_EXACT) {
-    const groups = zeroSumGroups(people.map(([, net]) => net)).map((group) => group.map((index) => people[index] as Net))
+    const groups = zeroSumGroups(people.map(([, net]) => net)).map((group) =>
+      group.map((index) => people[index] as Net),
+    )
     return groups.flatMap(sideBySide).sort((a, b) => compareText(a.from, b.from) || compareText(a.to, b.to))
   }
   const debts = sideBySide(people)
@@ -59,17 +64,24 @@ const sideBySide = (people: readonly Net[]): readonly Debt[] => {
   return debts
 }
 
-/** Who owes whom by what they really shared, each pair netted. */
-export const pairwise = (credits: readonly { readonly payerId: string; readonly owed: { readonly [user: string]: Minor } }[]): readonly Debt[] => {
-  const pairs = new Map<string, { readonly one: string; readonly other: string; minor: bigint }>()
+/** The debts between each two people from the expenses that they shared, netted per pair. */
+export const pairwise = (
+  credits: readonly { readonly payerId: string; readonly owed: { readonly [user: string]: Minor } }[],
+): readonly Debt[] => {
+  const pairs = new Map<string, { readonly first: string; readonly second: string; minor: bigint }>()
   for (const { payerId, owed } of credits) {
     for (const [user, minor] of Object.entries(owed)) {
-      const [one, other] = payerId < user ? [payerId, user] : [user, payerId]
-      const pair = pairs.get(`${one}\u0000${other}`) ?? { one, other, minor: 0n }
-      pair.minor += payerId === one ? minorOf(minor) : -minorOf(minor)
-      pairs.set(`${one}\u0000${other}`, pair)
+      const [first, second] = payerId < user ? [payerId, user] : [user, payerId]
+      const pair = pairs.get(`${first}\u0000${second}`) ?? { first, second, minor: 0n }
+      pair.minor += payerId === first ? minorOf(minor) : -minorOf(minor)
+      pairs.set(`${first}\u0000${second}`, pair)
     }
   }
-  return [...pairs.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair).filter(({ minor }) => minor !== 0n)
-    .map(({ one, other, minor }) => (minor > 0n ? { from: other, to: one, minor } : { from: one, to: other, minor: -minor }))
+  return [...pairs.entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, pair]) => pair)
+    .filter(({ minor }) => minor !== 0n)
+    .map(({ first, second, minor }) =>
+      minor > 0n ? { from: second, to: first, minor } : { from: first, to: second, minor: -minor },
+    )
 }

@@ -1,15 +1,14 @@
 import type { SplitType } from '../../schemas/generated/expenses.ts'
 import type { Key } from '../item.ts'
-import type { PersonalByKind, PersonalOf } from '../personal.ts'
-import { deletedExpenses, entries, expenseNames, expenses, members, participants, profiles, received, settlements } from './keys.ts'
 
 /**
- * Whole numbers of the currency's smallest unit, exact: a number up to 2^53, a bigint beyond (`wholeOf`). `amount` beside it is the same
- * as a decimal number, as the source document has it: exact to 15 digits, for those who read such a table; nothing is reckoned with it.
+ * Whole numbers of the currency's smallest unit, exact: a number up to 2^53, else a bigint (`wholeOf`). Items also
+ * have `amount`, a decimal number as in the source document. It is exact to 15 digits and for readers of the table
+ * only: no computation uses it.
  */
 export type Minor = number | bigint
 
-/** What lies in an index beside its own keys. */
+/** The keys of an index that finds items by name. */
 type Named = { readonly GSI2PK: string; readonly GSI2SK: string }
 type Active = { readonly GSI3PK: string; readonly GSI3SK: string }
 
@@ -36,9 +35,9 @@ export type GroupItem = Key & {
 
 export type MemberItem = Key & {
   readonly id: string
-  /** Null where the id is no number of Telegram's. */
+  /** Null if the id is not a number of Telegram. */
   readonly telegramId: number | null
-  /** Null when the person was forgotten, and wherever a name is kept. */
+  /** Null if the person was forgotten. */
   readonly name: string | null
   readonly username: string | null
   readonly wallet: string | null
@@ -74,7 +73,11 @@ export type Invitation = {
 }
 
 /** The invitations of a group that are not revoked. Expired ones disappear with the next invitation. */
-export type InvitationsItem = Key & { readonly open: readonly Invitation[]; readonly next: number; readonly _heard: readonly string[] }
+export type InvitationsItem = Key & {
+  readonly open: readonly Invitation[]
+  readonly next: number
+  readonly _heard: readonly string[]
+}
 
 export type SplitValue = {
   readonly userId: string
@@ -86,47 +89,54 @@ export type SplitValue = {
   readonly shares?: number
 }
 
-export type ExpenseItem = Key & Named & Active & {
-  readonly id: string
-  readonly groupId: string
-  readonly groupTitle: string
-  readonly payerId: string
-  readonly payerName: string | null
-  readonly amount: number
-  readonly amountMinor: Minor
-  readonly currency: string
-  readonly exponent: number
-  readonly description: string | null
-  /** Whose words the description is. */
-  readonly describedBy: string | null
-  readonly splitType: SplitType
-  readonly splits: readonly SplitValue[]
-  readonly category: string | null
-  /** When it was paid: its place in lists. */
-  readonly spentAt: string
-  /** When it was recorded. */
-  readonly createdAt: string
-  readonly createdBy: string | null
-  readonly updatedAt: string
-  readonly revision: number
-  readonly rowHash?: string
-  readonly _heard: readonly string[]
-}
+export type ExpenseItem = Key &
+  Named &
+  Active & {
+    readonly id: string
+    readonly groupId: string
+    readonly groupTitle: string
+    readonly payerId: string
+    readonly payerName: string | null
+    readonly amount: number
+    readonly amountMinor: Minor
+    readonly currency: string
+    readonly exponent: number
+    readonly description: string | null
+    /** The person who wrote the description. */
+    readonly describedBy: string | null
+    readonly splitType: SplitType
+    readonly splits: readonly SplitValue[]
+    readonly category: string | null
+    /** When it was paid. Lists are sorted by it. */
+    readonly spentAt: string
+    /** When it was recorded. */
+    readonly createdAt: string
+    readonly createdBy: string | null
+    readonly updatedAt: string
+    readonly revision: number
+    readonly rowHash?: string
+    readonly _heard: readonly string[]
+  }
 
 /** Locates an expense by its id: `at` is its `spentAt`. While it is deleted, `deletedAt` locates its DeletedExpenseItem. */
 export type ExpenseNameItem = Key & { readonly at: string } & (
-  | { readonly state: 'present'; readonly deletedAt?: undefined }
-  | { readonly state: 'deleted'; readonly deletedAt: string }
-)
+    | { readonly state: 'present'; readonly deletedAt?: undefined }
+    | { readonly state: 'deleted'; readonly deletedAt: string }
+  )
 
 /** When an expense was paid. Items of fold version 2 have no `spentAt`: their `createdAt` contains this time. */
-export const paidAt = ({ spentAt, createdAt }: { readonly spentAt?: string; readonly createdAt: string }): string => spentAt ?? createdAt
+export const paidAt = ({ spentAt, createdAt }: { readonly spentAt?: string; readonly createdAt: string }): string =>
+  spentAt ?? createdAt
 
 /** The name of a deleted expense as fold version 2 wrote it: it contains the expense. */
 export type OlderDeletedName = ExpenseNameItem & { readonly expense?: ExpenseItem }
 
 /** A deleted expense as it was. A restore puts it back. */
-export type DeletedExpenseItem = Key & { readonly expense: ExpenseItem; readonly deletedAt: string; readonly deletedBy: string | null }
+export type DeletedExpenseItem = Key & {
+  readonly expense: ExpenseItem
+  readonly deletedAt: string
+  readonly deletedBy: string | null
+}
 
 export type ParticipantItem = Key & {
   readonly GSI1PK: string
@@ -148,13 +158,13 @@ export type ParticipantItem = Key & {
   readonly totalMinor: Minor
   readonly spentAt: string
   readonly createdAt: string
-  /** The expense's that wrote it: each writes it anew, so that what is written never depends on words. */
+  /** The revision of the expense. Each revision writes every participant again, so that the written items do not depend on texts. */
   readonly revision: number
 }
 
 type SettlementStatus = 'pending' | 'completed' | 'failed'
 
-type SettlementBody = {
+export type SettlementBody = {
   readonly id: string
   readonly groupId: string
   readonly groupTitle: string
@@ -166,7 +176,7 @@ type SettlementBody = {
   readonly amountMinor: Minor
   readonly currency: string
   readonly exponent: number
-  /** While it is pending, of which its sender says so; then the one that was claimed for it, and for nothing else. */
+  /** While the settlement is pending: the transaction that its sender named. Afterwards: the transaction that was claimed for it. */
   readonly txHash: string | null
   readonly status: SettlementStatus
   readonly createdAt: string
@@ -181,26 +191,53 @@ export type SettlementItem = Key & Named & Active & SettlementBody & { readonly 
 export type SettlementNameItem = Key & { readonly at: string }
 export type ReceivedItem = Key & Active & SettlementBody
 
-/** Net is paid − share + sent − received (E-d); over all members it is zero. */
-export type Standing = { readonly paid: Minor; readonly share: Minor; readonly sent: Minor; readonly received: Minor }
+/** A member's sums. Net is paid − share + sent − received (E-d). The nets of all members sum up to zero. */
+export type MemberBalance = {
+  readonly paid: Minor
+  readonly share: Minor
+  readonly sent: Minor
+  readonly received: Minor
+}
 export type BalanceItem = Key & {
   readonly currency: string
   readonly exponent: number
-  readonly members: { readonly [user: string]: Standing }
-  /** Of the change that made it; never goes back, whatever clocks say. */
+  readonly members: { readonly [user: string]: MemberBalance }
+  /** The time of the last change. It never decreases, whatever the clocks. */
   readonly changedAt: string
 }
-/** `day` as a UTC date: the last on which it changed until then. */
+/** The balance at the end of `day` (UTC), the last day on which it changed before a later day. */
 export type BalanceDayItem = BalanceItem & { readonly day: string }
-/** What each other owes to `payerId`, gross; below zero where they paid too much. */
-export type CreditItem = Key & { readonly payerId: string; readonly currency: string; readonly exponent: number; readonly owed: { readonly [user: string]: Minor } }
+/** The debts of each person to `payerId`, before they are offset. Below zero if the person paid too much. */
+export type CreditItem = Key & {
+  readonly payerId: string
+  readonly currency: string
+  readonly exponent: number
+  readonly owed: { readonly [user: string]: Minor }
+}
 
 export type EntryKind =
-  | 'group-created' | 'group-renamed' | 'currency-changed' | 'settings-changed' | 'chat-migrated' | 'owner-changed' | 'group-archived' | 'group-unarchived'
-  | 'member-joined' | 'member-left' | 'member-removed' | 'invitation-created' | 'invitation-revoked'
-  | 'expense-recorded' | 'expense-revised' | 'expense-deleted' | 'expense-restored' | 'settlement-proposed' | 'settlement-confirmed' | 'settlement-failed'
+  | 'group-created'
+  | 'group-renamed'
+  | 'currency-changed'
+  | 'settings-changed'
+  | 'chat-migrated'
+  | 'owner-changed'
+  | 'group-archived'
+  | 'group-unarchived'
+  | 'member-joined'
+  | 'member-left'
+  | 'member-removed'
+  | 'invitation-created'
+  | 'invitation-revoked'
+  | 'expense-recorded'
+  | 'expense-revised'
+  | 'expense-deleted'
+  | 'expense-restored'
+  | 'settlement-proposed'
+  | 'settlement-confirmed'
+  | 'settlement-failed'
 
-export type ExpenseThen = {
+export type ExpenseState = {
   readonly spentAt: string
   readonly payerId: string
   readonly splitType: SplitType
@@ -208,9 +245,9 @@ export type ExpenseThen = {
   readonly splits: readonly { readonly userId: string; readonly amountMinor: Minor }[]
 }
 
-/** What happened, who said so, and what it did to whose balance: a statement's line, and an expense's history. */
+/** An entry of the group's statement and of an expense's history: what happened, who did it, and how balances changed. */
 export type EntryItem = Key & {
-  /** Only of an expense: its history is asked by them. */
+  /** Present for an expense: the index of its history. */
   readonly GSI2PK?: string
   readonly GSI2SK?: string
   readonly kind: EntryKind
@@ -220,7 +257,7 @@ export type EntryItem = Key & {
   readonly event: string
   /** The person who joined, left, was removed or became the owner; the payee of a settlement. */
   readonly subjectId?: string
-  /** Who pays a settlement. */
+  /** The payer of a settlement. */
   readonly fromId?: string
   readonly expenseId?: string
   readonly settlementId?: string
@@ -233,10 +270,10 @@ export type EntryItem = Key & {
   readonly describedBy?: string | null
   readonly reason?: string | null
   readonly title?: string
-  /** The expense as it was after it; null where it is none (any more). */
-  readonly after?: ExpenseThen | null
-  /** What every standing changed by, a currency; what did not change is left out. */
-  readonly moved?: { readonly [currency: string]: { readonly [user: string]: Partial<Standing> } }
+  /** The expense after the change. Null if it is deleted. */
+  readonly after?: ExpenseState | null
+  /** The changes of each member's balance, by currency. Unchanged sums are left out. */
+  readonly moved?: { readonly [currency: string]: { readonly [user: string]: Partial<MemberBalance> } }
 }
 
 export type ProfileItem = Key & {
@@ -247,23 +284,16 @@ export type ProfileItem = Key & {
   readonly avatarUrl: string | null
   readonly toldAt: string
 }
-export type TransactionItem = Key & { readonly txHash: string; readonly groupId: string; readonly settlementId: string; readonly claimedAt: string; readonly event: string }
-/** `groupId` is null when its group has moved to another chat. */
-export type ChatItem = Key & { readonly chatId: string; readonly groupId: string | null; readonly _heard: readonly string[] }
-
-const profilePersonal = { name: 'id', username: 'id', avatarUrl: 'id' } as const satisfies PersonalOf<ProfileItem>
-const expensePersonal = { payerName: 'payerId', description: 'describedBy', splits: { userName: 'userId' } } as const satisfies PersonalOf<ExpenseItem>
-const settlementPersonal = { fromUserName: 'fromUserId', toUserName: 'toUserId' } as const satisfies PersonalOf<SettlementBody>
-
-/** The names and words of people in the items of groups and users. */
-export const expensesPersonal: PersonalByKind = {
-  [members.prefix]: { ...profilePersonal, wallet: 'id' } satisfies PersonalOf<MemberItem>,
-  [expenses.prefix]: expensePersonal,
-  [deletedExpenses.prefix]: { expense: expensePersonal } satisfies PersonalOf<DeletedExpenseItem>,
-  [expenseNames.prefix]: { expense: expensePersonal } satisfies PersonalOf<OlderDeletedName>,
-  [participants.prefix]: { userName: 'userId', payerName: 'payerId', description: 'describedBy' } satisfies PersonalOf<ParticipantItem>,
-  [settlements.prefix]: settlementPersonal,
-  [received.prefix]: settlementPersonal,
-  [entries.prefix]: { byName: 'by', description: 'describedBy', reason: 'describedBy' } satisfies PersonalOf<EntryItem>,
-  [profiles.prefix]: profilePersonal,
+export type TransactionItem = Key & {
+  readonly txHash: string
+  readonly groupId: string
+  readonly settlementId: string
+  readonly claimedAt: string
+  readonly event: string
+}
+/** `groupId` is null if its group moved to another chat. */
+export type ChatItem = Key & {
+  readonly chatId: string
+  readonly groupId: string | null
+  readonly _heard: readonly string[]
 }

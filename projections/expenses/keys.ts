@@ -1,7 +1,24 @@
 import { inUser } from '../access/keys.ts'
 import { partition } from '../entity.ts'
 import type {
-  BalanceDayItem, BalanceItem, ChatItem, CreditItem, DeletedExpenseItem, EntryItem, ExpenseItem, ExpenseNameItem, GroupItem, InvitationsItem, MemberItem, ParticipantItem, ProfileItem, ReceivedItem, RosterItem, SettlementItem, SettlementNameItem, TransactionItem,
+  BalanceDayItem,
+  BalanceItem,
+  ChatItem,
+  CreditItem,
+  DeletedExpenseItem,
+  EntryItem,
+  ExpenseItem,
+  ExpenseNameItem,
+  GroupItem,
+  InvitationsItem,
+  MemberItem,
+  ParticipantItem,
+  ProfileItem,
+  ReceivedItem,
+  RosterItem,
+  SettlementItem,
+  SettlementNameItem,
+  TransactionItem,
 } from './items.ts'
 
 /**
@@ -16,11 +33,14 @@ export const members = inGroup<MemberItem, [user: string]>('member', 'USER#')
 export const rosters = inGroup<RosterItem>('roster', 'ROSTER')
 export const invitations = inGroup<InvitationsItem>('invitations', 'INVITATIONS')
 
-/** Two expenses of one millisecond are two items (E-a). */
+/** The id keeps two expenses of one millisecond apart (E-a). */
 export const expenses = inGroup<ExpenseItem, [iso: string, id: string]>('expense', 'TX#')
 /** Locates an expense by its id alone. */
 export const expenseNames = inGroup<ExpenseNameItem, [id: string]>('expense by name', 'EXPENSE#')
-export const deletedExpenses = inGroup<DeletedExpenseItem, [deletedAt: string, id: string]>('deleted expense', 'DELETED#')
+export const deletedExpenses = inGroup<DeletedExpenseItem, [deletedAt: string, id: string]>(
+  'deleted expense',
+  'DELETED#',
+)
 export const participants = inGroup<ParticipantItem, [expense: string, user: string]>('participant', 'PART#')
 
 export const settlements = inGroup<SettlementItem, [iso: string, id: string]>('settlement', 'SETTLE#')
@@ -40,17 +60,20 @@ export const entries = inGroup<EntryItem, [iso: string, event: string]>('entry',
 /** The name and the picture of a person, without their groups (E-m). */
 export const profiles = inUser<ProfileItem>('profile', 'PROFILE')
 /** The settlement that a TON transaction settles (E-j). */
-export const transactions = partition('TXHASH#', (txHash: string) => `TXHASH#${txHash}`)<TransactionItem>('transaction', 'CLAIM')
+export const transactions = partition('TXHASH#', (txHash: string) => `TXHASH#${txHash}`)<TransactionItem>(
+  'transaction',
+  'CLAIM',
+)
 export const chats = partition('CHAT#', (chatId: string) => `CHAT#${chatId}`)<ChatItem>('chat', 'GROUP')
 
-/** Log keys of what is neither a group's nor a person's. */
+/** The log keys of transactions and chats. */
 export const transactionLogKey = (txHash: string): string => `tx:${txHash}`
 export const chatLogKey = (chatId: string): string => `chat:${chatId}`
 
-/** The indexes' halves of keys. */
+/** Parts of the keys of indexes. */
 export const ofUser = (user: string): string => `USER#${user}`
 export const GROUPS_OF_USER = 'GROUP#'
-/** Those that the user left: what they owe there they still owe. */
+/** The groups that the user left. The user's debts in them remain. */
 export const LEFT_BY_USER = 'LEFT#'
 /** The groups from which the user was removed. No query lists them to the user. */
 export const REMOVED_FROM = 'REMOVED#'
@@ -60,23 +83,26 @@ export const settlementNamed = (settlement: string): string => `SETTLEMENT#${set
 export const historyOf = (expense: string): string => `HISTORY#${expense}`
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}$/
-/** Ids of groups, people, expenses and settlements: fit for a key and a path. */
+/** True for ids of groups, people, expenses and settlements. They can be part of a key and a path. */
 export const isId = (id: string): boolean => ID.test(id)
-/** Telegram's number, where the id of a person is one. */
+/** The Telegram number of a person. Null if the id is not a number. */
 export const telegramIdOf = (user: string): number | null => (/^[1-9]\d{0,14}$/.test(user) ? Number(user) : null)
-/** `meta.source` of what Telegram's webhook reports. */
+/** `meta.source` of events from Telegram's webhook. */
 export const TELEGRAM_SOURCE = 'telegram'
-/** Telegram numbers groups below zero. */
+/** True for the id of a Telegram chat. Ids of groups are below zero. */
 export const isChatId = (id: string): boolean => /^-?\d{1,20}$/.test(id)
-/** Hex or base64, as explorers write them. */
+/** True for a hash in hex or base64, the forms that explorers show. */
 export const isTxHash = (hash: string): boolean => /^[A-Za-z0-9+/_=-]{16,128}$/.test(hash)
-/** One spelling for all: a hash of 32 bytes in lower-case hex, so that a transaction in hex and in base64 is the same one (E-j). */
+/**
+ * A hash of 32 bytes in lower-case hex, so that the hex and the base64 form of a transaction are equal (E-j). Other
+ * text stays as it is.
+ */
 export const oneTxHash = (hash: string): string => {
   if (/^[0-9a-fA-F]{64}$/.test(hash)) return hash.toLowerCase()
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(hash) ? Buffer.from(hash, 'base64').toString('hex') : hash
 }
 
-/** The log key of which every item of a partition is derived. */
+/** The log key whose events produce the items of a partition. */
 export const logKeyOf = (pk: string): string | undefined => {
   const at = pk.indexOf('#')
   const [kind, name] = [pk.slice(0, at), pk.slice(at + 1)]

@@ -1,19 +1,23 @@
 /**
- * Divides an amount by weights, exactly: each gets its share rounded down (below zero, too), and what is left goes, a unit each, to the largest remainders
- * (Hamilton). Among equal remainders the turn is the expense's own: it begins at a place told by the hash of its id, so that over many
- * expenses nobody always bears the odd cent, and the same expense always falls the same way.
+ * Divides an amount by weights, exactly. Each share is rounded down, also below zero. The remaining units are given,
+ * one each, to the largest remainders (Hamilton). Among equal remainders the order starts at an index from the hash
+ * of the expense's id: over many expenses everybody gets odd units equally often, and the same expense is always
+ * divided in the same way.
  */
 export const divided = (amount: bigint, weights: readonly bigint[], expense: string): readonly bigint[] => {
   const total = weights.reduce((sum, weight) => sum + weight, 0n)
-  if (total <= 0n || weights.some((weight) => weight < 0n)) throw new RangeError('No weight may be below zero, and some must be above it.')
+  if (total <= 0n || weights.some((weight) => weight < 0n))
+    throw new RangeError('No weight may be below zero, and some must be above it.')
   const remainder = weights.map((weight) => (((amount * weight) % total) + total) % total)
   const shares = weights.map((weight, index) => (amount * weight - (remainder[index] ?? 0n)) / total)
   const left = Number(amount - shares.reduce((sum, share) => sum + share, 0n))
   const first = fnv1a(expense) % weights.length
-  const turn = (index: number): number => (index - first + weights.length) % weights.length
-  const order = weights.map((_, index) => index).sort((a, b) => compare(remainder[b] ?? 0n, remainder[a] ?? 0n) || turn(a) - turn(b))
-  const lucky = new Set(order.slice(0, left))
-  return shares.map((share, index) => (lucky.has(index) ? share + 1n : share))
+  const rankOf = (index: number): number => (index - first + weights.length) % weights.length
+  const order = weights
+    .map((_, index) => index)
+    .sort((a, b) => compare(remainder[b] ?? 0n, remainder[a] ?? 0n) || rankOf(a) - rankOf(b))
+  const rounded = new Set(order.slice(0, left))
+  return shares.map((share, index) => (rounded.has(index) ? share + 1n : share))
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : Number(a > b))

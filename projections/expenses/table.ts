@@ -1,14 +1,31 @@
 import { ACCESS_KINDS, TOKEN_INDEX, TTL } from '../access/table.ts'
 import type { TableSpec } from '../table.ts'
 import {
-  balances, chats, credits, dayBalances, deletedExpenses, entries, expenseNames, expenses, groups, invitations, members, participants, profiles, received, rosters, settlementNames, settlements, transactions,
+  balances,
+  chats,
+  credits,
+  dayBalances,
+  deletedExpenses,
+  entries,
+  expenseNames,
+  expenses,
+  groups,
+  invitations,
+  members,
+  participants,
+  profiles,
+  received,
+  rosters,
+  settlementNames,
+  settlements,
+  transactions,
 } from './keys.ts'
 
-/** Of a user: groups, and expenses they owe for (E2). */
+/** The groups of a user, and the expenses that they owe for (E2). */
 export const USER_INDEX = TOKEN_INDEX.name
-/** By the id of an expense or a settlement (E3); an expense's history, too. */
+/** Expenses and settlements by id (E3), and the history of an expense. */
 export const NAME_INDEX = 'GSI2'
-/** Of a user: what they paid, sent and received (E4, E-e). */
+/** The expenses that a user paid, and the settlements that they sent and received (E4, E-e). */
 export const ACTIVITY_INDEX = 'GSI3'
 
 export const expensesTable: TableSpec = {
@@ -21,7 +38,24 @@ export const expensesTable: TableSpec = {
   ],
   kinds: [
     ...[
-      groups, members, rosters, invitations, expenses, expenseNames, deletedExpenses, participants, settlements, settlementNames, received, balances, dayBalances, credits, entries, profiles, transactions, chats,
+      groups,
+      members,
+      rosters,
+      invitations,
+      expenses,
+      expenseNames,
+      deletedExpenses,
+      participants,
+      settlements,
+      settlementNames,
+      received,
+      balances,
+      dayBalances,
+      credits,
+      entries,
+      profiles,
+      transactions,
+      chats,
     ].map(({ kind }) => kind),
     ...ACCESS_KINDS,
   ],

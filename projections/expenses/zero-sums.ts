@@ -21,14 +21,14 @@ export const zeroSumGroups = (balances: readonly bigint[]): readonly (readonly n
 }
 
 /** For every set of balances. A set is a number, one bit per balance. */
-interface Most {
+interface BestGroups {
   /** The largest number of disjoint zero-sum groups in it. */
   readonly groups: Uint8Array
   /** 1 if it sums up to zero. */
   readonly isZero: Uint8Array
 }
 
-const mostGroups = (balances: readonly bigint[]): Most => {
+const mostGroups = (balances: readonly bigint[]): BestGroups => {
   const size = 2 ** balances.length
   const sums = new Array<bigint>(size).fill(0n)
   const [groups, isZero] = [new Uint8Array(size), new Uint8Array(size)]
@@ -48,7 +48,7 @@ const mostGroups = (balances: readonly bigint[]): Most => {
 }
 
 /** The largest set that contains the highest balance of `left`, sums up to zero, and leaves as many groups as possible. */
-const nextGroup = (left: number, { groups, isZero }: Most): number => {
+const nextGroup = (left: number, { groups, isZero }: BestGroups): number => {
   const first = 1 << (31 - Math.clz32(left))
   const others = left ^ first
   const wanted = (groups[left] ?? 0) - 1

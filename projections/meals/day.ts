@@ -5,7 +5,7 @@ export interface DayRule {
   readonly startMinutes: number
 }
 
-/** Every rule there ever was, by version. Adding one raises the fold version: days that no user chose are derived anew. */
+/** Every version of the day rule. Adding one raises the fold version: days that no user chose are computed again. */
 export const DAY_RULES = { 1: { startMinutes: 4 * 60 } } as const satisfies { readonly [version: number]: DayRule }
 export const DAY_RULE_VERSION = 1
 const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
@@ -13,18 +13,25 @@ const DAY_RULE: DayRule = DAY_RULES[DAY_RULE_VERSION]
 /** Wall clocks run from 12 hours behind UTC to 14 ahead. */
 const MIN_OFFSET = -12 * 60
 const MAX_OFFSET = 14 * 60
-export const isOffset = (minutes: number): boolean => Number.isInteger(minutes) && minutes >= MIN_OFFSET && minutes <= MAX_OFFSET
+export const isOffset = (minutes: number): boolean =>
+  Number.isInteger(minutes) && minutes >= MIN_OFFSET && minutes <= MAX_OFFSET
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 export const isDay = (day: string): boolean => dayNumberOf(day) !== undefined
 
-/** The rule takes its hours off the wall clock, not off the instant, so it holds on days when the clocks change. */
+/**
+ * The logical day of an instant. The rule subtracts its hours from the wall clock and not from the instant, so it
+ * also works on days when the clocks change.
+ */
 export const dayOf = (eatenAt: number, utcOffsetMinutes: number, rule: DayRule = DAY_RULE): string =>
   dateOf(Math.floor((eatenAt + (utcOffsetMinutes - rule.startMinutes) * MINUTE_MS) / DAY_MS))
 
-/** From `from` (inclusive) to `to` (exclusive): every instant that some zone's wall clock places in this day. */
+/**
+ * The instants from `from` (inclusive) to `to` (exclusive): those that the wall clock of some zone places on this
+ * day.
+ */
 export const windowOf = (day: string, rule: DayRule = DAY_RULE): { readonly from: number; readonly to: number } => {
   const midnight = startOf(dayNumberOf(day) ?? 0)
   return {
@@ -34,8 +41,8 @@ export const windowOf = (day: string, rule: DayRule = DAY_RULE): { readonly from
 }
 
 /**
- * Whether a meal's day is another than its instant implies, so that only a pointer leads from the day to the meal.
- * Where no zone was kept, an instant implies every day whose window holds it.
+ * True if only a pointer leads from the day to the meal, because the instant implies another day. Without a stored
+ * zone, an instant implies every day whose window contains it.
  */
 export const isElsewhere = (day: string, eatenAt: number, utcOffsetMinutes: number | undefined): boolean => {
   if (utcOffsetMinutes !== undefined) return dayOf(eatenAt, utcOffsetMinutes) !== day

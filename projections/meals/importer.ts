@@ -6,12 +6,15 @@ import { upcast } from './upcast.ts'
 /** Rows of a meals table do not depend on each other, so they keep the order of the file. */
 export const mealsImporter: Importer = {
   read(row, origin) {
-    const said = upcast(row, origin)
-    return said.kind !== 'events' ? said : { kind: 'events', events: said.events.map(({ user, ...event }) => ({ ...event, key: user, person: user })) }
+    const result = upcast(row, origin)
+    return result.kind !== 'events'
+      ? result
+      : { kind: 'events', events: result.events.map(({ user, ...event }) => ({ ...event, key: user, person: user })) }
   },
-  ended: {
+  completion: {
     counts: ['MealLogged', 'LegacyMealAdopted'],
     event: ({ importId, source, count }) => ({ type: 'MealsImported', data: { importId, count, source } }),
-    isImportedBy: async ({ key, data }, importId, reader) => (await mealsQueries(reader).meal(key, (data as Pick<MealLoggedData, 'mealId'>).mealId))?.importId === importId,
+    isImportedBy: async ({ key, data }, importId, reader) =>
+      (await mealsQueries(reader).meal(key, (data as Pick<MealLoggedData, 'mealId'>).mealId))?.importId === importId,
   },
 }

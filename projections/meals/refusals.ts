@@ -3,14 +3,32 @@ import { refusing, type Refusals } from '../refusal.ts'
 /** Every rule that can refuse a meals event. */
 export const mealsRefusals = {
   missing: ['meal-not-found', 'nutrient-not-found'],
-  conflict: ['meal-key-taken', 'meal-deleted', 'meal-not-deleted', 'revision-conflict', 'targets-version-conflict', 'too-many-nutrients', 'day-total-out-of-range'],
+  conflict: [
+    'meal-key-taken',
+    'meal-deleted',
+    'meal-not-deleted',
+    'revision-conflict',
+    'targets-version-conflict',
+    'too-many-nutrients',
+    'day-total-out-of-range',
+  ],
   invalid: [
-    'meal-id-invalid', 'eaten-at-out-of-range', 'utc-offset-out-of-range', 'user-date-invalid', 'nutrient-out-of-range', 'nutrient-name-invalid',
-    'effective-date-out-of-range', 'import-id-invalid',
+    'meal-id-invalid',
+    'eaten-at-out-of-range',
+    'utc-offset-out-of-range',
+    'user-date-invalid',
+    'nutrient-out-of-range',
+    'nutrient-name-invalid',
+    'effective-date-out-of-range',
+    'import-id-invalid',
   ],
   pointers: {
-    'eaten-at-out-of-range': '/eatenAt', 'utc-offset-out-of-range': '/tz', 'user-date-invalid': '/userDate', 'revision-conflict': '/revision',
-    'targets-version-conflict': '/version', 'effective-date-out-of-range': '/effectiveFromDate',
+    'eaten-at-out-of-range': '/eatenAt',
+    'utc-offset-out-of-range': '/tz',
+    'user-date-invalid': '/userDate',
+    'revision-conflict': '/revision',
+    'targets-version-conflict': '/version',
+    'effective-date-out-of-range': '/effectiveFromDate',
   },
 } as const satisfies Refusals
 

@@ -2,7 +2,10 @@ import { DAY_RULE_VERSION, dayOf, isDay, isOffset } from './day.ts'
 import { dayNumberOf } from '../instant.ts'
 import { utcOffsetOf } from '../zone.ts'
 
-/** For the edge: zone tables change from year to year, so what they say is put into the event and folds never ask again. */
+/**
+ * The decision of the edge about a meal's day. The event contains it, because the tables of time zones change and
+ * folds do not use them.
+ */
 export interface DayDecision {
   readonly utcOffsetMinutes: number
   readonly userDate: string
@@ -12,8 +15,12 @@ export interface DayDecision {
 
 export type DayRefusal = 'tz-unknown' | 'user-date-invalid' | 'user-date-out-of-range'
 
-/** The day a meal belongs to: as its user says, if that is at most a day from what the rule gives. */
-export const decideDay = (meal: { eatenAt: number; tz: string; userDate?: string | undefined }): DayDecision | { readonly refused: DayRefusal } => {
+/** The logical day of a meal. The user's day applies if it differs from the rule's by one day at most. */
+export const decideDay = (meal: {
+  eatenAt: number
+  tz: string
+  userDate?: string | undefined
+}): DayDecision | { readonly refused: DayRefusal } => {
   const { eatenAt, tz, userDate } = meal
   const utcOffsetMinutes = utcOffsetOf(eatenAt, tz)
   if (utcOffsetMinutes === undefined || !isOffset(utcOffsetMinutes)) return { refused: 'tz-unknown' }

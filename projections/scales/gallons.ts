@@ -3,12 +3,15 @@ const GALLONS_PER_KG_OF_WATER = 0.264172
 
 export interface Weighed {
   readonly weight_lbs: number | null
-  /** null where there is no keg. */
+  /** Null if there is no keg. */
   readonly empty_lbs: number | null
   readonly sg: number | null
 }
 
-/** What is left in a keg by its weight. Not clamped: an empty keg on a scale that is off may have less than nothing, and more than it holds. */
+/**
+ * The gallons in a keg by its weight. Not clamped: on a scale with an offset, an empty keg can have fewer than 0
+ * gallons, and a full one more than its volume.
+ */
 export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null => {
   if (weight_lbs === null || empty_lbs === null || sg === null || !(sg > 0)) return null
   const gallons = (((weight_lbs - empty_lbs) * KG_PER_LB) / sg) * GALLONS_PER_KG_OF_WATER
@@ -16,11 +19,16 @@ export const gallonsOf = ({ weight_lbs, empty_lbs, sg }: Weighed): number | null
 }
 
 /** True if the level of a tap's state was measured on the keg that is on the tap now. False without a keg. */
-export const isLevelMeasured = ({ level_pct, keg_id }: { readonly level_pct: number | null; readonly keg_id: string | null }, kegNow: string | null): boolean =>
-  level_pct !== null && keg_id !== null && keg_id === kegNow
+export const isLevelMeasured = (
+  { level_pct, keg_id }: { readonly level_pct: number | null; readonly keg_id: string | null },
+  kegNow: string | null,
+): boolean => level_pct !== null && keg_id !== null && keg_id === kegNow
 
-/** The part of the keg that is left, by its weight, in percent, as its gallons are of a full one's; null where full and empty weigh the same. */
-export const levelOf = (weight_lbs: number | null, keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined): number | null => {
+/** The percentage of the keg that is left, by its weight. Null if the keg weighs the same full and empty. */
+export const levelOf = (
+  weight_lbs: number | null,
+  keg: { readonly full_lbs: number; readonly empty_lbs: number } | undefined,
+): number | null => {
   if (weight_lbs === null || keg === undefined) return null
   const level = ((weight_lbs - keg.empty_lbs) / (keg.full_lbs - keg.empty_lbs)) * 100
   return Number.isFinite(level) ? level : null

@@ -1,9 +1,9 @@
 import type { PatItem } from '../access/items.ts'
 import type { Key } from '../item.ts'
 import type { AlertType } from './keys.ts'
-import type { KegSpan, Place } from './spans.ts'
+import type { KegSpan, TapAssignment } from './spans.ts'
 
-/** Instants are ISO text with milliseconds; absent numbers are null. */
+/** In all items of scales, instants are ISO text with milliseconds, and absent numbers are null. */
 export type TapItem = Key & {
   readonly loc_id: string
   readonly tap_id: string
@@ -13,49 +13,58 @@ export type TapItem = Key & {
   readonly full_lbs: number | null
   readonly empty_lbs: number | null
   readonly sg: number | null
-  /** In `device-index`; absent where the tap has none. */
+  /** The key of `device-index`. Absent if the tap has no device. */
   readonly device_id?: string
-  /** The one that stood there last, where none does. */
+  /** The previous device. Present only while the tap has none. */
   readonly _left?: string
 }
 
-/** Of one life of a device, what of it was heard: the sequences, as ranges with both ends inside. */
-export type Seen = { readonly life: string; readonly ranges: readonly (readonly [number, number])[] }
+/** The sequences of one boot of a device that were folded, as ranges with both ends inclusive. `life` is a hash of the device and the boot. */
+export type FoldedSequences = { readonly life: string; readonly ranges: readonly (readonly [number, number])[] }
 
-/** The newest reading, as it was attributed. Written by every reading, so it is kept small: one write unit. */
+/** The newest reading of a tap with its attribution. Every reading writes it, so it fits one write unit. */
 export type TapStateItem = Key & {
   readonly level_pct: number | null
   readonly gallons: number | null
   readonly weight_lbs: number | null
-  /** null until the first reading. */
+  /** Null until the first reading. */
   readonly updated_at: string | null
   readonly tare_status: string | null
-  /** The keg that was on the tap when it was read: another than the tap's until the first reading of a new one. */
+  /** The keg that was on the tap at the time of the reading. After a swap it differs from the tap's keg until the first reading of the new one. */
   readonly keg_id: string | null
   /** The level was measured on the keg that is on the tap now. The series do not use it, and their states may lack it. */
   readonly level_measured?: boolean
-  /** A pour goes on. */
+  /** A pour is under way. */
   readonly pouring: boolean
   readonly _device?: string
-  /** The level is the weight's: the scale tells none (S43). */
+  /** The level is computed from the weight, because the scale sends none (S43). */
   readonly _weighed?: true
-  /** The readings last heard with what they said, and all by their sequences, so that one that comes again is known. */
+  /** The last readings with a hash of their values, and the sequences of all readings, so that repeated ones are recognised. */
   readonly _heard?: string
-  readonly _seen?: readonly Seen[]
-  /** What the pour detector knows. */
-  readonly _pour?: { readonly at: number; readonly base?: number; readonly start?: number; readonly low?: number; readonly low_at?: number; readonly high?: number; readonly high_at?: number; readonly highs?: number }
+  readonly _seen?: readonly FoldedSequences[]
+  /** The state of the pour detection. */
+  readonly _pour?: {
+    readonly at: number
+    readonly base?: number
+    readonly start?: number
+    readonly low?: number
+    readonly low_at?: number
+    readonly high?: number
+    readonly high_at?: number
+    readonly highs?: number
+  }
   /** Time of the newest telemetry message with a battery, if no reading is as new. */
   readonly _battery_at?: number
   /** The telemetry messages of that time. */
-  readonly _battery_seen?: readonly Seen[]
-  /** There is a low-keg alert; a discrepancy. */
+  readonly _battery_seen?: readonly FoldedSequences[]
+  /** `_low`: a low-keg alert is open. `_off`: a discrepancy is open. */
   readonly _low?: true
   readonly _off?: true
 }
 
 export type TimelineItem = Key & {
   readonly kegs: readonly KegSpan[]
-  /** Since when there is such a tap, in epoch milliseconds: 0 from the first, null while it is removed. */
+  /** The time since which the tap exists, in epoch milliseconds. 0: from the first event on. Null: the tap is removed. */
   readonly since: number | null
   readonly _heard?: readonly string[]
 }
@@ -77,18 +86,14 @@ export type KegItem = Key & {
 }
 
 /** In epoch milliseconds, both inclusive. */
-export type Void = {
-  readonly from: number
-  readonly to: number
-  readonly reason: string | null
-}
+export type Void = { readonly from: number; readonly to: number; readonly reason: string | null }
 
 export type TareItem = Key & {
   readonly loc_id: string
   readonly empty_offset: number | null
   readonly full_ref: number | null
   readonly tared_at: string
-  /** `empty` or `full` where only that was measured, else `complete`. */
+  /** `empty` or `full` if only that was measured, else `complete`. */
   readonly tare_status: string
   readonly _empty_at?: string
   readonly _full_at?: string
@@ -100,11 +105,11 @@ export type PourItem = Key & {
   readonly start: string
   readonly end: string
   readonly gallons: number
-  /** The gravity that the gallons were reckoned by. */
+  /** The gravity by which the gallons were computed. */
   readonly sg: number
 }
 
-/** What was said of the settings; the rest is as by default. */
+/** The settings that were set. For the others the defaults apply. */
 export type SettingsItem = Key & Partial<Settings> & { readonly _heard?: readonly string[] }
 
 export type Settings = {
@@ -119,7 +124,7 @@ export type Settings = {
 }
 
 export type ClaimItem = Key & {
-  /** null when it was released. */
+  /** Null if it was released. */
   readonly loc_id: string | null
   readonly epoch: number
   readonly claimed_at: string
@@ -137,39 +142,39 @@ export type DeviceItem = Key & {
   readonly boot?: string
   readonly fw?: string
   readonly dropped?: number
-  /** Under which tap it stood, and when, in epoch milliseconds: what a late reading is attributed by. */
-  readonly _places: readonly Place[]
-  /** There is an alert of its silence; of its battery. */
+  /** The taps to which it was assigned, with times in epoch milliseconds. Late readings are attributed by them. */
+  readonly _places: readonly TapAssignment[]
+  /** `_silent`: a silence alert is open. `_low_battery`: a battery alert is open. */
   readonly _silent?: true
   readonly _low_battery?: true
-  /** When its last silence ended, in epoch milliseconds: the next one begins no earlier, whatever is said late. */
+  /** The end of its last silence, in epoch milliseconds. The next one begins no earlier, also if events are late. */
   readonly _back?: number
 }
 
 export type TelemetryItem = Key & {
   readonly loc_id: string
   readonly battery_v: number | null
-  /** Absent until it was told: a key of an index is never null. */
+  /** Absent until the device sent it. The key of an index is never null. */
   readonly battery_pct?: number
   readonly updated_at: string
   readonly tare_empty_offset?: number
   readonly tare_full_lbs?: number
   readonly fw?: string
   readonly dropped?: number
-  /** In `location-battery-index`. */
+  /** The key of `location-battery-index`. */
   readonly battery_loc_id?: string
-  /** When the copy of each tare was measured, and what was dropped was told, in epoch milliseconds. */
+  /** The times, in epoch milliseconds, at which the copies of the tares were measured and the number of lost events was sent. */
   readonly _empty_at?: number
   readonly _full_at?: number
   readonly _dropped_at?: number
   /** When the battery was measured, in epoch milliseconds. */
   readonly _battery_at?: number
   /** The telemetry messages that were folded, by their sequence numbers. */
-  readonly _told?: readonly Seen[]
+  readonly _told?: readonly FoldedSequences[]
   readonly _released?: true
 }
 
-/** The device's epoch at this location, as the telemetry knows it. */
+/** The device's epoch at this location, for the telemetry projection. */
 export type TelemetryPointerItem = Key & { readonly epoch: number; readonly _heard?: readonly string[] }
 
 type AlertState = 'pending' | 'active' | 'acknowledged' | 'resolved'
@@ -204,7 +209,7 @@ export type BeerItem = Key & {
   readonly name: string
   readonly style: string | null
   readonly specific_gravity: number
-  /** Who may change it in the global library. */
+  /** The person who can change it in the global library. */
   readonly defined_by: string | null
   readonly _heard?: readonly string[]
 }
@@ -220,14 +225,23 @@ export type BeerKegItem = Key & {
   readonly measured_count?: number
   /** The full weight before any was measured. */
   readonly _reference?: number
-  /** What lies in the mean. */
+  /** The weighings in the mean. */
   readonly _measured?: readonly { readonly keg_id: string; readonly full_lbs: number; readonly at: number }[]
   readonly _heard?: readonly string[]
 }
 
-export type LibraryItem = Key & { readonly beer_id: string; readonly loc_id: string | null; readonly name: string; readonly style: string | null }
+export type LibraryItem = Key & {
+  readonly beer_id: string
+  readonly loc_id: string | null
+  readonly name: string
+  readonly style: string | null
+}
 
-export type OwnerItem = Key & { readonly user_id: string; readonly opened_at: string; readonly _heard?: readonly string[] }
+export type OwnerItem = Key & {
+  readonly user_id: string
+  readonly opened_at: string
+  readonly _heard?: readonly string[]
+}
 
 export type MemberItem = Key & { readonly user_id: string; readonly added_at: string; readonly added_by: string | null }
 
@@ -236,16 +250,20 @@ export type GoneMemberItem = Key & { readonly removed_at: string }
 
 /** A token with the scope `device`. It works only while its claim lasts and its creator is a member of the location. */
 export type DeviceTokenItem = PatItem & {
-  /** The member who created it; null if the operator did. */
+  /** The member who created it. Null if the operator did. */
   readonly createdBy: string | null
-  /** The location that held the device at that time; null if none did. */
+  /** The location that owned the device at that time. Null if none did. */
   readonly loc_id: string | null
   /** The epoch of the claim to which the token belongs. */
   readonly claim_epoch: number
 }
 
-/** Where a device's items lie. Its id is in the key alone: in an attribute it would be in `device-index` (S-d). */
-export type DevicePointerItem = Key & { readonly epoch: number; readonly released_at?: string; readonly _heard?: readonly string[] }
+/** The epoch of a device, which names the partition of its items. The device's id is in the key only: an attribute with the id would put the item into `device-index` (S-d). */
+export type DevicePointerItem = Key & {
+  readonly epoch: number
+  readonly released_at?: string
+  readonly _heard?: readonly string[]
+}
 
 export type CalibrationItem = Key & {
   readonly loc_id: string
@@ -272,4 +290,7 @@ export type QuarantinedItem = Key & {
   readonly ttl: number
 }
 
-export type QuarantineCountItem = Key & { readonly total: number; readonly reasons: { readonly [reason: string]: number } }
+export type QuarantineCountItem = Key & {
+  readonly total: number
+  readonly reasons: { readonly [reason: string]: number }
+}

@@ -4,7 +4,7 @@ export interface KegWeights {
   readonly empty_lbs: number
 }
 
-/** What a keg of a type weighs before anybody weighed one of that beer (S48): reference data, kept with each beer from then on. */
+/** Reference weights of each type of keg (S48). A beer starts with a copy of them, until one of its kegs is weighed. */
 export const KEG_TYPES: Readonly<Record<string, KegWeights>> = {
   half_barrel: { gallons: 15.5, full_lbs: 161.5, empty_lbs: 29 },
   quarter_barrel: { gallons: 7.75, full_lbs: 87, empty_lbs: 22 },
@@ -15,7 +15,8 @@ export const KEG_TYPES: Readonly<Record<string, KegWeights>> = {
 /** Every beer has weights of this type from the start. */
 export const SEEDED_TYPE = 'half_barrel'
 
-export const referenceWeights = (type: string): KegWeights | undefined => (Object.hasOwn(KEG_TYPES, type) ? KEG_TYPES[type] : undefined)
+export const referenceWeights = (type: string): KegWeights | undefined =>
+  Object.hasOwn(KEG_TYPES, type) ? KEG_TYPES[type] : undefined
 
-/** Of water, where nothing is said. */
+/** The gravity of water. The default for beers. */
 export const DEFAULT_GRAVITY = 1

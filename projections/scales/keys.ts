@@ -1,8 +1,31 @@
 import { partition } from '../entity.ts'
 import type { Item, Key } from '../item.ts'
 import type {
-  AlertItem, BeerItem, BeerKegItem, CalibrationItem, ClaimItem, DeviceItem, DevicePointerItem, DiscrepancyItem, GoneBeerItem, GoneMemberItem, GraceItem, KegItem, LibraryItem, MemberItem, OwnerItem, PourItem,
-  QuarantineCountItem, QuarantinedItem, SettingsItem, TapItem, TapStateItem, TareItem, TelemetryItem, TelemetryPointerItem, TimelineItem,
+  AlertItem,
+  BeerItem,
+  BeerKegItem,
+  CalibrationItem,
+  ClaimItem,
+  DeviceItem,
+  DevicePointerItem,
+  DiscrepancyItem,
+  GoneBeerItem,
+  GoneMemberItem,
+  GraceItem,
+  KegItem,
+  LibraryItem,
+  MemberItem,
+  OwnerItem,
+  PourItem,
+  QuarantineCountItem,
+  QuarantinedItem,
+  SettingsItem,
+  TapItem,
+  TapStateItem,
+  TareItem,
+  TelemetryItem,
+  TelemetryPointerItem,
+  TimelineItem,
 } from './items.ts'
 
 /**
@@ -39,7 +62,9 @@ export const kegs = ofKeg<KegItem>('keg', 'META')
 export const tares = ofKeg<TareItem>('tare', 'TARE')
 
 /** The partition of a location's own beer contains the location's id. */
-const ofBeer = partition('BEER#', (loc: string | null, beer: string) => (loc === null ? `BEER#${beer}` : `BEER#${loc}#${beer}`))
+const ofBeer = partition('BEER#', (loc: string | null, beer: string) =>
+  loc === null ? `BEER#${beer}` : `BEER#${loc}#${beer}`,
+)
 export const beers = ofBeer<BeerItem>('beer', 'META')
 export const goneBeers = ofBeer<GoneBeerItem>('removed beer', 'GONE')
 export const beerKegs = ofBeer<BeerKegItem, [type: string]>('beer keg weights', 'KEG#')
@@ -48,12 +73,17 @@ export const libraryPartition = (loc: string | null): string => (loc === null ? 
 const inLibrary = partition('BEERLIB#', libraryPartition)
 export const libraryNames = inLibrary<LibraryItem, [name: string, beer: string]>('beer in the library', 'NAME#')
 /** One pointer per word of a name, with the rest of the name after it. */
-export const libraryWords = inLibrary<LibraryItem, [ending: string, beer: string]>('beer in the library by a word', 'WORD#')
+export const libraryWords = inLibrary<LibraryItem, [ending: string, beer: string]>(
+  'beer in the library by a word',
+  'WORD#',
+)
 
-/** The location that holds a device, by the device. */
+/** The location that owns a device, by the device. */
 export const claims = partition('CLAIM#', (device: string) => `CLAIM#${device}`)<ClaimItem>('claim', 'DEVICE')
 /** A device that was claimed again has new items: those of the previous epoch belong to another log key. */
-const ofDevice = partition('DEVICE#', (device: string, epoch: number) => (epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`))
+const ofDevice = partition('DEVICE#', (device: string, epoch: number) =>
+  epoch === 1 ? `DEVICE#${device}` : `DEVICE#${device}@${epoch}`,
+)
 /** The device and the epoch of a partition. */
 export const deviceOf = (pk: string): { readonly device_id: string; readonly epoch: number } => {
   const [device_id = '', epoch = '1'] = pk.slice('DEVICE#'.length).split('@')
@@ -72,23 +102,30 @@ const ofAlerts = partition('ALERT#', alertPartition)
 export const activeAlerts = ofAlerts<AlertItem, [type: AlertType, entity: string]>('active alert', 'ACTIVE#')
 export const pastAlerts = ofAlerts<AlertItem, [iso: string, event: string]>('alert history', 'HIST#')
 /** The grace of a breach; of a tap `FIRING#loc-001#TAP#07`. */
-export const graces = partition('FIRING#', (loc: string, entity: string) => `FIRING#${loc}#${entity}`)<GraceItem, [type: AlertType]>('grace', '')
+export const graces = partition('FIRING#', (loc: string, entity: string) => `FIRING#${loc}#${entity}`)<
+  GraceItem,
+  [type: AlertType]
+>('grace', '')
 
-/** Readings that were not believed, by the log key of their events: the location, or the device while no location holds it. */
+/** Quarantined readings, by the log key of their events: the location, or the device while no location owns it. */
 const inQuarantine = partition('QUARANTINE#', (key: string) => `QUARANTINE#${key}`)
-export const quarantined = inQuarantine<QuarantinedItem, [at: string, iso: string, name: string]>('quarantined', 'DEVICE#')
+export const quarantined = inQuarantine<QuarantinedItem, [at: string, iso: string, name: string]>(
+  'quarantined',
+  'DEVICE#',
+)
 /** The first id of a quarantined reading. */
 export const quarantinedAt = (device: string): string => `${device}#AT`
 export const quarantineCounts = inQuarantine<QuarantineCountItem, [device: string]>('quarantine count', 'COUNT#DEVICE#')
 
 export const ID = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/
-/** Ids of locations, devices, beers and kegs: fit for a key, a topic and a path. */
+/** True for ids of locations, devices, beers and kegs. They can be part of a key, a topic and a path. */
 export const isId = (id: string): boolean => ID.test(id)
 export const isTap = (tap: string): boolean => /^\d\d$/.test(tap)
 /** True for the entity of an alert: `TAP#nn` or `DEVICE#id`. */
-export const isAlertEntity = (entity: string): boolean => (entity.startsWith('TAP#') ? isTap(entity.slice(4)) : entity.startsWith('DEVICE#') && isId(entity.slice(7)))
+export const isAlertEntity = (entity: string): boolean =>
+  entity.startsWith('TAP#') ? isTap(entity.slice(4)) : entity.startsWith('DEVICE#') && isId(entity.slice(7))
 
-/** The log key of which an item is derived: told by the partition's name, or else by what the item says of its place. */
+/** The log key whose events produce an item: named by the partition, else by the item's location or beer. */
 export const logKeyOf = (pk: string, item?: Item): string | undefined => {
   const [kind, name] = pk.split('#')
   if (name !== undefined && NAMED.some((known) => known === kind)) return name

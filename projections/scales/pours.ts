@@ -5,7 +5,7 @@ import type { KegItem, PourItem, TimelineItem } from './items.ts'
 import { kegs, pours, timelines } from './keys.ts'
 import { kegThroughout } from './spans.ts'
 
-/** What was poured, and whether it was said to be none. */
+/** A pour, and whether it was voided. */
 export interface Pour {
   readonly tap: string
   readonly keg_id: string | null
@@ -15,19 +15,31 @@ export interface Pour {
   readonly voided?: true
 }
 
-/** Corrections and voids name a keg and a time, and a fold lists nothing: a pour is told by what is known of its keg by now. */
+/**
+ * The pours of a location, with their kegs and voids as they are known now. A correction or a void names a keg and a
+ * time, and changes no stored pour: a fold cannot list items.
+ */
 export const poursOf = async (reader: Reader, loc: string, range: Range): Promise<Page<Pour>> => {
   const { items: found, ...rest } = await pours.page(reader, loc, range)
   const taps = [...new Set(found.map(({ tap }) => tap))]
-  const known = await getAll(reader, taps.map((tap) => timelines.key(loc, tap)))
+  const known = await getAll(
+    reader,
+    taps.map((tap) => timelines.key(loc, tap)),
+  )
   const attributed = found.flatMap((pour) => attribute(pour, known[taps.indexOf(pour.tap)]))
   const ids = [...new Set(attributed.flatMap(({ keg_id }) => keg_id ?? []))]
-  const named = await getAll(reader, ids.map((id) => kegs.key(id)))
+  const named = await getAll(
+    reader,
+    ids.map((id) => kegs.key(id)),
+  )
   return { items: attributed.map((pour) => withVoid(pour, named[ids.indexOf(pour.keg_id ?? '')])), ...rest }
 }
 
 /** The pour with its keg by the timeline. Before the timeline begins, older kegs were dropped from it, and the pour keeps its keg. A pour across a change of kegs is left out. */
-const attribute = ({ tap, keg_id, start, end, gallons, sg }: PourItem, timeline: TimelineItem | undefined): readonly Pour[] => {
+const attribute = (
+  { tap, keg_id, start, end, gallons, sg }: PourItem,
+  timeline: TimelineItem | undefined,
+): readonly Pour[] => {
   const [from, to] = [msOf(start), msOf(end)]
   if (from < (timeline?.kegs[0]?.from ?? Infinity)) return [{ tap, keg_id, start, end, gallons }]
   const keg = kegThroughout(timeline?.kegs ?? [], { from, to })

@@ -2,9 +2,39 @@ import { getAll, oncePerReader, pageOf, type Paging } from '../entity.ts'
 import { isoOf } from '../instant.ts'
 import type { Item } from '../item.ts'
 import type { Page, Reader } from '../table.ts'
-import type { BeerItem, CalibrationItem, ClaimItem, DeviceItem, DeviceTokenItem, GoneMemberItem, LibraryItem, MemberItem, OwnerItem, TapItem, TapStateItem, TelemetryItem } from './items.ts'
+import type {
+  BeerItem,
+  CalibrationItem,
+  ClaimItem,
+  DeviceItem,
+  DeviceTokenItem,
+  GoneMemberItem,
+  LibraryItem,
+  MemberItem,
+  OwnerItem,
+  TapItem,
+  TapStateItem,
+  TelemetryItem,
+} from './items.ts'
 import {
-  beers, calibrations, claims, deviceIn, deviceOf, devicePointers, devices, goneMembers, libraryNames, libraryPartition, libraryWords, locationPartition, locationSettings, members, owners, taps, tapStates, telemetry,
+  beers,
+  calibrations,
+  claims,
+  deviceIn,
+  deviceOf,
+  devicePointers,
+  devices,
+  goneMembers,
+  libraryNames,
+  libraryPartition,
+  libraryWords,
+  locationPartition,
+  locationSettings,
+  members,
+  owners,
+  taps,
+  tapStates,
+  telemetry,
 } from './keys.ts'
 import { endingsOf, normalName } from './names.ts'
 import { poursOf, type Pour } from './pours.ts'
@@ -17,7 +47,7 @@ export interface Span {
   readonly to: number
 }
 
-/** A tap with what is known of it. */
+/** A tap with its newest reading. */
 export interface Tap {
   readonly config: TapItem
   readonly state: TapStateItem | undefined
@@ -50,29 +80,44 @@ export type ScalesQueries = ReturnType<typeof scalesQueries>
 
 const placeQueries = (reader: Reader) => ({
   /** The owner of a location, and the user's membership in it. */
-  rightsOf: async (loc: string, user: string): Promise<{ readonly owner: OwnerItem | undefined; readonly member: MemberItem | undefined }> => {
+  rightsOf: async (
+    loc: string,
+    user: string,
+  ): Promise<{ readonly owner: OwnerItem | undefined; readonly member: MemberItem | undefined }> => {
     const [owner, member] = await getAll(reader, [owners.key(loc), members.key(loc, user)])
     return { owner, member }
   },
   /** The items that decide whether a device's token still works: one consistent read each. */
-  tokenLinks: async (device: string, { loc_id, claim_epoch, createdBy }: Pick<DeviceTokenItem, 'loc_id' | 'claim_epoch' | 'createdBy'>): Promise<TokenLinks> => {
-    const held = [claims.key(device), devices.key(device, claim_epoch)] as const
+  tokenLinks: async (
+    device: string,
+    { loc_id, claim_epoch, createdBy }: Pick<DeviceTokenItem, 'loc_id' | 'claim_epoch' | 'createdBy'>,
+  ): Promise<TokenLinks> => {
+    const claimKeys = [claims.key(device), devices.key(device, claim_epoch)] as const
     if (loc_id === null || createdBy === null) {
-      const [claim, meta] = await getAll(reader, held)
+      const [claim, meta] = await getAll(reader, claimKeys)
       return { claim, meta, owner: undefined, member: undefined, gone: undefined }
     }
-    const [claim, meta, owner, member, gone] = await getAll(reader, [...held, owners.key(loc_id), members.key(loc_id, createdBy), goneMembers.key(loc_id, createdBy)])
+    const [claim, meta, owner, member, gone] = await getAll(reader, [
+      ...claimKeys,
+      owners.key(loc_id),
+      members.key(loc_id, createdBy),
+      goneMembers.key(loc_id, createdBy),
+    ])
     return { claim, meta, owner, member, gone }
   },
   settings: async (loc: string) => settingsOf(await locationSettings.get(reader, loc)),
 })
 
 const tapQueries = (reader: Reader) => ({
-  /** All taps of a location (S20): their names have two digits, so they are few. */
+  /** All taps of a location (S20). They are at most 100, because their names have two digits. */
   taps: async (loc: string): Promise<readonly Tap[]> => {
     const items = await taps.every(reader, loc, { limit: 200 })
-    const states = new Map(items.filter(({ SK }) => SK.endsWith('#STATE')).map((item) => [item.SK, item as Item as TapStateItem]))
-    return items.filter(({ SK }) => !SK.endsWith('#STATE')).map((config) => ({ config, state: states.get(`${config.SK}#STATE`) }))
+    const states = new Map(
+      items.filter(({ SK }) => SK.endsWith('#STATE')).map((item) => [item.SK, item as Item as TapStateItem]),
+    )
+    return items
+      .filter(({ SK }) => !SK.endsWith('#STATE'))
+      .map((config) => ({ config, state: states.get(`${config.SK}#STATE`) }))
   },
   tap: async (loc: string, tap: string): Promise<Tap | undefined> => {
     const [config, state] = await getAll(reader, [taps.key(loc, tap), tapStates.key(loc, tap)])
@@ -83,24 +128,45 @@ const tapQueries = (reader: Reader) => ({
     poursOf(reader, loc, { from: isoOf(from), to: `${isoOf(to)}#99`, reverse: true, ...paging }),
   /** The tap of a device (S36). The index can be late. */
   tapOfDevice: async (device: string): Promise<TapItem | undefined> => {
-    const { items: [tap] } = await pageOf<TapItem>(reader, { index: DEVICE_INDEX, pk: device, prefix: locationPartition(''), limit: 1 })
+    const {
+      items: [tap],
+    } = await pageOf<TapItem>(reader, { index: DEVICE_INDEX, pk: device, prefix: locationPartition(''), limit: 1 })
     return tap
   },
 })
 
 const deviceQueries = (reader: Reader) => ({
-  /** The devices that the location holds. A released device leaves a gap in its page. */
-  devices: async (loc: string, paging: Paging): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
+  /** The devices that the location owns. A released device leaves a gap in its page. */
+  devices: async (
+    loc: string,
+    paging: Paging,
+  ): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
     const { items, ...rest } = await devicePointers.page(reader, loc, paging)
-    return { items: items.filter(({ released_at }) => released_at === undefined).map((pointer) => ({ device_id: deviceIn(pointer), epoch: pointer.epoch })), ...rest }
+    return {
+      items: items
+        .filter(({ released_at }) => released_at === undefined)
+        .map((pointer) => ({ device_id: deviceIn(pointer), epoch: pointer.epoch })),
+      ...rest,
+    }
   },
-  /** Those with less than so much charge (S37), the lowest first; by an index, which may be late. */
-  lowBatteries: async (loc: string, below: number, paging: Paging): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
+  /** The devices with a lower charge (S37), the lowest first. The index can be late. */
+  lowBatteries: async (
+    loc: string,
+    below: number,
+    paging: Paging,
+  ): Promise<Page<{ readonly device_id: string; readonly epoch: number }>> => {
     const { items, ...rest } = await reader.query({ index: BATTERY_INDEX, pk: loc, to: below, ...paging })
-    return { items: items.filter(({ battery_pct }) => Number(battery_pct) < below).map(({ PK }) => deviceOf(PK)), ...rest }
+    return {
+      items: items.filter(({ battery_pct }) => Number(battery_pct) < below).map(({ PK }) => deviceOf(PK)),
+      ...rest,
+    }
   },
   device: async (device: string, epoch: number): Promise<Device> => {
-    const [meta, battery, calibration] = await getAll(reader, [devices.key(device, epoch), telemetry.key(device, epoch), calibrations.key(device, epoch)])
+    const [meta, battery, calibration] = await getAll(reader, [
+      devices.key(device, epoch),
+      telemetry.key(device, epoch),
+      calibrations.key(device, epoch),
+    ])
     return { meta, telemetry: battery, calibration }
   },
 })
@@ -115,7 +181,11 @@ const beerQueries = (reader: Reader) => ({
   beersNamed: async (loc: string | null, search: string, paging: Paging): Promise<Page<LibraryItem>> => {
     const sought = normalName(search)
     if (sought === '') return libraryNames.page(reader, loc, paging)
-    const page = await pageOf<LibraryItem>(reader, { pk: libraryPartition(loc), prefix: libraryWords.prefix + sought, ...paging })
+    const page = await pageOf<LibraryItem>(reader, {
+      pk: libraryPartition(loc),
+      prefix: libraryWords.prefix + sought,
+      ...paging,
+    })
     return { ...page, items: page.items.filter((item) => isFirst(item, sought)) }
   },
 })

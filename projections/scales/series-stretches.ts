@@ -1,12 +1,13 @@
 import { getAll } from '../entity.ts'
-import type { Point, SeriesAsked, Stretch } from '../series.ts'
+import { sumOf } from '../bins.ts'
+import type { Point, SeriesGeneration, SeriesReader, Stretch } from '../series.ts'
 import { everyItem, type Reader } from '../table.ts'
 import type { TimelineItem } from './items.ts'
 import { kegs, locationPartition, tapIdOf } from './keys.ts'
 import { batteryOfTap, poursOfTap, readingsOfKeg, readingsOfTap, unseenOfTap } from './series.ts'
 import { kegThroughout, type KegSpan, type Span } from './spans.ts'
 
-/** Epoch milliseconds: `from` is inside, `to` is not. */
+/** A range of time in epoch milliseconds. `from` is inclusive, `to` is exclusive. */
 export interface Range {
   readonly from: number
   readonly to: number
@@ -20,35 +21,74 @@ export interface TapKegs {
 const TIMELINES = 'TIMELINE#TAP#'
 
 export const tapsOf = async (reader: Reader, loc: string): Promise<readonly TapKegs[]> =>
-  (await everyItem(reader, { pk: locationPartition(loc), prefix: TIMELINES, limit: 100 })).map((item) => ({ tap: item.SK.slice(TIMELINES.length), timeline: item as TimelineItem }))
+  (await everyItem(reader, { pk: locationPartition(loc), prefix: TIMELINES, limit: 100 })).map((item) => ({
+    tap: item.SK.slice(TIMELINES.length),
+    timeline: item as TimelineItem,
+  }))
 
-/** The keg on the tap with all its time there; where there is none, the time since the last one. */
-export const presentOf = ({ kegs }: TimelineItem): { readonly keg: KegSpan | undefined; readonly spans: readonly Span[] } => {
+/** The keg that is on the tap now, with all its spans. Without a keg, the span since the last one. */
+export const presentOf = ({
+  kegs,
+}: TimelineItem): { readonly keg: KegSpan | undefined; readonly spans: readonly Span[] } => {
   const last = kegs.at(-1)
   if (last?.to !== null) return { keg: undefined, spans: [{ from: last?.to ?? 0, to: null }] }
   return { keg: last, spans: kegs.filter(({ keg_id }) => keg_id === last.keg_id) }
 }
 
-export const within = ({ from, to }: Span, range: Range): Range => ({ from: Math.max(from, range.from), to: Math.min(to ?? range.to, range.to) })
+export const within = ({ from, to }: Span, range: Range): Range => ({
+  from: Math.max(from, range.from),
+  to: Math.min(to ?? range.to, range.to),
+})
 
-/** Rows of readings live a month: what was attributed later to another keg lies under one that was on the tap until then. */
+/**
+ * Rows of readings expire after a month. A reading that a correction attributed to another keg is stored under the
+ * keg that was recorded before.
+ */
 const ROWS_MS = 31 * 86_400_000
 
-/** A reading is never under a keg that came to the tap after it: a correction moves the end of a keg, not its beginning. */
-const partitionsOf = (loc: string, { tap, timeline }: TapKegs, range: Range): readonly string[] =>
-  [...timeline.kegs.filter(({ from, to }) => from < range.to && (to ?? Infinity) >= range.from - ROWS_MS).map(({ keg_id }) => readingsOfKeg(keg_id)), readingsOfTap(tapIdOf(loc, tap))]
+/**
+ * The partitions that can contain the readings. A reading is never stored under a keg that was tapped after it: a
+ * correction moves the end of a keg and not its start.
+ */
+const partitionsOf = (loc: string, { tap, timeline }: TapKegs, range: Range): readonly string[] => [
+  ...timeline.kegs
+    .filter(({ from, to }) => from < range.to && (to ?? Infinity) >= range.from - ROWS_MS)
+    .map(({ keg_id }) => readingsOfKeg(keg_id)),
+  readingsOfTap(tapIdOf(loc, tap)),
+]
 
 export const readingsIn = (loc: string, kegs: TapKegs, range: Range): Stretch => ({
-  measure: 'reading', where: { tap_id: tapIdOf(loc, kegs.tap) }, ...range, partitions: [...new Set(partitionsOf(loc, kegs, range))],
+  measure: 'reading',
+  where: { tap_id: tapIdOf(loc, kegs.tap) },
+  ...range,
+  partitions: [...new Set(partitionsOf(loc, kegs, range))],
 })
 
 export const everywhere = (loc: string, taps: readonly TapKegs[], range: Range): Stretch => ({
-  measure: 'reading', where: { loc_id: loc }, ...range, partitions: [...new Set(taps.flatMap((kegs) => partitionsOf(loc, kegs, range)))],
+  measure: 'reading',
+  where: { loc_id: loc },
+  ...range,
+  partitions: [...new Set(taps.flatMap((kegs) => partitionsOf(loc, kegs, range)))],
 })
 
-/** What was told of batteries apart from the readings of a stretch. */
-export const batteriesBeside = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch =>
-  ({ measure: 'battery', where, from, to, partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))) })
+/** The telemetry messages with a battery in the same range as the readings. */
+export const batteriesIn = (loc: string, taps: readonly TapKegs[], { where, from, to }: Stretch): Stretch => ({
+  measure: 'battery',
+  where,
+  from,
+  to,
+  partitions: taps.map(({ tap }) => batteryOfTap(tapIdOf(loc, tap))),
+})
+
+/** The newest point of a stretch if `newest`, else the oldest. Undefined if the stretch has no point. */
+export const edgePoint = async (
+  points: SeriesReader,
+  stretch: Stretch,
+  newest: boolean,
+): Promise<Point | undefined> => {
+  for await (const page of points.points(stretch, { newest, limit: 1 })) if (page[0] !== undefined) return page[0]
+  return undefined
+}
 
 /** A pour, or the beer of a silence. A pour that was voided is left out; a silence that was voided has no gallons. Its gallons are calculated by the gravity of its keg. */
 export interface Pour {
@@ -57,6 +97,8 @@ export interface Pour {
   readonly gallons: number
   readonly keg: KegSpan
 }
+
+export const gallonsIn = (pours: readonly Pour[]): number => sumOf(pours.map(({ gallons }) => gallons))
 
 /** The measures of beer that left a keg, each with its partition in a store of items. */
 const LEFT = { pour: poursOfTap, unseen: unseenOfTap } as const
@@ -71,17 +113,28 @@ interface LeftIn extends Pick<Stretch, 'where'> {
 }
 
 /** The beer that left the kegs in a time range, by measure. Reads the row of each keg once for all measures. */
-const leftIn = async ({ reader, points }: SeriesAsked, measures: readonly Left[], { where, range, kegs: spans }: LeftIn): Promise<LeftPours> => {
-  const found = await Promise.all(measures.map(async (measure) => {
-    const pours: Pour[] = []
-    const stretch = { measure, where, ...range, partitions: [...spans.keys()].map(LEFT[measure]) }
-    for await (const page of points.points(stretch)) for (const point of page) pours.push(...pourOf(point, spans.get(point.dims['tap_id'] ?? '') ?? []))
-    return { measure, pours }
-  }))
+const leftIn = async (
+  { reader, points }: SeriesGeneration,
+  measures: readonly Left[],
+  { where, range, kegs: spans }: LeftIn,
+): Promise<LeftPours> => {
+  const found = await Promise.all(
+    measures.map(async (measure) => {
+      const pours: Pour[] = []
+      const stretch = { measure, where, ...range, partitions: [...spans.keys()].map(LEFT[measure]) }
+      for await (const page of points.points(stretch))
+        for (const point of page) pours.push(...pourOf(point, spans.get(point.dims['tap_id'] ?? '') ?? []))
+      return { measure, pours }
+    }),
+  )
   const ids = [...new Set(found.flatMap(({ pours }) => pours.map(({ keg }) => keg.keg_id)))]
-  const items = await getAll(reader, ids.map((keg) => kegs.key(keg)))
+  const items = await getAll(
+    reader,
+    ids.map((keg) => kegs.key(keg)),
+  )
   const voids = new Map(ids.map((keg, index) => [keg, items[index]?.voids ?? []]))
-  const isVoided = ({ at, keg }: Pour): boolean => voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
+  const isVoided = ({ at, keg }: Pour): boolean =>
+    voids.get(keg.keg_id)?.some(({ from, to }) => from <= at && at <= to) === true
   const of = (wanted: Left): readonly Pour[] => found.flatMap(({ measure, pours }) => (measure === wanted ? pours : []))
   return {
     pour: of('pour').filter((pour) => !isVoided(pour)),
@@ -98,11 +151,26 @@ const pourOf = ({ at, values: { gallons, sg, ended_at } }: Point, kegs: readonly
 }
 
 /** The beer that left the kegs of a location. */
-export const leftAt = async (asked: SeriesAsked, measures: readonly Left[], loc: string, range: Range): Promise<LeftPours> => {
-  const kegs = new Map((await tapsOf(asked.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]))
-  return leftIn(asked, measures, { where: { loc_id: loc }, range, kegs })
+export const leftAt = async (
+  series: SeriesGeneration,
+  measures: readonly Left[],
+  loc: string,
+  range: Range,
+): Promise<LeftPours> => {
+  const kegs = new Map(
+    (await tapsOf(series.reader, loc)).map(({ tap, timeline }) => [tapIdOf(loc, tap), timeline.kegs]),
+  )
+  return leftIn(series, measures, { where: { loc_id: loc }, range, kegs })
 }
 
 /** The beer that left the kegs of a tap. */
-export const leftOnTap = (asked: SeriesAsked, { loc, tap, timeline }: TapKegs & { readonly loc: string }, range: Range): Promise<LeftPours> =>
-  leftIn(asked, ['pour', 'unseen'], { where: { tap_id: tapIdOf(loc, tap) }, range, kegs: new Map([[tapIdOf(loc, tap), timeline.kegs]]) })
+export const leftOnTap = (
+  series: SeriesGeneration,
+  { loc, tap, timeline }: TapKegs & { readonly loc: string },
+  range: Range,
+): Promise<LeftPours> =>
+  leftIn(series, ['pour', 'unseen'], {
+    where: { tap_id: tapIdOf(loc, tap) },
+    range,
+    kegs: new Map([[tapIdOf(loc, tap), timeline.kegs]]),
+  })

@@ -1,6 +1,6 @@
 import type { Settings, SettingsItem } from './items.ts'
 
-/** What holds at a location that never said otherwise. */
+/** The settings of a location that set none. */
 const DEFAULT_SETTINGS: Settings = {
   grace_period_secs: 300,
   pour_window_hours: 6,
@@ -12,7 +12,8 @@ const DEFAULT_SETTINGS: Settings = {
   pour_settle_secs: 30,
 }
 
-export const settingsOf = (item: SettingsItem | undefined): Settings => (item === undefined ? DEFAULT_SETTINGS : withDefaults(item))
+export const settingsOf = (item: SettingsItem | undefined): Settings =>
+  item === undefined ? DEFAULT_SETTINGS : withDefaults(item)
 
 const withDefaults = (item: SettingsItem): Settings => ({
   grace_period_secs: item.grace_period_secs ?? DEFAULT_SETTINGS.grace_period_secs,

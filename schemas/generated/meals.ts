@@ -12,7 +12,7 @@ export interface LegacyMealAdoptedPersonal {
   readonly notes: string | null
 }
 
-/** What a person changed in the words about a meal; null is unchanged. */
+/** The changed texts of a meal. Null: unchanged. */
 export interface MealCorrectedPersonal {
   readonly mealSummary: string | null
   readonly emoji: string | null
@@ -37,7 +37,7 @@ export interface NutrientAmount {
   readonly amount: number
 }
 
-/** A meal kept by a version before 4, upcast once: casing, integers and missing fields. */
+/** A meal of a version before 4, converted once: spelling, integers and missing fields. */
 export interface LegacyMealAdoptedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string
@@ -67,7 +67,7 @@ export interface LegacyMealAdoptedData {
 
 export type LegacyMealAdopted = Event<'LegacyMealAdopted', LegacyMealAdoptedData, LegacyMealAdoptedPersonal>
 
-/** A meal was corrected: null is unchanged. */
+/** A meal was corrected. Null: unchanged. */
 export interface MealCorrectedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string
@@ -98,7 +98,7 @@ export interface MealCorrectedData {
 
 export type MealCorrected = Event<'MealCorrected', MealCorrectedData, MealCorrectedPersonal>
 
-/** A meal was put on another logical day by its user. */
+/** The user moved a meal to another logical day. */
 export interface MealDayReassignedData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string
@@ -161,7 +161,7 @@ export interface MealLoggedData {
 
 export type MealLogged = Event<'MealLogged', MealLoggedData, MealLoggedPersonal>
 
-/** A deleted meal was brought back to where it was. */
+/** A deleted meal was restored under its previous key. */
 export interface MealRestoredData {
   /** The original instant and the uid, <YYYYMMDDTHHMMSSmmmZ>-<uid>: it stays when the meal moves. */
   readonly mealId: string

@@ -38,7 +38,10 @@ describe('the queries of an entity', () => {
   const reader = {
     get: async (key: Key) => (asked.push(key), item),
     getMany: async (keys: readonly Key[]) => (asked.push(...keys), keys.map(() => undefined)),
-    query: async (query: Query) => (asked.push(query), { items: [item], ...(query.cursor === undefined && { cursor: 'next' }) }),
+    query: async (query: Query) => (
+      asked.push(query),
+      { items: [item], ...(query.cursor === undefined && { cursor: 'next' }) }
+    ),
   }
 
   test('read one item, a page, or all pages of its partition', async () => {
@@ -66,6 +69,9 @@ describe('the queries of an entity', () => {
 
   test('read items of several kinds together', async () => {
     expect(await getAll(reader, [doors.key('7'), states.key('d', 2)])).toEqual([undefined, undefined])
-    expect(asked.splice(0)).toEqual([{ PK: 'ROOM#7', SK: 'DOOR' }, { PK: 'DEVICE#d@2', SK: 'STATE' }])
+    expect(asked.splice(0)).toEqual([
+      { PK: 'ROOM#7', SK: 'DOOR' },
+      { PK: 'DEVICE#d@2', SK: 'STATE' },
+    ])
   })
 })

@@ -4,7 +4,12 @@ import { isExpired, keyOf } from '../../projections/item.ts'
 import { mealsTable } from '../../projections/meals/table.ts'
 
 /** Questions over a table in memory. A cursor names the last item: several items of an index can have the same key. `heard` counts what a question costs. */
-export const readerOf = (table: ReadonlyMap<string, Stored>, now = 0, heard: (query: Query) => void = () => {}, spec: TableSpec = mealsTable): Reader => {
+export const readerOf = (
+  table: ReadonlyMap<string, Stored>,
+  now = 0,
+  heard: (query: Query) => void = () => {},
+  spec: TableSpec = mealsTable,
+): Reader => {
   const get = (key: Key): Promise<Item | undefined> => {
     const item = table.get(keyOf(key))
     return Promise.resolve(item === undefined || isExpired(item, spec.ttl, now) ? undefined : item)
@@ -15,8 +20,18 @@ export const readerOf = (table: ReadonlyMap<string, Stored>, now = 0, heard: (qu
     const [pk, sk] = index === undefined ? ['PK', 'SK'] : [index.pk, index.sk]
     const end = query.cursor
     const found = [...table.values()]
-      .filter((item) => item[pk] === query.pk && item[sk] !== undefined && !isExpired(item, spec.ttl, now) && within(boundOf(item[sk], index), query))
-      .sort((a, b) => (boundOf(a[sk], index) < boundOf(b[sk], index) || (a[sk] === b[sk] && keyOf(a) < keyOf(b)) ? -1 : 1) * (query.reverse ? -1 : 1))
+      .filter(
+        (item) =>
+          item[pk] === query.pk &&
+          item[sk] !== undefined &&
+          !isExpired(item, spec.ttl, now) &&
+          within(boundOf(item[sk], index), query),
+      )
+      .sort(
+        (a, b) =>
+          (boundOf(a[sk], index) < boundOf(b[sk], index) || (a[sk] === b[sk] && keyOf(a) < keyOf(b)) ? -1 : 1) *
+          (query.reverse ? -1 : 1),
+      )
     const rest = end === undefined ? found : found.slice(found.findIndex((item) => keyOf(item) === end) + 1)
     const items = rest.slice(0, query.limit).map((item) => projected(item, index))
     const last = items.at(-1)
@@ -25,10 +40,12 @@ export const readerOf = (table: ReadonlyMap<string, Stored>, now = 0, heard: (qu
   return { get, getMany: (keys) => Promise.all(keys.map(get)), query }
 }
 
-const boundOf = (value: Item[string], index: IndexSpec | undefined): string | number => (index?.number ? Number(value) : String(value))
+const boundOf = (value: Item[string], index: IndexSpec | undefined): string | number =>
+  index?.number ? Number(value) : String(value)
 
 const within = (sk: string | number, { prefix = '', from, to }: Query): boolean => {
-  if (from !== undefined && to !== undefined && from > to) throw new Error('DynamoDB refuses a range that ends before it begins')
+  if (from !== undefined && to !== undefined && from > to)
+    throw new Error('DynamoDB refuses a range that ends before it begins')
   return String(sk).startsWith(prefix) && (from === undefined || sk >= from) && (to === undefined || sk <= to)
 }
 

@@ -25,7 +25,11 @@ describe('the wire format', () => {
   })
 
   test('the sample of events leaves no event of meals out', () => {
-    const types = readSources().filter(({ domain }) => domain === 'meals').map(({ schema }) => schema).filter(isEvent).map(({ name }) => name)
+    const types = readSources()
+      .filter(({ domain }) => domain === 'meals')
+      .map(({ schema }) => schema)
+      .filter(isEvent)
+      .map(({ name }) => name)
     expect(MEALS.map(({ type }) => type)).toEqual(expect.arrayContaining(types))
   })
 
@@ -103,7 +107,11 @@ describe('what is refused when it is written', () => {
     ['a string for a number', { ...logged, data: { ...data, calories: '1' } }, 'bad-event'],
     ['a fraction for a long', { ...logged, data: { ...data, calories: 0.5 } }, 'bad-event'],
     ['a long beyond 2^53', { ...logged, data: { ...data, calories: 2 ** 53 } }, 'bad-event'],
-    ['a long below -(2^52), of which the library loses the sign', { ...logged, data: { ...data, calories: -(2 ** 52) - 5 } }, 'bad-event'],
+    [
+      'a long below -(2^52), of which the library loses the sign',
+      { ...logged, data: { ...data, calories: -(2 ** 52) - 5 } },
+      'bad-event',
+    ],
     ['an int beyond 32 bits', { ...logged, data: { ...data, utcOffsetMinutes: 2 ** 31 } }, 'bad-event'],
     ['NaN', { ...FILLED, data: { ...filled, litres: Number.NaN } }, 'bad-event'],
     ['an infinite double', { ...FILLED, data: { ...filled, litres: Number.POSITIVE_INFINITY } }, 'bad-event'],
@@ -120,7 +128,9 @@ describe('what is refused when it is written', () => {
   })
 
   test('the refusal names the field', () => {
-    expect(faultOf(() => codec.encode({ ...logged, data: { ...data, calories: '1' } })).message).toContain('data.calories')
+    expect(faultOf(() => codec.encode({ ...logged, data: { ...data, calories: '1' } })).message).toContain(
+      'data.calories',
+    )
   })
 
   test('a U+FFFD that the writer meant is kept', () => {
@@ -135,7 +145,10 @@ describe('schemas in memory', () => {
   })
 
   test('an event without an envelope or a personal field is refused', () => {
-    const bare = record('Bare', [{ name: 'meta', type: 'tributary.EventMeta' }, { name: 'x', type: 'int' }])
+    const bare = record('Bare', [
+      { name: 'meta', type: 'tributary.EventMeta' },
+      { name: 'x', type: 'int' },
+    ])
     expect(faultOf(() => openCodec({ schemas: [bare] })).code).toBe('bad-schema')
   })
 
@@ -144,11 +157,15 @@ describe('schemas in memory', () => {
   })
 
   test('an unknown type name is refused', () => {
-    expect(faultOf(() => openCodec({ schemas: [event('Lost', [{ name: 'x', type: 'Nowhere' }])] })).message).toContain('toy.Nowhere')
+    expect(faultOf(() => openCodec({ schemas: [event('Lost', [{ name: 'x', type: 'Nowhere' }])] })).message).toContain(
+      'toy.Nowhere',
+    )
   })
 
   test('a field cannot be named __proto__', () => {
     const trapped = openCodec({ schemas: [event('Trapped', [{ name: '__proto__', type: 'int' }])] })
-    expect(faultOf(() => trapped.encode({ type: 'Trapped', meta: META, data: {}, personal: null })).code).toBe('bad-schema')
+    expect(faultOf(() => trapped.encode({ type: 'Trapped', meta: META, data: {}, personal: null })).code).toBe(
+      'bad-schema',
+    )
   })
 })

@@ -9,10 +9,14 @@ import { isEvent, namesOf, readSchemas, readSources } from '../../schemas/source
 
 let root: URL
 const put = (domain: string, ...declarations: readonly string[]): void =>
-  writeFileSync(new URL(`${domain}.avdl`, root), `@namespace("${domain}")\nprotocol File {\n${declarations.join('\n')}\n}\n`)
+  writeFileSync(
+    new URL(`${domain}.avdl`, root),
+    `@namespace("${domain}")\nprotocol File {\n${declarations.join('\n')}\n}\n`,
+  )
 const versions = (): readonly string[] =>
   listSchemas(readLock(new URL('lock.json', root))).map(({ id, name, version }) => `${id} ${name} v${version}`)
-const poured = (...fields: readonly string[]): string => `/** A toy. */ record Poured { /** Its name. */ string beer; ${fields.join(' ')} }`
+const poured = (...fields: readonly string[]): string =>
+  `/** A toy. */ record Poured { /** Its name. */ string beer; ${fields.join(' ')} }`
 const PLACE = '/** A toy. */ record Place { string name; }'
 const PERSONAL = '/** A toy. */ record PouredPersonal { string who; }'
 
@@ -46,7 +50,7 @@ describe('the lock', () => {
     expect(versions()).toEqual(['1 toy.Poured v1', '2 toy.Poured v2'])
   })
 
-  test('is not touched by a version that some could not read', () => {
+  test('is not changed by a version that some could not read', () => {
     put('toy', poured())
     lockSchemas(root)
     put('toy', poured('string place;'))
@@ -54,7 +58,7 @@ describe('the lock', () => {
     expect(versions()).toEqual(['1 toy.Poured v1'])
   })
 
-  test('that cannot be read is said so', () => {
+  test('that cannot be read is reported', () => {
     writeFileSync(new URL('lock.json', root), '{')
     expect(() => lockSchemas(root)).toThrow(expect.objectContaining({ code: 'bad-schema' }))
   })
@@ -69,33 +73,85 @@ describe('an event', () => {
   test('gets meta and personal; the records it refers to and personal records do not', () => {
     put('toy', poured('array<union { null, Place }> at;', 'other.Glass glass;'), PERSONAL, PLACE)
     put('other', '/** A toy. */ record Glass { string size; }')
-    expect(readSources(root).filter(({ schema }) => isEvent(schema)).map(({ schema }) => schema.name)).toEqual(['Poured'])
+    expect(
+      readSources(root)
+        .filter(({ schema }) => isEvent(schema))
+        .map(({ schema }) => schema.name),
+    ).toEqual(['Poured'])
     expect(fieldsOf('toy.Poured')).toEqual(['meta', 'beer', 'at', 'glass', 'personal'])
-    expect([fieldsOf('toy.PouredPersonal'), fieldsOf('toy.Place'), fieldsOf('other.Glass')]).toEqual([['who'], ['name'], ['size']])
+    expect([fieldsOf('toy.PouredPersonal'), fieldsOf('toy.Place'), fieldsOf('other.Glass')]).toEqual([
+      ['who'],
+      ['name'],
+      ['size'],
+    ])
   })
 
   test('of a file outside the folder is read by itself', () => {
     put('toy', poured())
-    expect(readSchemas(new URL('toy.avdl', root))).toMatchObject([{ name: 'Poured', namespace: 'toy', fields: [{ name: 'meta' }, { name: 'beer', doc: 'Its name.' }, { name: 'personal', doc: 'Always null.' }] }])
+    expect(readSchemas(new URL('toy.avdl', root))).toMatchObject([
+      {
+        name: 'Poured',
+        namespace: 'toy',
+        fields: [{ name: 'meta' }, { name: 'beer', doc: 'Its name.' }, { name: 'personal', doc: 'Always null.' }],
+      },
+    ])
   })
 
   test('that declares meta or personal itself is refused', () => {
     put('toy', poured('bytes personal;'))
-    expect(() => readSources(root)).toThrow('schemas/toy.avdl: Poured declares the field personal, which every event has. Remove it.')
+    expect(() => readSources(root)).toThrow(
+      'schemas/toy.avdl: Poured declares the field personal, which every event has. Remove it.',
+    )
   })
 })
 
 describe('a mistake in a file is reported with its line', () => {
   const mistakes: readonly (readonly [name: string, declarations: readonly string[], message: string])[] = [
-    ['a missing semicolon', ['record A {', '  string a', '  /** A doc. */', '  string b;', '}'], 'schemas/toy.avdl:6: expected ;, but found "string"'],
-    ['a missing name', ['record A { string a; }', 'record B {', '  string = 1;', '}'], 'schemas/toy.avdl:5: expected name, but found "="'],
-    ['a bad default', ['enum A { a }', 'record B { union { null, string } b = nil; }', 'record C { string c = ""; }'], 'schemas/toy.avdl:4: invalid JSON'],
-    ['a missing brace', ['record A {', '  string a;'], 'schemas/toy.avdl:6: expected a record, an enum, or a } that ends the file'],
-    ['an annotation without a value', ['/** At user@example.com. */', '@event', 'record A { string a = "@"; }'], 'schemas/toy.avdl:4: an annotation needs a value in parentheses'],
-    ['a message', ['enum A { a }', 'string ping(string a);', 'record B { string b; }'], 'schemas/toy.avdl:4: expected (eof), but found "ping"'],
-    ['an import', ['import idl "other.avdl";', 'record A { string a; }'], 'schemas/toy.avdl:3: expected (eof), but found "idl"'],
-    ['another kind of type', ['enum A { a }', 'error B { string b; }'], 'schemas/toy.avdl:4: only a record or an enum with a name can be declared'],
-    ['a type that is declared twice', ['record A { string a; }', 'record A { string b; }'], 'schemas/toy.avdl: toy.A is declared twice. Rename one.'],
+    [
+      'a missing semicolon',
+      ['record A {', '  string a', '  /** A doc. */', '  string b;', '}'],
+      'schemas/toy.avdl:6: expected ;, but found "string"',
+    ],
+    [
+      'a missing name',
+      ['record A { string a; }', 'record B {', '  string = 1;', '}'],
+      'schemas/toy.avdl:5: expected name, but found "="',
+    ],
+    [
+      'a bad default',
+      ['enum A { a }', 'record B { union { null, string } b = nil; }', 'record C { string c = ""; }'],
+      'schemas/toy.avdl:4: invalid JSON',
+    ],
+    [
+      'a missing brace',
+      ['record A {', '  string a;'],
+      'schemas/toy.avdl:6: expected a record, an enum, or a } that ends the file',
+    ],
+    [
+      'an annotation without a value',
+      ['/** At user@example.com. */', '@event', 'record A { string a = "@"; }'],
+      'schemas/toy.avdl:4: an annotation needs a value in parentheses',
+    ],
+    [
+      'a message',
+      ['enum A { a }', 'string ping(string a);', 'record B { string b; }'],
+      'schemas/toy.avdl:4: expected (eof), but found "ping"',
+    ],
+    [
+      'an import',
+      ['import idl "other.avdl";', 'record A { string a; }'],
+      'schemas/toy.avdl:3: expected (eof), but found "idl"',
+    ],
+    [
+      'another kind of type',
+      ['enum A { a }', 'error B { string b; }'],
+      'schemas/toy.avdl:4: only a record or an enum with a name can be declared',
+    ],
+    [
+      'a type that is declared twice',
+      ['record A { string a; }', 'record A { string b; }'],
+      'schemas/toy.avdl: toy.A is declared twice. Rename one.',
+    ],
   ]
   test.each(mistakes)('%s', (_, declarations, message) => {
     put('toy', ...declarations)
@@ -116,13 +172,20 @@ describe('a mistake in a file is reported with its line', () => {
 describe('generated types', () => {
   test('are out of date until they are generated', () => {
     put('toy', poured())
-    expect(outdated(root)).toEqual(['generated/toy.ts'])
+    expect(outdated(root)).toEqual(['toy.ts'])
     generate(root)
     expect(outdated(root)).toEqual([])
   })
 
-  test('say what each kind of field holds', () => {
-    const kinds = ['union { null, long } n = null;', '@logicalType("bigint") long big;', 'array<union { null, Place }> list;', 'double ratio;', 'Glass glass;', 'bytes raw;']
+  test('have the right type for each kind of field', () => {
+    const kinds = [
+      'union { null, long } n = null;',
+      '@logicalType("bigint") long big;',
+      'array<union { null, Place }> list;',
+      'double ratio;',
+      'Glass glass;',
+      'bytes raw;',
+    ]
     put('toy', poured(...kinds), PLACE, '/** How much. */ enum Glass { pint, half }')
     generate(root)
     const text = readFileSync(new URL('generated/toy.ts', root), 'utf8')

@@ -21,9 +21,11 @@ const grown = (...steps: readonly (readonly NamedSchema[])[]): Catalog => ({
   sources: sourcesOf(steps.at(-1) ?? []),
   lock: steps.reduce<Lock>((lock, schemas) => extendLock(lock, writtenNow(sourcesOf(schemas))), EMPTY_LOCK),
 })
-const found = ({ problems }: Report): readonly string[] => problems.map(({ schema, rule, detail }) => `${schema} ${rule}: ${detail}`)
+const found = ({ problems }: Report): readonly string[] =>
+  problems.map(({ schema, rule, detail }) => `${schema} ${rule}: ${detail}`)
 
-const poured = (...fields: RecordSchema['fields']): RecordSchema => event('Poured', [{ name: 'beer', type: 'string' }, ...fields])
+const poured = (...fields: RecordSchema['fields']): RecordSchema =>
+  event('Poured', [{ name: 'beer', type: 'string' }, ...fields])
 const nullable = (name: string) => ({ name, type: ['null', 'string'] as const, default: null })
 
 describe('the schemas of this repository', () => {
@@ -50,12 +52,18 @@ describe('a new version', () => {
 
   test('has an id of its own, and the old one keeps its own', () => {
     const { lock } = grown([poured()], [poured(nullable('place'))])
-    expect(listSchemas(lock).map(({ id, version, current }) => [id, version, current])).toEqual([[1, 1, false], [2, 2, true]])
+    expect(listSchemas(lock).map(({ id, version, current }) => [id, version, current])).toEqual([
+      [1, 1, false],
+      [2, 2, true],
+    ])
   })
 
   test('is made when what it refers to changes', () => {
     const using = poured({ name: 'at', type: 'Place' })
-    const { lock } = grown([using, record('Place', [nullable('a')])], [using, record('Place', [nullable('a'), nullable('b')])])
+    const { lock } = grown(
+      [using, record('Place', [nullable('a')])],
+      [using, record('Place', [nullable('a'), nullable('b')])],
+    )
     expect(listSchemas(lock).map(({ version }) => version)).toEqual([1, 2])
   })
 
@@ -64,21 +72,37 @@ describe('a new version', () => {
   test.each<[string, readonly RecordSchema[], string]>([
     ['adds a field without a default', [poured(), poured(place)], `Version 2 cannot read version 1: ${missing}`],
     ['removes a field without a default', [poured(place), poured()], `Version 1 cannot read version 2: ${missing}`],
-    ['makes an int a long', [poured({ name: 'n', type: 'int' }), poured({ name: 'n', type: 'long' })], 'Version 1 cannot read version 2'],
-    ['makes a long a bigint', [poured({ name: 'n', type: 'long' }), poured({ name: 'n', type: BIGINT })], 'n is bigint in one and long'],
-    ['makes a bigint a long inside a nullable list', [
-      poured({ name: 'n', type: ['null', { type: 'array', items: BIGINT }], default: null }),
-      poured({ name: 'n', type: ['null', { type: 'array', items: 'long' }], default: null }),
-    ], 'n[] is long in one and bigint in the other'],
-    ['adds a symbol that older readers do not know', [
-      poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a'] } }),
-      poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a', 'b'] } }),
-    ], 'Version 1 cannot read version 2'],
-    ['clashes with a version before the last', [
-      poured({ name: 'n', type: 'int', default: 0 }),
-      poured(),
-      poured({ name: 'n', type: 'string', default: '' }),
-    ], 'Version 3 cannot read version 1'],
+    [
+      'makes an int a long',
+      [poured({ name: 'n', type: 'int' }), poured({ name: 'n', type: 'long' })],
+      'Version 1 cannot read version 2',
+    ],
+    [
+      'makes a long a bigint',
+      [poured({ name: 'n', type: 'long' }), poured({ name: 'n', type: BIGINT })],
+      'n is bigint in one and long',
+    ],
+    [
+      'makes a bigint a long inside a nullable list',
+      [
+        poured({ name: 'n', type: ['null', { type: 'array', items: BIGINT }], default: null }),
+        poured({ name: 'n', type: ['null', { type: 'array', items: 'long' }], default: null }),
+      ],
+      'n[] is long in one and bigint in the other',
+    ],
+    [
+      'adds a symbol that older readers do not know',
+      [
+        poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a'] } }),
+        poured({ name: 'e', type: { type: 'enum', name: 'E', symbols: ['a', 'b'] } }),
+      ],
+      'Version 1 cannot read version 2',
+    ],
+    [
+      'clashes with a version before the last',
+      [poured({ name: 'n', type: 'int', default: 0 }), poured(), poured({ name: 'n', type: 'string', default: '' })],
+      'Version 3 cannot read version 1',
+    ],
   ])('is refused when it %s', (_, versions, reason) => {
     const report = checkSchemas(grown(...versions.map((schema) => [schema])))
     expect(report.ok).toBe(false)
@@ -88,45 +112,68 @@ describe('a new version', () => {
 })
 
 describe('a schema', () => {
-  const one = (schema: NamedSchema, ...others: NamedSchema[]): string => found(checkSchemas(grown([schema, ...others]))).join('\n')
+  const one = (schema: NamedSchema, ...others: NamedSchema[]): string =>
+    found(checkSchemas(grown([schema, ...others]))).join('\n')
 
-  test('says what it means', () => {
+  test('has a doc comment', () => {
     expect(one({ ...poured(), doc: '' })).toContain('toy.Poured documented')
   })
 
   test('of an event begins with the envelope and ends with the personal field', () => {
     const { fields, ...rest } = poured()
     expect(one({ ...rest, fields: fields.slice(0, -1) })).toContain('toy.Poured event-shape')
-    expect(one({ ...rest, fields: [{ name: 'meta', type: 'string' }, ...fields.slice(1)] })).toContain('toy.Poured event-shape')
+    expect(one({ ...rest, fields: [{ name: 'meta', type: 'string' }, ...fields.slice(1)] })).toContain(
+      'toy.Poured event-shape',
+    )
   })
 
   test('has unions only of null and one other type', () => {
-    expect(one(poured({ name: 'x', type: ['null', 'int', 'string'], default: null }))).toContain('toy.Poured nullable-only')
+    expect(one(poured({ name: 'x', type: ['null', 'int', 'string'], default: null }))).toContain(
+      'toy.Poured nullable-only',
+    )
     expect(one(poured({ name: 'x', type: ['string', 'null'] }))).toContain('toy.Poured nullable-only')
   })
 
   test('has no lists of items that take no bytes', () => {
     expect(one(poured({ name: 'x', type: { type: 'array', items: 'null' } }))).toContain('toy.Poured weighty-items')
-    expect(one(poured({ name: 'x', type: { type: 'array', items: 'Empty' } }), record('Empty', []))).toContain('toy.Poured weighty-items')
+    expect(one(poured({ name: 'x', type: { type: 'array', items: 'Empty' } }), record('Empty', []))).toContain(
+      'toy.Poured weighty-items',
+    )
   })
 
   test.each<[string, unknown, string]>([
     ['a float', 'float', 'toy.Poured uses the Avro type float, which is not supported. Use double.'],
     ['a float with a logical type', { type: 'float', logicalType: 'kilogram' }, 'toy.Poured uses the Avro type float'],
-    ['a map', ['null', { type: 'map', values: 'int' }], 'toy.Poured uses the Avro type map, which is not supported. Use an array of records'],
-    ['a fixed in a list', { type: 'array', items: { type: 'fixed', name: 'F', size: 4 } }, 'toy.Poured uses the Avro type fixed, which is not supported. Use bytes.'],
+    [
+      'a map',
+      ['null', { type: 'map', values: 'int' }],
+      'toy.Poured uses the Avro type map, which is not supported. Use an array of records',
+    ],
+    [
+      'a fixed in a list',
+      { type: 'array', items: { type: 'fixed', name: 'F', size: 4 } },
+      'toy.Poured uses the Avro type fixed, which is not supported. Use bytes.',
+    ],
     ['a type that contains itself', 'Node', 'The type toy.Node contains itself'],
     ['a type that contains itself through another', 'Tree', 'The type toy.Tree contains itself'],
   ])('has no %s', (_, type, message) => {
     const node = record('Node', [{ name: 'next', type: ['null', 'Node'], default: null }])
-    const tree = [record('Tree', [{ name: 'branches', type: { type: 'array', items: 'Branch' } }]), record('Branch', [{ name: 'tree', type: 'Tree' }])]
+    const tree = [
+      record('Tree', [{ name: 'branches', type: { type: 'array', items: 'Branch' } }]),
+      record('Branch', [{ name: 'tree', type: 'Tree' }]),
+    ]
     const schema = poured({ name: 'x', type: type as Schema })
     expect(() => grown([schema, node, ...tree])).toThrow(message)
     expect(() => openCodec({ schemas: [schema, node, ...tree] })).toThrow(message)
   })
 
   test('may use one type in several fields', () => {
-    expect(one(poured({ name: 'x', type: 'Place' }, { name: 'y', type: { type: 'array', items: 'Place' } }), record('Place', [nullable('a')]))).toBe('')
+    expect(
+      one(
+        poured({ name: 'x', type: 'Place' }, { name: 'y', type: { type: 'array', items: 'Place' } }),
+        record('Place', [nullable('a')]),
+      ),
+    ).toBe('')
   })
 
   test('has a type that no other domain has', () => {
@@ -138,7 +185,8 @@ describe('a schema', () => {
 describe('the lock', () => {
   const { sources, lock } = grown([poured()], [poured(nullable('place'))])
   const { nextId } = lock
-  const check = (schemas: Lock['schemas']): string => found(checkSchemas({ sources, lock: { nextId, schemas } })).join('\n')
+  const check = (schemas: Lock['schemas']): string =>
+    found(checkSchemas({ sources, lock: { nextId, schemas } })).join('\n')
   const [first, second] = lock.schemas as [Lock['schemas'][number], Lock['schemas'][number]]
 
   test('is as it was written', () => {
@@ -146,17 +194,17 @@ describe('the lock', () => {
     expect(check(lock.schemas)).toBe('')
   })
 
-  test('misses an entry that is gone', () => {
-    expect(check([second])).toContain('The entry with id 1 is gone')
+  test('reports a missing entry', () => {
+    expect(check([second])).toContain('The entry with id 1 is missing')
   })
 
-  test('gives an id once', () => {
+  test('uses each id once', () => {
     expect(check([first, { ...second, id: 1 }])).toContain('An id is used twice')
-    expect(check([first, { ...second, id: 9 }])).toContain('Its id 9 was never given')
+    expect(check([first, { ...second, id: 9 }])).toContain('Its id 9 was never assigned')
   })
 
-  test('holds what its fingerprints say', () => {
-    expect(check([{ ...first, schema: second.schema }, second])).toContain('Version 1 is not what its fingerprint says')
+  test('matches its fingerprints', () => {
+    expect(check([{ ...first, schema: second.schema }, second])).toContain('Version 1 does not match its fingerprint')
   })
 
   test('has versions in order', () => {
@@ -165,7 +213,7 @@ describe('the lock', () => {
 
   test('finds a record that has changed and one that no file declares any more', () => {
     const changed = sourcesOf([poured(nullable('glass'))])
-    expect(found(checkSchemas({ sources: changed, lock })).join('\n')).toContain('It is not what the lock says')
-    expect(found(checkSchemas({ sources: sourcesOf([]), lock })).join('\n')).toContain('no .avdl file declares it any more')
+    expect(found(checkSchemas({ sources: changed, lock })).join('\n')).toContain('It differs from the lock')
+    expect(found(checkSchemas({ sources: sourcesOf([]), lock })).join('\n')).toContain('no .avdl file declares it')
   })
 })

@@ -20,7 +20,10 @@ const v2 = event('Poured', [
   { name: 'price', type: BIGINT, default: 7 },
 ])
 const v1Personal = record('PouredPersonal', [{ name: 'who', type: 'string' }])
-const v2Personal = record('PouredPersonal', [{ name: 'who', type: 'string' }, { name: 'toast', type: ['null', 'string'], default: null }])
+const v2Personal = record('PouredPersonal', [
+  { name: 'who', type: 'string' },
+  { name: 'toast', type: ['null', 'string'], default: null },
+])
 
 const said: Event = {
   type: 'Poured',
@@ -76,7 +79,9 @@ describe('an event of a newer version', () => {
   test('is an unknown schema to those who do not have it', () => {
     const data = { brew: 'x', millilitres: 1, glass: 'mug', place: null, price: 1n }
     const bytes = written([v2, v2Personal], { ...said, data, personal: null })
-    expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(expect.objectContaining({ code: 'unknown-schema' }))
+    expect(() => openCodec({ schemas: [v1, v1Personal] }).decode(bytes)).toThrow(
+      expect.objectContaining({ code: 'unknown-schema' }),
+    )
   })
 })
 
@@ -84,7 +89,11 @@ describe('an older version under random bytes', () => {
   test('is read or refused with a fault', () => {
     const codec = openCodec({ schemas: [v2, v2Personal], history: [v1, v1Personal] })
     const bytes = Buffer.from(written([v1, v1Personal], said))
-    const edit = fc.tuple(fc.integer({ min: 5, max: bytes.length }), fc.uint8Array({ maxLength: 4 }), fc.integer({ min: 0, max: 4 }))
+    const edit = fc.tuple(
+      fc.integer({ min: 5, max: bytes.length }),
+      fc.uint8Array({ maxLength: 4 }),
+      fc.integer({ min: 0, max: 4 }),
+    )
     let read = 0
     fc.assert(
       fc.property(edit, ([at, put, cut]) => {

@@ -11,7 +11,7 @@ import { Fault } from '../../schemas/fault.ts'
 import { createGuard } from '../../schemas/guard.ts'
 import { readLock } from '../../schemas/lock.ts'
 import { isEvent } from '../../schemas/sources.ts'
-import { tries } from '../services/available.ts'
+import { tries } from '../../testing/property-runs.ts'
 import { MEALS } from './meals.ts'
 import { FILLED, TOY } from './toy.ts'
 
@@ -64,11 +64,17 @@ const headed = fc
 
 describe('the codec under random bytes', () => {
   test('random bytes are refused with a fault', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void survives(bytes)), { numRuns: tries(5_000) })
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => void survives(bytes)),
+      { numRuns: tries(5_000) },
+    )
   })
 
   test('random bytes under a header that is known are refused or read', () => {
-    fc.assert(fc.property(headed, (bytes) => void survives(bytes)), { numRuns: tries(10_000) })
+    fc.assert(
+      fc.property(headed, (bytes) => void survives(bytes)),
+      { numRuns: tries(10_000) },
+    )
   })
 
   test('a mutated event is refused, or read as something that can be written again', () => {
@@ -92,7 +98,10 @@ describe('the codec under random bytes', () => {
   })
 
   test('the guard reads no more items than the bytes and the schema allow', () => {
-    fc.assert(fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))), { numRuns: tries(1_000) })
+    fc.assert(
+      fc.property(fc.oneof(mutated, headed), (bytes) => bounded(bytes.subarray(5))),
+      { numRuns: tries(1_000) },
+    )
   })
 })
 
@@ -104,46 +113,60 @@ describe('the codec under random events', () => {
   const words = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: codePoint }), special)
   const long = fc.oneof(fc.integer(), fc.integer({ min: -(2 ** 52), max: 2 ** 53 - 2 }))
   const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null })
-  const meta = fc.record({
-    eventId: words,
-    key: words,
-    occurredAt: long,
-    recordedAt: long,
-    source: words,
-    correlationId: orNull(words),
-    causationId: orNull(words),
-    actorId: orNull(words),
-    subjectId: orNull(words),
-    request: orNull(fc.record({ key: words, hash: words }, { noNullPrototype: true })),
-  }, { noNullPrototype: true })
+  const meta = fc.record(
+    {
+      eventId: words,
+      key: words,
+      occurredAt: long,
+      recordedAt: long,
+      source: words,
+      correlationId: orNull(words),
+      causationId: orNull(words),
+      actorId: orNull(words),
+      subjectId: orNull(words),
+      request: orNull(fc.record({ key: words, hash: words }, { noNullPrototype: true })),
+    },
+    { noNullPrototype: true },
+  )
   const amounts = fc.array(fc.record({ name: words, amount: long }, { noNullPrototype: true }), { maxLength: 5 })
-  const logged = fc.record({
-    type: fc.constant('MealLogged'),
-    meta,
-    data: fc.record({
-      mealId: words,
-      eatenAt: long,
-      tz: words,
-      utcOffsetMinutes: fc.integer(),
-      userDate: words,
-      dayOverridden: fc.boolean(),
-      dayRuleVersion: fc.integer(),
-      calories: long,
-      protein: long,
-      carbs: long,
-      fat: long,
-      extended: amounts,
-      dropped: amounts,
-      registryVersion: orNull(long),
-      importId: orNull(words),
-      rowHash: orNull(words),
-    }, { noNullPrototype: true }),
-    personal: orNull(fc.record({ mealSummary: words, emoji: orNull(words), notes: orNull(words) }, { noNullPrototype: true })),
-  }, { noNullPrototype: true })
+  const logged = fc.record(
+    {
+      type: fc.constant('MealLogged'),
+      meta,
+      data: fc.record(
+        {
+          mealId: words,
+          eatenAt: long,
+          tz: words,
+          utcOffsetMinutes: fc.integer(),
+          userDate: words,
+          dayOverridden: fc.boolean(),
+          dayRuleVersion: fc.integer(),
+          calories: long,
+          protein: long,
+          carbs: long,
+          fat: long,
+          extended: amounts,
+          dropped: amounts,
+          registryVersion: orNull(long),
+          importId: orNull(words),
+          rowHash: orNull(words),
+        },
+        { noNullPrototype: true },
+      ),
+      personal: orNull(
+        fc.record({ mealSummary: words, emoji: orNull(words), notes: orNull(words) }, { noNullPrototype: true }),
+      ),
+    },
+    { noNullPrototype: true },
+  )
 
   test('every event comes back as it was', () => {
     const meals: Codec = openCodec()
-    fc.assert(fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)), { numRuns: tries(3_000) })
+    fc.assert(
+      fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)),
+      { numRuns: tries(3_000) },
+    )
   })
 
   test('our reading is the reading of the library', () => {

@@ -55,15 +55,25 @@ const LIST: Schema = { type: 'array', items: 'long' }
 const THOUSAND = [...varint(1000), ...Array<number>(1000).fill(0)]
 const NULLS: Schema = { type: 'array', items: 'null' }
 
-describe('hostile bytes are refused before anything is made of them', () => {
+describe('hostile bytes are rejected before any value is created', () => {
   test.each<[string, Schema, number[], string]>([
     ['a list of a billion longs', LIST, [...varint(1e9), 2, 2], 'claims 1000000000 items where 2 bytes are left'],
     ['a list of 2^62 longs', LIST, varint(2n ** 62n), 'items where 0 bytes are left'],
     ['a negative count of 2^63', LIST, [...varint(-(2n ** 63n)), 0], 'items where 0 bytes are left'],
     ['a billion nulls, which take no bytes', NULLS, [...varint(65_000), 0], 'more than 1024 items that take no bytes'],
-    ['nulls in many small blocks', NULLS, [...Array<number>(600).fill(4), 0], 'more than 1024 items that take no bytes'],
+    [
+      'nulls in many small blocks',
+      NULLS,
+      [...Array<number>(600).fill(4), 0],
+      'more than 1024 items that take no bytes',
+    ],
     ['too many items in many blocks', LIST, [...Array(66).fill(THOUSAND).flat(), 0], 'more than 65536 items'],
-    ['a block that claims more bytes than there are', LIST, [...varint(-1), ...varint(99), 2, 0], 'a block claims 99 bytes'],
+    [
+      'a block that claims more bytes than there are',
+      LIST,
+      [...varint(-1), ...varint(99), 2, 0],
+      'a block claims 99 bytes',
+    ],
     ['a block of negative size', LIST, [...varint(-1), ...varint(-2), 2, 0], 'a block claims -2 bytes'],
     ['more than 256 KiB', 'string', text('x'.repeat(LIMITS.bytes)), 'more than 262144'],
   ])('%s', (_, type, bytes, reason) => {
@@ -74,7 +84,7 @@ describe('hostile bytes are refused before anything is made of them', () => {
   })
 })
 
-describe('bytes that are not what the schema says are refused', () => {
+describe('bytes that do not match the schema are rejected', () => {
   test.each<[string, Schema, number[], string]>([
     ['a record cut short', 'long', [0x80], 'ends in the middle'],
     ['nothing at all', 'int', [], 'ends in the middle'],
@@ -144,7 +154,7 @@ describe('what is allowed is read as it is', () => {
     )
   })
 
-  test('blocks that say their size', () => {
+  test('blocks with their size', () => {
     expect(read(LIST, [...varint(-2), ...varint(2), 2, 4, ...varint(1), 6, 0]).value).toEqual([1, 2, 3])
   })
 
@@ -155,7 +165,9 @@ describe('what is allowed is read as it is', () => {
 
 describe('on the log', () => {
   const holding = (...fields: Field[]): { codec: ReturnType<typeof openCodec>; before: Buffer } => {
-    const codec = openCodec({ schemas: [event('Held', fields), record('HeldPersonal', [{ name: 'who', type: 'string' }])] })
+    const codec = openCodec({
+      schemas: [event('Held', fields), record('HeldPersonal', [{ name: 'who', type: 'string' }])],
+    })
     const data = Object.fromEntries(fields.map(({ name }) => [name, []]))
     const bytes = Buffer.from(codec.encode({ type: 'Held', meta: META, data, personal: null }))
     return { codec, before: bytes.subarray(0, bytes.length - fields.length - 1) }
@@ -192,8 +204,16 @@ describe('on the log', () => {
   })
 
   test.each<[string, (frame: Buffer) => Buffer, string]>([
-    ['of another event', () => personalFrame(encoded(MEALS.findIndex(({ type }) => type === 'PatIssued'))), 'bad-payload'],
-    ['of an unknown schema', (frame) => Buffer.concat([Buffer.from([0, 0, 0, 0x7f, 0xff]), frame.subarray(5)]), 'unknown-schema'],
+    [
+      'of another event',
+      () => personalFrame(encoded(MEALS.findIndex(({ type }) => type === 'PatIssued'))),
+      'bad-payload',
+    ],
+    [
+      'of an unknown schema',
+      (frame) => Buffer.concat([Buffer.from([0, 0, 0, 0x7f, 0xff]), frame.subarray(5)]),
+      'unknown-schema',
+    ],
     ['without a frame', () => Buffer.from('hello'), 'not-wire-format'],
     ['that is empty', () => Buffer.alloc(0), 'not-wire-format'],
     ['with trailing bytes', (frame) => Buffer.concat([frame, Buffer.from([0])]), 'bad-payload'],
@@ -212,7 +232,7 @@ describe('on the log', () => {
     expect(codeOf(() => meals.decode(forged))).toBe('bad-payload')
   })
 
-  test('the library alone would believe what the guard refuses', () => {
+  test('the library alone would accept what the guard rejects', () => {
     const doubles = avro.Type.forSchema('double')
     expect(doubles.fromBuffer(Buffer.from(double(Number.NaN)))).toBeNaN()
   })

@@ -12,11 +12,13 @@ const bound = boundTo('tributary.meals.MealDeleted', { eventId: 'e1', subjectId:
 
 describe('a sealed field', () => {
   test('comes back as it was, whatever it was', () =>
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
-      const sealed = seal(key, Buffer.from(bytes), bound)
-      expect(keyIdOf(sealed)).toBe(key.id)
-      expect(unseal(key, sealed, bound)).toEqual(Buffer.from(bytes))
-    })))
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
+        const sealed = seal(key, Buffer.from(bytes), bound)
+        expect(keyIdOf(sealed)).toBe(key.id)
+        expect(unseal(key, sealed, bound)).toEqual(Buffer.from(bytes))
+      }),
+    ))
 
   test('opens nowhere else: not with one bit changed, not in another event, type or person, not by another key', () => {
     const sealed = seal(key, Buffer.from('soup'), bound)
@@ -25,10 +27,17 @@ describe('a sealed field', () => {
       changed[bit >> 3] = (changed[bit >> 3] as number) ^ (1 << (bit & 7))
       expect(codeOf(() => unseal(key, changed, bound))).toBe('personal-unreadable')
     }
-    for (const meta of [{ eventId: 'e2', subjectId: 'ann' }, { eventId: 'e1', subjectId: 'bob' }]) {
-      expect(codeOf(() => unseal(key, sealed, boundTo('tributary.meals.MealDeleted', meta)))).toBe('personal-unreadable')
+    for (const meta of [
+      { eventId: 'e2', subjectId: 'ann' },
+      { eventId: 'e1', subjectId: 'bob' },
+    ]) {
+      expect(codeOf(() => unseal(key, sealed, boundTo('tributary.meals.MealDeleted', meta)))).toBe(
+        'personal-unreadable',
+      )
     }
-    expect(codeOf(() => unseal(key, sealed, boundTo('tributary.meals.MealLogged', { eventId: 'e1', subjectId: 'ann' })))).toBe('personal-unreadable')
+    expect(
+      codeOf(() => unseal(key, sealed, boundTo('tributary.meals.MealLogged', { eventId: 'e1', subjectId: 'ann' }))),
+    ).toBe('personal-unreadable')
     expect(codeOf(() => unseal(sealingKey(key.id, randomBytes(32)), sealed, bound))).toBe('personal-unreadable')
   })
 
@@ -44,19 +53,36 @@ describe('a sealed field', () => {
     const nonceOf = (sealed: Buffer) => sealed.toString('hex', 9, 21)
     expect(seal(key, Buffer.from('soup'), bound)).toEqual(seal(key, Buffer.from('soup'), bound))
     expect(nonceOf(seal(key, Buffer.from('soup'), bound))).not.toBe(nonceOf(seal(key, Buffer.from('soap'), bound)))
-    expect(nonceOf(seal(sealingKey(key.id, randomBytes(32)), Buffer.from('soup'), bound))).not.toBe(nonceOf(seal(key, Buffer.from('soup'), bound)))
+    expect(nonceOf(seal(sealingKey(key.id, randomBytes(32)), Buffer.from('soup'), bound))).not.toBe(
+      nonceOf(seal(key, Buffer.from('soup'), bound)),
+    )
   })
 })
 
 const issued = (subjectId: string | null = 'ann'): Event => ({
   type: 'PatIssued',
-  meta: { eventId: 'e1', key: 'ann', occurredAt: 1, recordedAt: 1, source: 'test', correlationId: null, causationId: null, actorId: null, subjectId, request: null },
+  meta: {
+    eventId: 'e1',
+    key: 'ann',
+    occurredAt: 1,
+    recordedAt: 1,
+    source: 'test',
+    correlationId: null,
+    causationId: null,
+    actorId: null,
+    subjectId,
+    request: null,
+  },
   data: { patId: 'p', hash: 'h', scopes: [] },
   personal: { name: 'telephone of Ann' },
 })
 
 /** Keys by person; a person without one is not loaded. */
-const holding = (keys: Record<string, SealingKey>, destroyed: readonly string[] = [], plainBefore = 0): Sealing & { asked: string[] } => {
+const holding = (
+  keys: Record<string, SealingKey>,
+  destroyed: readonly string[] = [],
+  plainBefore = 0,
+): Sealing & { asked: string[] } => {
   const asked: string[] = []
   const find = (subject: string): SealingKey => {
     const found = keys[subject]
@@ -68,7 +94,7 @@ const holding = (keys: Record<string, SealingKey>, destroyed: readonly string[] 
     current: ({ subjectId }) => find(subjectId ?? ''),
     opening: (subject, id) => (destroyed.includes(id) ? FORGOTTEN : find(subject)),
     isPlain: (at) => at === undefined || at.offset < plainBefore,
-    keep: () => undefined,
+    createKeys: () => undefined,
     load: async (subjects) => void asked.push(...subjects),
   }
 }
@@ -82,18 +108,21 @@ describe('a codec with keys', () => {
     expect(sealed.decode(value)).toEqual(issued())
   })
 
-  test('shows as forgotten what a destroyed key sealed, and all else as it was', () => {
+  test('shows data of a destroyed key as forgotten, and everything else unchanged', () => {
     const after = openCodec({ sealing: holding({}, [key.id]) })
     expect(after.decode(sealed.encode(issued()))).toEqual({ ...issued(), personal: FORGOTTEN })
   })
 
   test('refuses a field that was moved from another event', () => {
-    const [one, other] = [Buffer.from(sealed.encode(issued())), Buffer.from(sealed.encode({ ...issued(), meta: { ...issued().meta, eventId: 'e2' } }))]
+    const [one, other] = [
+      Buffer.from(sealed.encode(issued())),
+      Buffer.from(sealed.encode({ ...issued(), meta: { ...issued().meta, eventId: 'e2' } })),
+    ]
     const moved = Buffer.concat([one.subarray(0, one.length - 40), other.subarray(other.length - 40)])
     expect(codeOf(() => sealed.decode(moved))).toBe('personal-unreadable')
   })
 
-  test('reads plain text only where it lies before the first key', () => {
+  test('reads plain text only from before the first key', () => {
     const plain = openCodec().encode(issued())
     const codec = openCodec({ sealing: holding({ ann: key }, [], 5) })
     expect(codec.decode(plain, { partition: 0, offset: 4 })).toEqual(issued())
@@ -106,16 +135,20 @@ describe('a codec with keys', () => {
     expect(codeOf(() => openCodec().decode(sealed.encode(issued())))).toBe('personal-without-keys')
   })
 
-  test('asks for the keys of everybody in a batch at once, and tries again', async () => {
+  test('fetches the keys of a whole batch at once, and repeats the decoding', async () => {
     const sealing = holding({})
     const codec = openCodec({ sealing })
     const others = openCodec({ sealing: holding({ ann: key, bob: key }) })
     const values = ['ann', 'bob', 'ann'].map((subject) => others.encode(issued(subject)))
     let tries = 0
-    const read = withKeys(codec, () => [...values, Buffer.from('no event')], () => {
-      tries += 1
-      return tries === 1 ? codec.decode(values[0] as Uint8Array) : 'read'
-    })
+    const read = withKeys(
+      codec,
+      () => [...values, Buffer.from('no event')],
+      () => {
+        tries += 1
+        return tries === 1 ? codec.decode(values[0] as Uint8Array) : 'read'
+      },
+    )
     expect(await read).toBe('read')
     expect(sealing.asked).toEqual(['ann', 'bob'])
   })

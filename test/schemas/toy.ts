@@ -21,11 +21,20 @@ export const event = (name: string, fields: readonly Field[]): RecordSchema => (
   name,
   namespace: 'toy',
   doc: 'A toy.',
-  fields: [{ name: 'meta', type: 'tributary.EventMeta' }, ...fields, { name: 'personal', type: ['null', 'bytes'], default: null }],
+  fields: [
+    { name: 'meta', type: 'tributary.EventMeta' },
+    ...fields,
+    { name: 'personal', type: ['null', 'bytes'], default: null },
+  ],
 })
 
-export const record = (name: string, fields: readonly Field[]): RecordSchema =>
-  ({ type: 'record', name, namespace: 'toy', doc: 'A toy.', fields })
+export const record = (name: string, fields: readonly Field[]): RecordSchema => ({
+  type: 'record',
+  name,
+  namespace: 'toy',
+  doc: 'A toy.',
+  fields,
+})
 
 export const BIGINT: Schema = { type: 'long', logicalType: 'bigint' }
 

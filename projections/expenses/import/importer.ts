@@ -1,20 +1,23 @@
-import type { Importer, Origin, Read, Said } from '../../importing.ts'
+import type { Importer, Origin, ReadRow, ImportedEvent } from '../../importing.ts'
 import { isHttpsUrl } from '../../https-url.ts'
 import { isInstant } from '../../instant.ts'
 import { isObject } from '../../../schemas/object.ts'
 import { field, instantOf, textField, type Row } from '../../rows.ts'
 import type { SplitType } from '../../../schemas/generated/expenses.ts'
-import { arranged } from './arranged.ts'
+import { sortLines } from './sort-lines.ts'
 import { decimalsOf } from '../currencies.ts'
 import { isChatId, isId, isTxHash, oneTxHash, transactionLogKey } from '../keys.ts'
-import { known } from './known.ts'
+import { isPresent } from './is-present.ts'
 import { decimalText, minorFrom, minorNear, MOST_MINOR } from '../money.ts'
 import { idIn, oldSplits } from './old-splits.ts'
 
-/** Groups of the source document's table, of Spliit, and of our own export, as rows that `arranged` has told apart. */
+/**
+ * Imports groups of the source document's table, of Spliit, and of this program's export. `sortLines` has given each
+ * row its kind.
+ */
 export const expensesImporter: Importer = {
-  arranged,
-  known,
+  sortLines,
+  isPresent,
   read(raw, origin) {
     const row: Row = isObject(raw) ? (raw as Row) : {}
     const [kind, unfit] = [textField(row, 'kind'), textField(row, 'unreadable')]
@@ -24,26 +27,44 @@ export const expensesImporter: Importer = {
   },
 }
 
-const unreadable = (reason: string): Read => ({ kind: 'unreadable', reason })
-const DERIVED: Read = { kind: 'derived' }
+const unreadable = (reason: string): ReadRow => ({ kind: 'unreadable', reason })
+const DERIVED: ReadRow = { kind: 'derived' }
 
-const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
+const READERS: Readonly<Record<string, (row: Row, origin: Origin) => ReadRow>> = {
   group: (row, { at }) => {
-    const [id, currency, chatId] = [idIn(row, 'id'), textField(row, 'currency')?.toUpperCase() ?? 'TON', idIn(row, 'chatId') ?? null]
-    if (id === undefined || !isId(id)) return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
+    const [id, currency, chatId] = [
+      idIn(row, 'id'),
+      textField(row, 'currency')?.toUpperCase() ?? 'TON',
+      idIn(row, 'chatId') ?? null,
+    ]
+    if (id === undefined || !isId(id))
+      return unreadable(`its id ${JSON.stringify(id ?? null)} is none that a group can have`)
     const linked = chatId !== null && isChatId(chatId) ? chatId : null
-    const created = { key: id, person: null, occurredAt: saidAt(row, ['createdAt'], at), personal: null }
-    const made: Said = { ...created, person: creatorIn(row) ?? null, type: 'GroupCreated', data: { chatId: linked, title: textField(row, 'title') ?? id, currency } }
-    const plain: Said = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
-    return noted([made, ...(field(row, 'simplify') === false ? [plain] : [])], linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`)
+    const created = { key: id, person: null, occurredAt: timeNotAfter(row, ['createdAt'], at), personal: null }
+    const made: ImportedEvent = {
+      ...created,
+      person: creatorIn(row) ?? null,
+      type: 'GroupCreated',
+      data: { chatId: linked, title: textField(row, 'title') ?? id, currency },
+    }
+    const plain: ImportedEvent = { ...created, type: 'GroupSettingsChanged', data: { simplify: false } }
+    return readEvents(
+      [made, ...(field(row, 'simplify') === false ? [plain] : [])],
+      linked === chatId ? undefined : `its chatId ${JSON.stringify(chatId)} is no id of a chat, and is left out`,
+    )
   },
   member: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId'), idIn(row, 'id')]
-    if (key === undefined || userId === undefined || !isId(userId)) return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
-    const joined = { key, person: userId, occurredAt: saidAt(row, ['joinedAt'], at) }
+    if (key === undefined || userId === undefined || !isId(userId))
+      return unreadable(`member ${JSON.stringify(userId ?? null)}: that is no id of a person`)
+    const joined = { key, person: userId, occurredAt: timeNotAfter(row, ['joinedAt'], at) }
     const wallet = textField(row, 'wallet')
-    const personal = { name: textField(row, 'name') ?? textField(row, 'username') ?? userId, username: textField(row, 'username') ?? null, avatarUrl: pictureIn(row) }
-    return noted([
+    const personal = {
+      name: textField(row, 'name') ?? textField(row, 'username') ?? userId,
+      username: textField(row, 'username') ?? null,
+      avatarUrl: pictureIn(row),
+    }
+    return readEvents([
       { ...joined, type: 'MemberJoined', data: { userId, invitation: null, chatId: null }, personal },
       ...(wallet ? [{ ...joined, type: 'WalletSet', data: { userId }, personal: { wallet } }] : []),
     ])
@@ -53,19 +74,58 @@ const READERS: Readonly<Record<string, (row: Row, origin: Origin) => Read>> = {
     const joinedAt = textField(row, 'joinedAt')
     // Only a person who joined by the rows of this file leaves again. A person who was a member before stays.
     const since = joinedAt === undefined ? {} : { since: instantOf(joinedAt) ?? 0 }
-    return noted([{ key, person: userId, ...changed(row, 'leftAt', at), type: 'MemberLeft', data: { userId }, personal: null, ...since }])
+    return readEvents([
+      {
+        key,
+        person: userId,
+        ...changed(row, 'leftAt', at),
+        type: 'MemberLeft',
+        data: { userId },
+        personal: null,
+        ...since,
+      },
+    ])
   },
   removed: (row, { at }) => {
     const [key, userId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '']
-    return noted([{ key, person: null, ...changed(row, 'removedAt', at), type: 'GroupMemberRemoved', data: { userId }, personal: null }])
+    return readEvents([
+      {
+        key,
+        person: null,
+        ...changed(row, 'removedAt', at),
+        type: 'GroupMemberRemoved',
+        data: { userId },
+        personal: null,
+      },
+    ])
   },
-  owner: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, ...changed(row, 'ownerSince', at), type: 'GroupOwnerChanged', data: { userId: idIn(row, 'id') ?? '' }, personal: null }]),
-  archived: (row, { at }) => noted([{ key: idIn(row, 'groupId') ?? '', person: null, ...changed(row, 'archivedAt', at), type: 'GroupArchived', data: {}, personal: null }]),
+  owner: (row, { at }) =>
+    readEvents([
+      {
+        key: idIn(row, 'groupId') ?? '',
+        person: null,
+        ...changed(row, 'ownerSince', at),
+        type: 'GroupOwnerChanged',
+        data: { userId: idIn(row, 'id') ?? '' },
+        personal: null,
+      },
+    ]),
+  archived: (row, { at }) =>
+    readEvents([
+      {
+        key: idIn(row, 'groupId') ?? '',
+        person: null,
+        ...changed(row, 'archivedAt', at),
+        type: 'GroupArchived',
+        data: {},
+        personal: null,
+      },
+    ]),
   expense: (row, origin) => expenseRow(row, origin),
   settlement: (row, origin) => settlementRow(row, origin),
 }
 
-/** Old tables have paths of their own storage too. A URL of another scheme than https is left out. */
+/** A path of an old table's storage, or an https URL. URLs of other schemes are left out. */
 const pictureIn = (row: Row): string | null => {
   const text = textField(row, 'avatarUrl')
   return text !== undefined && (isHttpsUrl(text) || /^[^:\s]+$/.test(text)) ? text : null
@@ -77,21 +137,29 @@ const creatorIn = (row: Row): string | undefined => {
   return id !== undefined && isId(id) ? id : undefined
 }
 
-const noted = (events: readonly Said[], note?: string): Read => ({ kind: 'events', events, ...(note !== undefined && { note }) })
+const readEvents = (events: readonly ImportedEvent[], note?: string): ReadRow => ({
+  kind: 'events',
+  events,
+  ...(note !== undefined && { note }),
+})
 
 const timeIn = (row: Row, names: readonly string[]): number | undefined =>
-  names.map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name))).find((ms) => ms !== undefined && isInstant(ms))
+  names
+    .map((name) => instantOf(textField(row, name)) ?? dayIn(textField(row, name)))
+    .find((ms) => ms !== undefined && isInstant(ms))
 
 /** A time in the future becomes now: times of balances never go back, so balances would keep the future time until then. */
-const saidAt = (row: Row, names: readonly string[], now: number): number => Math.min(timeIn(row, names) ?? now, now)
+const timeNotAfter = (row: Row, names: readonly string[], now: number): number =>
+  Math.min(timeIn(row, names) ?? now, now)
 
 /** The times of a change that the row dates in this field. Without a date, or with one in the future, the change occurs now and has no `changedAt`. */
-const changed = (row: Row, name: string, now: number): Pick<Said, 'occurredAt' | 'changedAt'> => {
+const changed = (row: Row, name: string, now: number): Pick<ImportedEvent, 'occurredAt' | 'changedAt'> => {
   const stated = timeIn(row, [name])
   return stated === undefined || stated > now ? { occurredAt: now } : { occurredAt: stated, changedAt: stated }
 }
 
-const dayIn = (text: string | undefined): number | undefined => (/^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined)
+const dayIn = (text: string | undefined): number | undefined =>
+  /^\d{4}-\d\d-\d\d$/.test(text ?? '') ? instantOf(`${text}T00:00:00Z`) : undefined
 
 interface Sum {
   readonly amountMinor: bigint
@@ -99,36 +167,70 @@ interface Sum {
   readonly exponent: number
 }
 
-/** Exact where the row is; a float is the nearest unit of its currency. */
+/** The sum of a row. A float is rounded to the nearest unit of its currency. */
 const sumIn = (row: Row): Sum | string => {
   const currency = textField(row, 'currency')?.toUpperCase() ?? ''
   const exponent = decimalsOf(currency)
   if (exponent === undefined) return `there is no currency ${JSON.stringify(currency)}`
   const [minor, amount] = [field(row, 'amountMinor'), field(row, 'amount')]
-  const told = typeof minor === 'number' || typeof minor === 'string' ? minorFrom(minor, 0) : typeof amount === 'number' || typeof amount === 'string' ? minorNear(amount, exponent) : undefined
-  if (told === undefined || told <= 0n || told > MOST_MINOR) return `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero, and at most ${decimalText(MOST_MINOR, exponent)}`
-  return { amountMinor: told, currency, exponent }
+  const amountMinor =
+    typeof minor === 'number' || typeof minor === 'string'
+      ? minorFrom(minor, 0)
+      : typeof amount === 'number' || typeof amount === 'string'
+        ? minorNear(amount, exponent)
+        : undefined
+  if (amountMinor === undefined || amountMinor <= 0n || amountMinor > MOST_MINOR)
+    return `its amount ${JSON.stringify(minor ?? amount ?? null)} is none above zero, and at most ${decimalText(MOST_MINOR, exponent)}`
+  return { amountMinor, currency, exponent }
 }
 
 const SPLIT_TYPES: readonly string[] = ['equal', 'exact', 'percentage', 'shares'] satisfies SplitType[]
 
-const expenseRow = (row: Row, { rowHash, at }: Origin): Read => {
+const expenseRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
   const [key, id, payerId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '', idIn(row, 'payerId') ?? '']
   const sum = sumIn(row)
   if (typeof sum === 'string') return unreadable(`expense ${id}: ${sum}`)
-  const told = textField(row, 'splitType')
-  const splitType = (told !== undefined && SPLIT_TYPES.includes(told) ? told : 'exact') as SplitType
+  const given = textField(row, 'splitType')
+  const splitType = (given !== undefined && SPLIT_TYPES.includes(given) ? given : 'exact') as SplitType
   const listed = field(row, 'splits')
-  const splits = oldSplits(Array.isArray(listed) ? (listed as readonly Row[]) : [], { id, amountMinor: sum.amountMinor, decimals: sum.exponent, splitType })
+  const splits = oldSplits(Array.isArray(listed) ? (listed as readonly Row[]) : [], {
+    id,
+    amountMinor: sum.amountMinor,
+    decimals: sum.exponent,
+    splitType,
+  })
   if (typeof splits === 'string') return unreadable(`expense ${id}: ${splits}`)
   const spentAt = timeIn(row, ['date', 'spentAt', 'createdAt']) ?? at
-  const data = { expenseId: id, spentAt, payerId, ...sum, splitType, splits, category: textField(row, 'category')?.slice(0, 100) || null, rowHash }
+  const data = {
+    expenseId: id,
+    spentAt,
+    payerId,
+    ...sum,
+    splitType,
+    splits,
+    category: textField(row, 'category')?.slice(0, 100) || null,
+    rowHash,
+  }
   // Our own export names the person who recorded the expense. They can correct it later.
-  return noted([{ type: 'ExpenseRecorded', key, person: creatorIn(row) ?? payerId, occurredAt: saidAt(row, ['createdAt', 'spentAt'], at), data, personal: { description: textField(row, 'description') ?? '' } }])
+  return readEvents([
+    {
+      type: 'ExpenseRecorded',
+      key,
+      person: creatorIn(row) ?? payerId,
+      occurredAt: timeNotAfter(row, ['createdAt', 'spentAt'], at),
+      data,
+      personal: { description: textField(row, 'description') ?? '' },
+    },
+  ])
 }
 
-const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
-  const [key, settlementId, fromUserId, toUserId] = [idIn(row, 'groupId') ?? '', idIn(row, 'id') ?? '', idIn(row, 'fromUserId') ?? '', idIn(row, 'toUserId') ?? '']
+const settlementRow = (row: Row, { rowHash, at }: Origin): ReadRow => {
+  const [key, settlementId, fromUserId, toUserId] = [
+    idIn(row, 'groupId') ?? '',
+    idIn(row, 'id') ?? '',
+    idIn(row, 'fromUserId') ?? '',
+    idIn(row, 'toUserId') ?? '',
+  ]
   const sum = sumIn(row)
   if (typeof sum === 'string') return unreadable(`settlement ${settlementId}: ${sum}`)
   const [status, hash] = [textField(row, 'status') ?? 'pending', textField(row, 'txHash') || null]
@@ -136,13 +238,36 @@ const settlementRow = (row: Row, { rowHash, at }: Origin): Read => {
   const proposedAt = timeIn(row, ['spentAt', 'createdAt']) ?? at
   const verifiedAt = timeIn(row, ['completedAt', 'createdAt']) ?? proposedAt
   const common = { key, person: fromUserId, personal: null }
-  // Our own export tells; of others a transaction does.
+  // This program's export contains the kind of confirmation. In other files, a transaction means that the chain
+  // confirmed it.
   const confirmedBy = field(row, 'confirmedBy') === 'manual' || txHash === null ? 'manual' : 'ton'
-  const [then, end] = [{ ...common, occurredAt: Math.min(timeIn(row, ['createdAt']) ?? proposedAt, at) }, { ...common, occurredAt: Math.min(verifiedAt, at) }]
-  const events: Said[] = [{ ...then, type: 'SettlementProposed', data: { settlementId, fromUserId, toUserId, ...sum, txHash, proposedAt, rowHash } }]
-  if (status === 'failed') events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
-  if (status === 'completed') events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })
-  // Nobody else can claim the transaction any more.
-  if (status === 'completed' && txHash !== null) events.push({ ...end, key: transactionLogKey(txHash), type: 'TransactionClaimed', data: { txHash, groupId: key, settlementId, verifiedAt, confirmedBy } })
-  return noted(events, hash === null || txHash !== null ? undefined : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`)
+  const [then, end] = [
+    { ...common, occurredAt: Math.min(timeIn(row, ['createdAt']) ?? proposedAt, at) },
+    { ...common, occurredAt: Math.min(verifiedAt, at) },
+  ]
+  const events: ImportedEvent[] = [
+    {
+      ...then,
+      type: 'SettlementProposed',
+      data: { settlementId, fromUserId, toUserId, ...sum, txHash, proposedAt, rowHash },
+    },
+  ]
+  if (status === 'failed')
+    events.push({ ...end, type: 'SettlementFailed', data: { settlementId, txHash, confirmedBy } })
+  if (status === 'completed')
+    events.push({ ...end, type: 'SettlementConfirmed', data: { settlementId, txHash, verifiedAt, confirmedBy } })
+  // The transaction cannot be claimed again.
+  if (status === 'completed' && txHash !== null)
+    events.push({
+      ...end,
+      key: transactionLogKey(txHash),
+      type: 'TransactionClaimed',
+      data: { txHash, groupId: key, settlementId, verifiedAt, confirmedBy },
+    })
+  return readEvents(
+    events,
+    hash === null || txHash !== null
+      ? undefined
+      : `settlement ${settlementId}: its txHash ${JSON.stringify(hash)} is no hash of a transaction, and is left out`,
+  )
 }

@@ -11,7 +11,7 @@ export interface Whole {
   readonly splitType: SplitType
 }
 
-/** A part as a row tells it, with what it weighs: its amount to a millionth of the smallest unit. */
+/** A part of a row, with its weight: its amount to a millionth of the smallest unit. */
 interface Part {
   readonly userId: string
   readonly exact: bigint | undefined
@@ -24,8 +24,9 @@ const FINER = 6
 const FINE = 10n ** BigInt(FINER)
 
 /**
- * What was reckoned in floats, to the last unit: parts that sum up to the amount stay as they are, others are divided by their proportion
- * with the largest remainders (E-b). Parts that are off by more than rounding are told, not bent.
+ * The parts of an expense that was computed in floats. Parts that sum up to the amount stay. Others are divided by
+ * their proportion with the largest remainders (E-b). Parts that differ by more than rounding give the reason as
+ * text.
  */
 export const oldSplits = (listed: readonly Row[], whole: Whole): readonly Split[] | string => {
   const parts = merged(listed.map((row) => partOf(row, whole, listed.length)))
@@ -33,8 +34,20 @@ export const oldSplits = (listed: readonly Row[], whole: Whole): readonly Split[
   if (parts.length === 0) return 'it has no splits'
   const minors = exactly(parts, whole) ?? nearly(parts, whole)
   if (typeof minors === 'string') return minors
-  const points = whole.splitType === 'percentage' ? divided(10_000n, parts.map(({ percent }, at) => percent ?? (minors[at] ?? 0n) * FINE), whole.id) : []
-  return parts.map(({ userId, shares }, at) => ({ userId, minor: minors[at] ?? 0n, bp: points[at] === undefined ? null : Number(points[at]), shares: whole.splitType === 'shares' ? shares : null }))
+  const points =
+    whole.splitType === 'percentage'
+      ? divided(
+          10_000n,
+          parts.map(({ percent }, at) => percent ?? (minors[at] ?? 0n) * FINE),
+          whole.id,
+        )
+      : []
+  return parts.map(({ userId, shares }, at) => ({
+    userId,
+    minor: minors[at] ?? 0n,
+    bp: points[at] === undefined ? null : Number(points[at]),
+    shares: whole.splitType === 'shares' ? shares : null,
+  }))
 }
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n)
@@ -48,11 +61,13 @@ const nearly = (parts: readonly Part[], { amountMinor, decimals, id }: Whole): r
   const weights = parts.map(({ weight }) => weight)
   const [total, count] = [sum(weights), BigInt(parts.length)]
   const off = total > amountMinor * FINE ? total - amountMinor * FINE : amountMinor * FINE - total
-  // A unit each, a hundredth of the currency as the old program let pass, or half a percent each where only percentages are told.
+  // The allowed difference: a unit per part, a hundredth of the currency, which the old program accepted, or half a
+  // percent per part if there are only percentages.
   const cents = decimals < 2 ? 0n : 10n ** BigInt(decimals - 2) * FINE
   const percents = parts.every(({ percent }) => percent !== undefined) ? (count * amountMinor * FINE) / 200n : 0n
   const allowed = [count * FINE, cents, percents].reduce((most, each) => (each > most ? each : most))
-  if (off > allowed || total === 0n) return `its splits sum up to ${decimalText(total / FINE, decimals)}, its amount is ${decimalText(amountMinor, decimals)}`
+  if (off > allowed || total === 0n)
+    return `its splits sum up to ${decimalText(total / FINE, decimals)}, its amount is ${decimalText(amountMinor, decimals)}`
   return divided(amountMinor, weights, id)
 }
 
@@ -61,41 +76,50 @@ const partOf = (row: Row, { amountMinor, decimals, splitType }: Whole, count: nu
   if (userId === undefined) return 'a split of it names no user'
   const percent = typeof percentage === 'number' ? minorNear(percentage, FINER) : undefined
   const known = { userId, percent, shares: typeof shares === 'number' ? shares : null }
-  const told = amountOf(row, decimals)
-  if (typeof told === 'string' || (percent ?? 0n) < 0n) return `the split of ${userId} is no amount of at least 0`
-  if (told !== undefined) return { ...known, ...told }
-  if (splitType === 'percentage' && percent !== undefined) return { ...known, exact: undefined, weight: (amountMinor * percent) / 100n }
-  return splitType === 'equal' ? { ...known, exact: undefined, weight: (amountMinor * FINE) / BigInt(count) } : `the split of ${userId} has no amount`
+  const amount = amountOf(row, decimals)
+  if (typeof amount === 'string' || (percent ?? 0n) < 0n) return `the split of ${userId} is no amount of at least 0`
+  if (amount !== undefined) return { ...known, ...amount }
+  if (splitType === 'percentage' && percent !== undefined)
+    return { ...known, exact: undefined, weight: (amountMinor * percent) / 100n }
+  return splitType === 'equal'
+    ? { ...known, exact: undefined, weight: (amountMinor * FINE) / BigInt(count) }
+    : `the split of ${userId} has no amount`
 }
 
 const amountOf = (row: Row, decimals: number): Pick<Part, 'exact' | 'weight'> | string | undefined => {
   const [minor, amount] = [field(row, 'amountMinor'), field(row, 'amount')]
-  const told = minor ?? amount
-  if (told === undefined) return undefined
-  if (typeof told !== 'number' && typeof told !== 'string') return 'no amount'
+  const given = minor ?? amount
+  if (given === undefined) return undefined
+  if (typeof given !== 'number' && typeof given !== 'string') return 'no amount'
   const places = minor === undefined ? decimals : 0
-  const weight = minorNear(told, places + FINER)
-  return weight === undefined || weight < 0n ? 'no amount' : { exact: minorFrom(told, places), weight }
+  const weight = minorNear(given, places + FINER)
+  return weight === undefined || weight < 0n ? 'no amount' : { exact: minorFrom(given, places), weight }
 }
 
-/** Who is named twice bears both. */
+/** Adds up the parts of a person who is named twice. */
 const merged = (parts: readonly (Part | string)[]): readonly Part[] | string => {
   const byUser = new Map<string, Part>()
   for (const part of parts) {
     if (typeof part === 'string') return part
     const before = byUser.get(part.userId)
-    byUser.set(part.userId, before === undefined ? part : {
-      userId: part.userId,
-      exact: before.exact === undefined || part.exact === undefined ? undefined : before.exact + part.exact,
-      weight: before.weight + part.weight,
-      percent: before.percent === undefined || part.percent === undefined ? undefined : before.percent + part.percent,
-      shares: before.shares === null || part.shares === null ? null : before.shares + part.shares,
-    })
+    byUser.set(
+      part.userId,
+      before === undefined
+        ? part
+        : {
+            userId: part.userId,
+            exact: before.exact === undefined || part.exact === undefined ? undefined : before.exact + part.exact,
+            weight: before.weight + part.weight,
+            percent:
+              before.percent === undefined || part.percent === undefined ? undefined : before.percent + part.percent,
+            shares: before.shares === null || part.shares === null ? null : before.shares + part.shares,
+          },
+    )
   }
   return [...byUser.values()]
 }
 
-/** Old rows write people's ids as text or as Telegram's numbers. */
+/** Old rows contain people's ids as text or as numbers of Telegram. */
 export const idIn = (row: Row, name: string): string | undefined => {
   const value = field(row, name)
   if (typeof value === 'string' && value !== '') return value

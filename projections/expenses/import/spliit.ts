@@ -4,8 +4,9 @@ import { decimalsOf } from '../currencies.ts'
 import { divided } from '../splits.ts'
 
 /**
- * A group as Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository), as rows like those of the source document.
- * Amounts are whole units there; who bears the odd one is decided alike, so that nobody's balance changes by moving.
+ * A group as Spliit exports it (src/app/groups/[groupId]/expenses/export/json of its repository), as rows like those
+ * of the source document. Spliit stores amounts in whole units. Odd units are given to the same people as in Spliit,
+ * so that the import changes nobody's balance.
  */
 export interface SpliitGroup {
   readonly id: string
@@ -31,14 +32,23 @@ interface SpliitExpense {
 }
 
 export const isSpliit = (document: unknown): document is SpliitGroup =>
-  isObject(document) && typeof document['id'] === 'string' && Array.isArray(document['participants']) && Array.isArray(document['expenses']) && document['PK'] === undefined
+  isObject(document) &&
+  typeof document['id'] === 'string' &&
+  Array.isArray(document['participants']) &&
+  Array.isArray(document['expenses']) &&
+  document['PK'] === undefined
 
-const isExpense = (told: unknown): told is SpliitExpense =>
-  isObject(told) && [told['id'], told['title'], told['paidById'], told['expenseDate']].every((text) => typeof text === 'string') && Number.isSafeInteger(told['amount'])
-  && Object.hasOwn(TYPES, String(told['splitMode'])) && Array.isArray(told['paidFor'])
-  && told['paidFor'].every((paid) => isObject(paid) && typeof paid['participantId'] === 'string' && Number.isSafeInteger(paid['shares']))
+const isExpense = (value: unknown): value is SpliitExpense =>
+  isObject(value) &&
+  [value['id'], value['title'], value['paidById'], value['expenseDate']].every((text) => typeof text === 'string') &&
+  Number.isSafeInteger(value['amount']) &&
+  Object.hasOwn(TYPES, String(value['splitMode'])) &&
+  Array.isArray(value['paidFor']) &&
+  value['paidFor'].every(
+    (paid) => isObject(paid) && typeof paid['participantId'] === 'string' && Number.isSafeInteger(paid['shares']),
+  )
 
-/** Ids of theirs may begin with a sign that ours may not. */
+/** Spliit's ids can begin with a sign that this program's ids cannot. */
 const idOf = (id: string): string => `spliit:${id}`
 
 /** Spliit stores amounts of these currencies without decimals. Amounts of every other currency, and of groups without a currency code, have two. */
@@ -57,9 +67,20 @@ export const spliitRows = (group: SpliitGroup, assumed: string | undefined): rea
   const currency = code ?? assumed
   const decimals = decimalsOf(currency ?? '')
   if (currency === undefined || decimals === undefined) {
-    return [{ line: 1, row: { unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency` } }]
+    return [
+      {
+        line: 1,
+        row: {
+          unreadable: `the group names ${currency === undefined ? `only the sign ${JSON.stringify(group.currency ?? '')}` : `the currency ${JSON.stringify(currency)}`}: say which currency it is with --currency`,
+        },
+      },
+    ]
   }
-  const times = group.expenses.filter(isExpense).flatMap(({ createdAt, expenseDate }) => [createdAt, expenseDate]).filter((at) => typeof at === 'string').sort()
+  const times = group.expenses
+    .filter(isExpense)
+    .flatMap(({ createdAt, expenseDate }) => [createdAt, expenseDate])
+    .filter((at) => typeof at === 'string')
+    .sort()
   const since = times[0] === undefined ? {} : { createdAt: times[0], joinedAt: times[0] }
   const people = group.participants.flatMap((person): readonly SpliitRow[] => {
     if (!isObject(person) || typeof person['id'] !== 'string' || typeof person['name'] !== 'string') return []
@@ -69,7 +90,9 @@ export const spliitRows = (group: SpliitGroup, assumed: string | undefined): rea
   return [
     { line: 1, row: { kind: 'group', id: groupId, title: String(group.name).slice(0, 200), currency, ...since } },
     ...people,
-    ...group.expenses.flatMap((expense, index) => rowsOf(expense, { groupId, currency, scale }).map((row) => ({ line: index + 1, row }))),
+    ...group.expenses.flatMap((expense, index) =>
+      rowsOf(expense, { groupId, currency, scale }).map((row) => ({ line: index + 1, row })),
+    ),
   ]
 }
 
@@ -82,7 +105,12 @@ interface Within {
 const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
   if (!isExpense(expense)) return [{ unreadable: 'it has not the shape of an expense' }]
   try {
-    const rows = expense.isReimbursement === true ? reimbursement(expense, within) : expense.amount < 0 ? income(expense, within) : [spending(expense, within)]
+    const rows =
+      expense.isReimbursement === true
+        ? reimbursement(expense, within)
+        : expense.amount < 0
+          ? income(expense, within)
+          : [spending(expense, within)]
     // A payment to oneself changes no balance.
     return rows.length === 0 ? [{ kind: 'derived' }] : rows
   } catch (error) {
@@ -91,21 +119,39 @@ const rowsOf = (expense: unknown, within: Within): readonly Row[] => {
   }
 }
 
-const common = ({ createdAt, expenseDate, title, notes, category }: SpliitExpense, { groupId, currency, scale }: Within) => ({
-  groupId, currency, exponent: scale.to, createdAt: createdAt ?? expenseDate, spentAt: expenseDate,
-  description: typeof notes === 'string' && notes !== '' ? `${title}\n${notes}` : title, category: category?.name ?? null,
+const common = (
+  { createdAt, expenseDate, title, notes, category }: SpliitExpense,
+  { groupId, currency, scale }: Within,
+) => ({
+  groupId,
+  currency,
+  exponent: scale.to,
+  createdAt: createdAt ?? expenseDate,
+  spentAt: expenseDate,
+  description: typeof notes === 'string' && notes !== '' ? `${title}\n${notes}` : title,
+  category: category?.name ?? null,
 })
 
 const spending = (expense: SpliitExpense, within: Within): Row => {
   const shares = sharesOf(expense, within)
   const weights = expense.splitMode === 'BY_SHARES' ? reduced(expense.paidFor.map((paid) => paid.shares)) : []
-  const bySharer = new Map(expense.paidFor.map(({ participantId, shares: told }, at) => [participantId, { told, weight: weights[at] ?? null }]))
+  const bySharer = new Map(
+    expense.paidFor.map(({ participantId, shares: given }, at) => [
+      participantId,
+      { given, weight: weights[at] ?? null },
+    ]),
+  )
   return {
-    ...common(expense, within), kind: 'expense', id: idOf(expense.id), payerId: idOf(expense.paidById), amountMinor: String(scaled(BigInt(expense.amount), within)),
+    ...common(expense, within),
+    kind: 'expense',
+    id: idOf(expense.id),
+    payerId: idOf(expense.paidById),
+    amountMinor: String(scaled(BigInt(expense.amount), within)),
     splitType: TYPES[expense.splitMode],
     splits: shares.map(([user, minor]) => ({
-      userId: idOf(user), amountMinor: String(minor),
-      ...(expense.splitMode === 'BY_PERCENTAGE' && { percentage: (bySharer.get(user)?.told ?? 0) / 100 }),
+      userId: idOf(user),
+      amountMinor: String(minor),
+      ...(expense.splitMode === 'BY_PERCENTAGE' && { percentage: (bySharer.get(user)?.given ?? 0) / 100 }),
       ...(expense.splitMode === 'BY_SHARES' && { shares: bySharer.get(user)?.weight ?? null }),
     })),
   }
@@ -121,31 +167,55 @@ const reimbursement = (expense: SpliitExpense, within: Within): readonly Row[] =
     // The row of a settlement has no day of payment: its times are those at which it was recorded.
     const { description: _, category: __, spentAt: ___, ...rest } = common(expense, within)
     return {
-      ...rest, kind: 'settlement', id: numbered(expense.id, others.length, at), fromUserId: idOf(from), toUserId: idOf(to), amountMinor: String(minor), status: 'completed', completedAt: rest.createdAt,
+      ...rest,
+      kind: 'settlement',
+      id: numbered(expense.id, others.length, at),
+      fromUserId: idOf(from),
+      toUserId: idOf(to),
+      amountMinor: String(minor),
+      status: 'completed',
+      completedAt: rest.createdAt,
     }
   })
 }
 
-/** Money that came in for all: each other paid what is theirs of it to who took it, which leaves everybody with the same balance. */
+/**
+ * An income: each other person pays their share of it to the person who received it. This gives everybody the same
+ * balance as in Spliit.
+ */
 const income = (expense: SpliitExpense, within: Within): readonly Row[] => {
   const others = sharesOf(expense, within).filter(([user, minor]) => user !== expense.paidById && minor !== 0n)
   return others.map(([user, minor], at) => ({
-    ...common(expense, within), kind: 'expense', id: numbered(expense.id, others.length, at), payerId: idOf(user), amountMinor: String(minor),
-    splitType: 'exact', splits: [{ userId: idOf(expense.paidById), amountMinor: String(minor) }],
+    ...common(expense, within),
+    kind: 'expense',
+    id: numbered(expense.id, others.length, at),
+    payerId: idOf(user),
+    amountMinor: String(minor),
+    splitType: 'exact',
+    splits: [{ userId: idOf(expense.paidById), amountMinor: String(minor) }],
   }))
 }
 
 const numbered = (id: string, count: number, at: number): string => (count === 1 ? idOf(id) : `${idOf(id)}.${at + 1}`)
 
 /**
- * Divides as Spliit's shares.ts does: in the order of ids, by largest remainder, the turn by the hash of the expense's id. The parts have no
- * sign. If the currency has fewer decimals here than in Spliit, the amount is divided in the currency's own smallest unit.
+ * Divides as Spliit's shares.ts does: in the order of ids, by the largest remainders, in an order from the hash of
+ * the expense's id. The parts have no sign. If the currency has fewer decimals here than in Spliit, the amount is
+ * divided in the currency's own smallest unit.
  */
-const sharesOf = ({ id, amount, splitMode, paidFor }: SpliitExpense, within: Within): readonly (readonly [string, bigint])[] => {
+const sharesOf = (
+  { id, amount, splitMode, paidFor }: SpliitExpense,
+  within: Within,
+): readonly (readonly [string, bigint])[] => {
   const sorted = [...paidFor].sort((a, b) => (a.participantId < b.participantId ? -1 : 1))
   const weights = sorted.map(({ shares }) => (splitMode === 'EVENLY' ? 1n : BigInt(shares)))
-  const { scale: { from, to } } = within
-  const parts = to < from ? divided(scaled(BigInt(amount), within), weights, id) : divided(BigInt(amount), weights, id).map((part) => scaled(part, within))
+  const {
+    scale: { from, to },
+  } = within
+  const parts =
+    to < from
+      ? divided(scaled(BigInt(amount), within), weights, id)
+      : divided(BigInt(amount), weights, id).map((part) => scaled(part, within))
   return parts.map((part, at) => [sorted[at]?.participantId ?? '', part < 0n ? -part : part])
 }
 
@@ -156,7 +226,7 @@ const scaled = (minor: bigint, { scale: { from, to } }: Within): bigint => {
   return minor / unit
 }
 
-/** Shares are kept as hundredths: 100 and 200 are 1 and 2. */
+/** Spliit stores shares as hundredths: 100 and 200 are 1 and 2. */
 const reduced = (shares: readonly number[]): readonly number[] => {
   const divisor = shares.reduce(gcd, 0)
   return shares.map((share) => (divisor === 0 ? share : share / divisor))

@@ -1,11 +1,45 @@
 import { describe, expect, test } from 'vitest'
-import { balances, chats, credits, deletedExpenses, entries, expenses, groups, members, participants, profiles, settlements, transactions } from '../../../projections/expenses/keys.ts'
+import {
+  balances,
+  chats,
+  credits,
+  deletedExpenses,
+  entries,
+  expenses,
+  groups,
+  members,
+  participants,
+  profiles,
+  settlements,
+  transactions,
+} from '../../../projections/expenses/keys.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Query } from '../../../projections/table.ts'
 import type { Event } from '../../../schemas/event.ts'
 import { tableOf } from '../../processors/expenses/given.ts'
-import { at, chatLinked, chatUnlinked, claimed, confirmed, created, DAY, deleted, GROUP, HASH, joined, left, NOW, profileTold, proposed, recorded, renamed, revised, splits, trip } from '../../processors/expenses/said.ts'
+import {
+  at,
+  chatLinked,
+  chatUnlinked,
+  claimed,
+  confirmed,
+  created,
+  DAY,
+  deleted,
+  GROUP,
+  HASH,
+  joined,
+  left,
+  NOW,
+  profileTold,
+  proposed,
+  recorded,
+  renamed,
+  revised,
+  splits,
+  trip,
+} from '../../processors/expenses/events.ts'
 import { readerOf } from '../reader.ts'
 
 const all = { limit: 100 }
@@ -27,18 +61,38 @@ describe('a group', () => {
   })
 
   test('E13 E28: its expenses, the newest first, a page at a time', async () => {
-    const ask = after(...trip, recorded(at2(1)), recorded({ expenseId: 'e2', ...at2(2) }), recorded({ expenseId: 'e3', ...at2(0) }))
+    const ask = after(
+      ...trip,
+      recorded(at2(1)),
+      recorded({ expenseId: 'e2', ...at2(2) }),
+      recorded({ expenseId: 'e3', ...at2(0) }),
+    )
     const page = await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true })
     expect(page.items.map(({ id }) => id)).toEqual(['e2', 'e1'])
-    expect((await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true, cursor: page.cursor ?? '' })).items.map(({ id }) => id)).toEqual(['e3'])
+    expect(
+      (await expenses.page(ask.reader, GROUP, { limit: 2, reverse: true, cursor: page.cursor ?? '' })).items.map(
+        ({ id }) => id,
+      ),
+    ).toEqual(['e3'])
   })
 
   test('E14 E33: its settlements, and not their names', async () =>
-    expect((await settlements.page(after(...trip, proposed(), proposed({ settlementId: 's2', proposedAt: NOW + 1 })).reader, GROUP, { reverse: true, ...all })).items.map(({ id }) => id)).toEqual(['s2', 's1']))
+    expect(
+      (
+        await settlements.page(
+          after(...trip, proposed(), proposed({ settlementId: 's2', proposedAt: NOW + 1 })).reader,
+          GROUP,
+          { reverse: true, ...all },
+        )
+      ).items.map(({ id }) => id),
+    ).toEqual(['s2', 's1']))
 
   test('E15: who owes for an expense, and for no other whose id begins alike', async () => {
     const ask = after(...trip, recorded(), recorded({ expenseId: 'e10', splits: splits({ bob: 3000n }) }))
-    expect((await participants.every(ask.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId)).toEqual(['bob', 'cy'])
+    expect((await participants.every(ask.reader, GROUP, { under: 'e1', ...all })).map(({ userId }) => userId)).toEqual([
+      'bob',
+      'cy',
+    ])
   })
 
   test('E16 E17: an expense and a settlement by their ids, in the group or anywhere', async () => {
@@ -52,35 +106,61 @@ describe('a group', () => {
   })
 
   test('E-g: a deleted expense is found with who deleted it, and its history with all that was said', async () => {
-    const ask = after(...trip, recorded(), revised(at(1)), deleted(at(2)), created({ meta: elsewhere }), recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }))
+    const ask = after(
+      ...trip,
+      recorded(),
+      revised(at(1)),
+      deleted(at(2)),
+      created({ meta: elsewhere }),
+      recorded({ payerId: 'ann', splits: splits({ ann: 3000n }), meta: elsewhere }),
+    )
     expect(await ask.expense(GROUP, 'e1')).toMatchObject({ state: 'deleted', expense: { revision: 2 } })
-    expect((await deletedExpenses.page(ask.reader, GROUP, all)).items).toMatchObject([{ deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } }])
+    expect((await deletedExpenses.page(ask.reader, GROUP, all)).items).toMatchObject([
+      { deletedBy: 'ann', deletedAt: '2026-11-16T12:02:00.000Z', expense: { revision: 2 } },
+    ])
     expect((await deletedExpenses.page(ask.reader, 'g2', all)).items).toEqual([])
-    expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual(['expense-recorded', 'expense-revised', 'expense-deleted'])
+    expect((await ask.history(GROUP, 'e1', all)).items.map(({ kind }) => kind)).toEqual([
+      'expense-recorded',
+      'expense-revised',
+      'expense-deleted',
+    ])
     expect(await ask.expenseNamed('e1')).toMatchObject({ groupId: 'g2' })
   })
 
   test('what happened in it, the newest first', async () =>
-    expect((await entries.page(after(...trip, recorded(at(1)), renamed(at(2))).reader, GROUP, { limit: 2, reverse: true })).items.map(({ kind }) => kind)).toEqual(['group-renamed', 'expense-recorded']))
+    expect(
+      (
+        await entries.page(after(...trip, recorded(at(1)), renamed(at(2))).reader, GROUP, { limit: 2, reverse: true })
+      ).items.map(({ kind }) => kind),
+    ).toEqual(['group-renamed', 'expense-recorded']))
 
   test('E-h: it is found by its chat, until it moves', async () => {
     expect(await chats.get(after(chatLinked()).reader, '-100')).toMatchObject({ groupId: GROUP })
     expect(await chats.get(after(chatLinked(), chatUnlinked()).reader, '-100')).toMatchObject({ groupId: null })
   })
 
-  test('E-j: which settlement a transaction settles', async () => expect(await transactions.get(after(claimed()).reader, HASH)).toMatchObject({ settlementId: 's1' }))
+  test('E-j: which settlement a transaction settles', async () =>
+    expect(await transactions.get(after(claimed()).reader, HASH)).toMatchObject({ settlementId: 's1' }))
 })
 
 describe('a user', () => {
   const lived = [
-    ...trip, recorded(at2(1)), recorded({ expenseId: 'e2', payerId: 'bob', ...at2(2) }), proposed({ proposedAt: NOW + 3 * 60_000 }), created({ title: 'Home', meta: { ...elsewhere, actorId: 'bob', subjectId: 'bob' } }),
-    recorded({ expenseId: 'e3', payerId: 'bob', splits: splits({ bob: 3000n }), ...at2(4), meta: elsewhere }), proposed({ settlementId: 's2', fromUserId: 'cy', toUserId: 'bob', proposedAt: NOW }),
+    ...trip,
+    recorded(at2(1)),
+    recorded({ expenseId: 'e2', payerId: 'bob', ...at2(2) }),
+    proposed({ proposedAt: NOW + 3 * 60_000 }),
+    created({ title: 'Home', meta: { ...elsewhere, actorId: 'bob', subjectId: 'bob' } }),
+    recorded({ expenseId: 'e3', payerId: 'bob', splits: splits({ bob: 3000n }), ...at2(4), meta: elsewhere }),
+    proposed({ settlementId: 's2', fromUserId: 'cy', toUserId: 'bob', proposedAt: NOW }),
   ]
 
   test('E2 E18: their groups, without those they left', async () => {
     expect((await after(...lived).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Trip', 'Home'])
     expect((await after(...lived, left('bob')).groupsOf('bob', all)).items.map(({ title }) => title)).toEqual(['Home'])
-    expect((await after(...lived).membershipsOf('bob', 'now', all)).items.map(({ GSI1SK }) => GSI1SK)).toEqual(['GROUP#g1', 'GROUP#g2'])
+    expect((await after(...lived).membershipsOf('bob', 'now', all)).items.map(({ GSI1SK }) => GSI1SK)).toEqual([
+      'GROUP#g1',
+      'GROUP#g2',
+    ])
   })
 
   test('E4 E19 E20 E21 E-e: what they owe, paid, sent and received', async () => {
@@ -105,18 +185,33 @@ describe('a user', () => {
 
   test('E22: entries with the same time and the same id in several groups are all in its pages, whatever their size', async () => {
     const groups = ['g1', 'g2', 'g3', 'g4', 'g5']
-    const ask = after(...groups.flatMap((key) => {
-      const meta = { key }
-      return [created({ meta }), joined('bob', { meta }), recorded({ payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }), meta }), recorded({ expenseId: 'e2', splits: splits({ ann: 1000n, bob: 2000n }), meta }),
-        proposed({ meta: { key, actorId: 'bob' } })]
-    }), recorded({ expenseId: 'e0', spentAt: NOW - DAY, payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }) }))
-    const expected = [...groups.flatMap((group) => [`${group} paid e1`, `${group} owed e2`, `${group} sent s1`]), 'g1 paid e0'].sort()
+    const ask = after(
+      ...groups.flatMap((key) => {
+        const meta = { key }
+        return [
+          created({ meta }),
+          joined('bob', { meta }),
+          recorded({ payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }), meta }),
+          recorded({ expenseId: 'e2', splits: splits({ ann: 1000n, bob: 2000n }), meta }),
+          proposed({ meta: { key, actorId: 'bob' } }),
+        ]
+      }),
+      recorded({ expenseId: 'e0', spentAt: NOW - DAY, payerId: 'bob', splits: splits({ ann: 1000n, bob: 2000n }) }),
+    )
+    const expected = [
+      ...groups.flatMap((group) => [`${group} paid e1`, `${group} owed e2`, `${group} sent s1`]),
+      'g1 paid e0',
+    ].sort()
     for (const limit of [1, 2, 3, 4, 7, 100]) {
       const seen: string[] = []
       let cursor: string | undefined
       do {
         const page = await ask.activityOf('bob', { limit, ...(cursor !== undefined && { cursor }) })
-        seen.push(...page.items.map(({ kind, item }) => `${item.groupId} ${kind} ${'expenseId' in item ? item.expenseId : item.id}`))
+        seen.push(
+          ...page.items.map(
+            ({ kind, item }) => `${item.groupId} ${kind} ${'expenseId' in item ? item.expenseId : item.id}`,
+          ),
+        )
         cursor = page.cursor
       } while (cursor !== undefined)
       expect(seen.at(-1)).toBe('g1 paid e0')
@@ -124,17 +219,28 @@ describe('a user', () => {
     }
   })
 
-  test('E-m: their profile', async () => expect(await profiles.get(after(profileTold()).reader, '4711')).toMatchObject({ name: 'Ann' }))
+  test('E-m: their profile', async () =>
+    expect(await profiles.get(after(profileTold()).reader, '4711')).toMatchObject({ name: 'Ann' }))
 })
 
 describe('balances', () => {
-  const days = [...trip, recorded(), recorded({ expenseId: 'e2', meta: { occurredAt: NOW + DAY } }), proposed(), confirmed({ meta: { occurredAt: NOW + DAY + 60_000 } })]
+  const days = [
+    ...trip,
+    recorded(),
+    recorded({ expenseId: 'e2', meta: { occurredAt: NOW + DAY } }),
+    proposed(),
+    confirmed({ meta: { occurredAt: NOW + DAY + 60_000 } }),
+  ]
 
-  test('E46: one item a currency, and what each is owed', async () => {
+  test('E46: one item per currency, and the debts to each person', async () => {
     const ask = after(...days)
-    expect(await ask.balances(GROUP)).toMatchObject([{ currency: 'EUR', members: { ann: { paid: 6000, share: 2000, received: 1000 } } }])
+    expect(await ask.balances(GROUP)).toMatchObject([
+      { currency: 'EUR', members: { ann: { paid: 6000, share: 2000, received: 1000 } } },
+    ])
     expect(await balances.get(ask.reader, GROUP, 'EUR')).toMatchObject({ exponent: 2 })
-    expect((await credits.every(ask.reader, GROUP, { under: 'EUR', ...all })).map(({ payerId, owed }) => [payerId, owed])).toEqual([['ann', { bob: 1000, cy: 2000 }]])
+    expect(
+      (await credits.every(ask.reader, GROUP, { under: 'EUR', ...all })).map(({ payerId, owed }) => [payerId, owed]),
+    ).toEqual([['ann', { bob: 1000, cy: 2000 }]])
   })
 
   test('as a day left them, or an instant, or before there were any', async () => {
@@ -148,12 +254,18 @@ describe('balances', () => {
 
   test('as of a day they are two reads, however many expenses there are', async () => {
     const asked: Query[] = []
-    await expensesQueries(readerOf(tableOf(days), NOW, (query) => asked.push(query), expensesTable)).balancesOfDay(GROUP, '2026-11-16')
-    expect(asked).toEqual([{ pk: 'GROUP#g1', prefix: 'BALANCE#', limit: 200 }, { pk: 'GROUP#g1', from: 'ASOF#EUR#', to: 'ASOF#EUR#2026-11-16', reverse: true, limit: 1 }])
+    await expensesQueries(readerOf(tableOf(days), NOW, (query) => asked.push(query), expensesTable)).balancesOfDay(
+      GROUP,
+      '2026-11-16',
+    )
+    expect(asked).toEqual([
+      { pk: 'GROUP#g1', prefix: 'BALANCE#', limit: 200 },
+      { pk: 'GROUP#g1', from: 'ASOF#EUR#', to: 'ASOF#EUR#2026-11-16', reverse: true, limit: 1 },
+    ])
   })
 })
 
-test('somebody may be in many groups', async () => {
+test('a person can be in many groups', async () => {
   const groups = Array.from({ length: 12 }, (_, n) => created({ title: `G${n}`, meta: { key: `g${n}` } }))
   const ask = after(...groups, joined('bob', { meta: { key: 'g3' } }))
   const page = await ask.groupsOf('ann', { limit: 10 })

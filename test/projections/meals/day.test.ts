@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY_RULE_VERSION, DAY_RULES, dayOf, isElsewhere, windowOf } from '../../../projections/meals/day.ts'
 import { dateOf, dayNumberOf, isInstant, isoOf } from '../../../projections/instant.ts'
-import { place } from '../../../producers/meals/time.ts'
+import { resolveMealTime } from '../../../producers/meals/time.ts'
 import { decideDay } from '../../../projections/meals/zone.ts'
 import { isZone, utcOffsetOf, zoneName } from '../../../projections/zone.ts'
 
@@ -40,7 +40,9 @@ describe('the 4 AM rule', () => {
     ['America/New_York', '2026-07-01T00:00:00.500Z', -240],
     ['Australia/Lord_Howe', '2026-01-01T00:00:00.000Z', 660],
     ['UTC', '1969-12-31T23:59:59.999Z', 0],
-  ])('M-b: the offset of %s at %s is %i minutes', (tz, instant, minutes) => expect(utcOffsetOf(at(instant), tz)).toBe(minutes))
+  ])('M-b: the offset of %s at %s is %i minutes', (tz, instant, minutes) =>
+    expect(utcOffsetOf(at(instant), tz)).toBe(minutes),
+  )
 
   test('M-b: in every zone the offset is what its wall clock shows', () => {
     const seasons = ['1975-01-01T00:00:00.000Z', '2026-01-15T12:34:56.789Z', '2026-07-15T23:59:59.999Z'].map(at)
@@ -48,26 +50,48 @@ describe('the 4 AM rule', () => {
       const clock = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
       for (const instant of seasons) {
         const wall = at(`${clock.format(instant).replace(' ', 'T')}Z`)
-        expect(utcOffsetOf(instant, timeZone), timeZone).toBe(Math.round((wall - Math.floor(instant / 1000) * 1000) / 60_000))
+        expect(utcOffsetOf(instant, timeZone), timeZone).toBe(
+          Math.round((wall - Math.floor(instant / 1000) * 1000) / 60_000),
+        )
       }
     }
   })
 
-  test('M-b: a zone that is none is told from one that is', () => {
-    expect(['Europe/Berlin', 'utc', 'Mars/Olympus', '+05:30', '', 'x'.repeat(100), 'Europe/Berlin\u0000'].map(isZone)).toEqual([true, true, false, false, false, false, false])
+  test('M-b: a valid zone is distinguished from an invalid one', () => {
+    expect(
+      ['Europe/Berlin', 'utc', 'Mars/Olympus', '+05:30', '', 'x'.repeat(100), 'Europe/Berlin\u0000'].map(isZone),
+    ).toEqual([true, true, false, false, false, false, false])
     expect(decideDay({ eatenAt: 0, tz: 'Mars/Olympus' })).toEqual({ refused: 'tz-unknown' })
   })
 
   test('M-b: a zone is kept by its name in the usual case, and an alias stays the alias it is', () => {
-    expect(['europe/prague', 'EUROPE/PRAGUE', 'Europe/Prague', 'utc'].map(zoneName)).toEqual(['Europe/Prague', 'Europe/Prague', 'Europe/Prague', 'UTC'])
-    expect(['Asia/Calcutta', 'Asia/Kolkata', 'Etc/UTC', 'Mars/Olympus'].map(zoneName)).toEqual(['Asia/Calcutta', 'Asia/Kolkata', 'Etc/UTC', 'Mars/Olympus'])
-    expect(place({ eatenAt: 0, tz: 'europe/prague' })).toMatchObject({ tz: 'Europe/Prague', utcOffsetMinutes: 60 })
+    expect(['europe/prague', 'EUROPE/PRAGUE', 'Europe/Prague', 'utc'].map(zoneName)).toEqual([
+      'Europe/Prague',
+      'Europe/Prague',
+      'Europe/Prague',
+      'UTC',
+    ])
+    expect(['Asia/Calcutta', 'Asia/Kolkata', 'Etc/UTC', 'Mars/Olympus'].map(zoneName)).toEqual([
+      'Asia/Calcutta',
+      'Asia/Kolkata',
+      'Etc/UTC',
+      'Mars/Olympus',
+    ])
+    expect(resolveMealTime({ eatenAt: 0, tz: 'europe/prague' })).toMatchObject({
+      tz: 'Europe/Prague',
+      utcOffsetMinutes: 60,
+    })
   })
 
   test('M-b: the day of the client wins within a day, and the difference is flagged', () => {
     const meal = { eatenAt: at('2026-11-16T12:00:00.000Z'), tz: 'UTC' }
     const day = (userDate: string) => decideDay({ ...meal, userDate })
-    expect(day('2026-11-16')).toEqual({ utcOffsetMinutes: 0, userDate: '2026-11-16', dayOverridden: false, dayRuleVersion: 1 })
+    expect(day('2026-11-16')).toEqual({
+      utcOffsetMinutes: 0,
+      userDate: '2026-11-16',
+      dayOverridden: false,
+      dayRuleVersion: 1,
+    })
     expect(day('2026-11-15')).toMatchObject({ userDate: '2026-11-15', dayOverridden: true })
     expect(day('2026-11-17')).toMatchObject({ userDate: '2026-11-17', dayOverridden: true })
     expect(day('2026-11-18')).toEqual({ refused: 'user-date-out-of-range' })
@@ -87,20 +111,25 @@ describe('the 4 AM rule', () => {
   })
 
   test('M-k: every instant lies in the window of its day, in any zone', () =>
-    fc.assert(fc.property(fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: -720, max: 840 }), (eatenAt, offset) => {
-      const { from, to } = windowOf(dayOf(eatenAt, offset))
-      expect(eatenAt >= from && eatenAt < to).toBe(true)
-      expect(isElsewhere(dayOf(eatenAt, offset), eatenAt, offset)).toBe(false)
-      expect(isElsewhere(dayOf(eatenAt, offset), eatenAt, undefined)).toBe(false)
-    })))
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e12 }), fc.integer({ min: -720, max: 840 }), (eatenAt, offset) => {
+        const { from, to } = windowOf(dayOf(eatenAt, offset))
+        expect(eatenAt >= from && eatenAt < to).toBe(true)
+        expect(isElsewhere(dayOf(eatenAt, offset), eatenAt, offset)).toBe(false)
+        expect(isElsewhere(dayOf(eatenAt, offset), eatenAt, undefined)).toBe(false)
+      }),
+    ))
 })
 
 describe('instants', () => {
   test('are written as Date writes them', () =>
-    fc.assert(fc.property(fc.integer({ min: at('0001-01-01T00:00:00.000Z'), max: at('9998-12-31T23:59:59.999Z') }), (ms) => {
-      expect(isoOf(ms)).toBe(new Date(ms).toISOString())
-      expect(isInstant(ms)).toBe(true)
-    }), { numRuns: 2000 }))
+    fc.assert(
+      fc.property(fc.integer({ min: at('0001-01-01T00:00:00.000Z'), max: at('9998-12-31T23:59:59.999Z') }), (ms) => {
+        expect(isoOf(ms)).toBe(new Date(ms).toISOString())
+        expect(isInstant(ms)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    ))
 
   test('outside four-digit years are written as their end', () => {
     expect([isoOf(-9e15), isoOf(9e15)]).toEqual(['0001-01-01T00:00:00.000Z', '9998-12-31T23:59:59.999Z'])
@@ -108,10 +137,14 @@ describe('instants', () => {
   })
 
   test('dates are numbered from 1970 and back', () => {
-    fc.assert(fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (day) => {
-      expect(dayNumberOf(dateOf(day))).toBe(day)
-    }))
-    expect(['2026-02-29', '2026-13-01', '2026-1-1', '', '0000-01-01', '9999-01-01', ' 2026-01-01'].map(dayNumberOf)).toEqual(Array(7).fill(undefined))
+    fc.assert(
+      fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (day) => {
+        expect(dayNumberOf(dateOf(day))).toBe(day)
+      }),
+    )
+    expect(
+      ['2026-02-29', '2026-13-01', '2026-1-1', '', '0000-01-01', '9999-01-01', ' 2026-01-01'].map(dayNumberOf),
+    ).toEqual(Array(7).fill(undefined))
     expect(dayNumberOf('2028-02-29')).toBe(21_243)
   })
 })

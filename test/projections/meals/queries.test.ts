@@ -10,8 +10,21 @@ import type { Event } from '../../../schemas/event.ts'
 import { aHistory } from '../../processors/meals/arbitrary.ts'
 import { tableOf } from '../../processors/meals/given.ts'
 import {
-  at, BREAKFAST, corrected, deleted, ID, idOf, logged, MEAL, nutrientChanged, patIssued, patRevoked, reassigned, targetsChanged, usageSampled,
-} from '../../processors/meals/said.ts'
+  at,
+  BREAKFAST,
+  corrected,
+  deleted,
+  ID,
+  idOf,
+  logged,
+  MEAL,
+  nutrientChanged,
+  patIssued,
+  patRevoked,
+  reassigned,
+  targetsChanged,
+  usageSampled,
+} from '../../processors/meals/events.ts'
 import { readerOf } from '../reader.ts'
 
 const after = (...events: readonly Event[]) => {
@@ -24,49 +37,84 @@ const sks = ({ items }: { items: readonly { SK: string }[] }) => items.map(({ SK
 
 describe('meals', () => {
   test('M9: by a range of instants, in order, both ways, page by page', async () => {
-    const ask = after(mealAt('2026-11-16T12:00'), mealAt('2026-11-16T08:00'), mealAt('2026-11-15T20:00'), mealAt('2026-11-17T08:00'), logged({ meta: { key: 'bob' } }))
+    const ask = after(
+      mealAt('2026-11-16T12:00'),
+      mealAt('2026-11-16T08:00'),
+      mealAt('2026-11-15T20:00'),
+      mealAt('2026-11-17T08:00'),
+      logged({ meta: { key: 'bob' } }),
+    )
     const span = { from: at('2026-11-15T20:00:00.000Z'), to: at('2026-11-17T08:00:00.000Z') }
-    const inOrder = ['MEAL#2026-11-15T20:00:00.000Z#u1', 'MEAL#2026-11-16T08:00:00.000Z#u1', 'MEAL#2026-11-16T12:00:00.000Z#u1']
+    const inOrder = [
+      'MEAL#2026-11-15T20:00:00.000Z#u1',
+      'MEAL#2026-11-16T08:00:00.000Z#u1',
+      'MEAL#2026-11-16T12:00:00.000Z#u1',
+    ]
     expect(sks(await ask.mealsBetween('ada', span, all))).toEqual(inOrder)
     expect(sks(await ask.mealsBetween('ada', span, { ...all, reverse: true }))).toEqual(inOrder.toReversed())
     const { cursor, ...first } = await ask.mealsBetween('ada', span, { limit: 2 })
-    expect([...sks(first), ...sks(await ask.mealsBetween('ada', span, { limit: 2, ...(cursor !== undefined && { cursor }) }))]).toEqual(inOrder)
+    expect([
+      ...sks(first),
+      ...sks(await ask.mealsBetween('ada', span, { limit: 2, ...(cursor !== undefined && { cursor }) })),
+    ]).toEqual(inOrder)
     expect(await ask.mealsBetween('ada', { from: span.to, to: span.from }, all)).toEqual({ items: [] })
   })
 
   test('by id, also where it was moved to, and not when it was deleted', async () => {
-    const ask = after(logged(), mealAt('2026-11-16T09:00'), corrected({ eatenAt: BREAKFAST + 1000 }), deleted({ mealId: idOf(at('2026-11-16T09:00:00.000Z')) }))
+    const ask = after(
+      logged(),
+      mealAt('2026-11-16T09:00'),
+      corrected({ eatenAt: BREAKFAST + 1000 }),
+      deleted({ mealId: idOf(at('2026-11-16T09:00:00.000Z')) }),
+    )
     expect(await ask.meal('ada', ID)).toMatchObject({ mealId: ID, SK: 'MEAL#2026-11-16T08:00:01.000Z#u1' })
-    expect(await ask.standing('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toMatchObject({ state: 'deleted', meal: { calories: 500 } })
+    expect(await ask.mealState('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toMatchObject({
+      state: 'deleted',
+      meal: { calories: 500 },
+    })
     expect(await ask.meal('ada', idOf(at('2026-11-16T09:00:00.000Z')))).toBeUndefined()
-    expect(await ask.standing('ada', idOf(0))).toEqual({ state: 'unknown' })
-    expect(await ask.standing('ada', 'chili')).toEqual({ state: 'unknown' })
+    expect(await ask.mealState('ada', idOf(0))).toEqual({ state: 'unknown' })
+    expect(await ask.mealState('ada', 'chili')).toEqual({ state: 'unknown' })
     expect(await ask.meal('bob', ID)).toBeUndefined()
   })
 
   test('M-k: the meals of a day are those of its label: in the window, or pointed at', async () => {
     const late = logged({ eatenAt: at('2026-11-17T07:30:00.000Z'), tz: 'America/New_York', utcOffsetMinutes: -300 })
-    const chosen = logged({ uid: 'u2', eatenAt: at('2026-11-18T20:00:00.000Z'), userDate: '2026-11-16', dayOverridden: true })
+    const chosen = logged({
+      uid: 'u2',
+      eatenAt: at('2026-11-18T20:00:00.000Z'),
+      userDate: '2026-11-16',
+      dayOverridden: true,
+    })
     const ask = after(logged(), late, chosen, mealAt('2026-11-17T08:00'), mealAt('2026-11-15T20:00'))
-    expect(sks(await ask.mealsOfDay('ada', '2026-11-16', all))).toEqual([MEAL, 'MEAL#2026-11-17T07:30:00.000Z#u1', 'MEAL#2026-11-18T20:00:00.000Z#u2'])
+    expect(sks(await ask.mealsOfDay('ada', '2026-11-16', all))).toEqual([
+      MEAL,
+      'MEAL#2026-11-17T07:30:00.000Z#u1',
+      'MEAL#2026-11-18T20:00:00.000Z#u2',
+    ])
   })
 
   test('M-k: in any history, in pages of any size, the meals of a day come once each and in order', () =>
-    fc.assert(fc.asyncProperty(aHistory, fc.integer({ min: 1, max: 3 }), async (events, limit) => {
-      const table = tableOf(events)
-      const ask = mealsQueries(readerOf(table))
-      for (const day of ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17']) {
-        const expected = [...table.values()].filter(({ PK, SK, userDate }) => PK === 'USER#ada' && SK.startsWith('MEAL#') && userDate === day).map(({ SK }) => SK).sort()
-        const found: string[] = []
-        let cursor: string | undefined
-        do {
-          const page = await ask.mealsOfDay('ada', day, { limit, ...(cursor !== undefined && { cursor }) })
-          found.push(...sks(page))
-          cursor = page.cursor
-        } while (cursor !== undefined)
-        expect(found).toEqual(expected)
-      }
-    })))
+    fc.assert(
+      fc.asyncProperty(aHistory, fc.integer({ min: 1, max: 3 }), async (events, limit) => {
+        const table = tableOf(events)
+        const ask = mealsQueries(readerOf(table))
+        for (const day of ['2026-11-14', '2026-11-15', '2026-11-16', '2026-11-17']) {
+          const expected = [...table.values()]
+            .filter(({ PK, SK, userDate }) => PK === 'USER#ada' && SK.startsWith('MEAL#') && userDate === day)
+            .map(({ SK }) => SK)
+            .sort()
+          const found: string[] = []
+          let cursor: string | undefined
+          do {
+            const page = await ask.mealsOfDay('ada', day, { limit, ...(cursor !== undefined && { cursor }) })
+            found.push(...sks(page))
+            cursor = page.cursor
+          } while (cursor !== undefined)
+          expect(found).toEqual(expected)
+        }
+      }),
+    ))
 
   test('M-k: more chosen meals of one instant than a page holds come once each and in order', async () => {
     const chosen = { userDate: '2026-11-14', dayOverridden: true }
@@ -76,26 +124,39 @@ describe('meals', () => {
       const meal = logged({ uid, eatenAt: BREAKFAST - (n % 2) * 1000 * (n + 1), ...chosen })
       return [meal, corrected({ mealId: meal.data.mealId, eatenAt: BREAKFAST })]
     })
-    expect(sks(await after(...events).mealsOfDay('ada', '2026-11-14', { limit: 1000 }))).toEqual(uids.map((uid) => `MEAL#2026-11-16T08:00:00.000Z#${uid}`).sort())
+    expect(sks(await after(...events).mealsOfDay('ada', '2026-11-14', { limit: 1000 }))).toEqual(
+      uids.map((uid) => `MEAL#2026-11-16T08:00:00.000Z#${uid}`).sort(),
+    )
   })
 
   test('M-k: a cursor holds while meals come and go before it', async () => {
     const events = [mealAt('2026-11-16T08:00'), mealAt('2026-11-16T09:00'), mealAt('2026-11-16T10:00')]
     const { cursor = '' } = await after(...events).mealsOfDay('ada', '2026-11-16', { limit: 1 })
     const changed = after(...events, deleted(), mealAt('2026-11-16T07:00'))
-    expect(sks(await changed.mealsOfDay('ada', '2026-11-16', { limit: 5, cursor }))).toEqual(['MEAL#2026-11-16T09:00:00.000Z#u1', 'MEAL#2026-11-16T10:00:00.000Z#u1'])
+    expect(sks(await changed.mealsOfDay('ada', '2026-11-16', { limit: 5, cursor }))).toEqual([
+      'MEAL#2026-11-16T09:00:00.000Z#u1',
+      'MEAL#2026-11-16T10:00:00.000Z#u1',
+    ])
   })
 
-  test('a cursor of another day, or of nobody, is refused', async () => {
+  test('a cursor of another day and an invalid cursor are rejected', async () => {
     const ask = after(logged(), logged({ uid: 'u2' }))
     const { cursor = '' } = await ask.mealsOfDay('ada', '2026-11-16', { limit: 1 })
-    await expect(ask.mealsOfDay('ada', '2026-11-15', { limit: 1, cursor })).rejects.toMatchObject({ code: 'bad-cursor' })
-    await expect(ask.mealsOfDay('ada', '2026-11-16', { limit: 1, cursor: 'x' })).rejects.toMatchObject({ code: 'bad-cursor' })
+    await expect(ask.mealsOfDay('ada', '2026-11-15', { limit: 1, cursor })).rejects.toMatchObject({
+      code: 'bad-cursor',
+    })
+    await expect(ask.mealsOfDay('ada', '2026-11-16', { limit: 1, cursor: 'x' })).rejects.toMatchObject({
+      code: 'bad-cursor',
+    })
   })
 
-  test('M-k: a day with nothing chosen is read by two questions', async () => {
+  test('M-k: a day without chosen meals is read by two queries', async () => {
     const asked: Query[] = []
-    await mealsQueries(readerOf(tableOf([logged()]), 0, (query) => asked.push(query))).mealsOfDay('ada', '2026-11-16', all)
+    await mealsQueries(readerOf(tableOf([logged()]), 0, (query) => asked.push(query))).mealsOfDay(
+      'ada',
+      '2026-11-16',
+      all,
+    )
     expect(asked.map(({ from }) => from)).toEqual(['MEAL#2026-11-15T14:00:00.000Z', 'DAY#2026-11-16#'])
   })
 })
@@ -121,7 +182,11 @@ describe('days', () => {
   })
 
   test('M26 M-h: a target of 0 is no goal', async () => {
-    const ask = after(set, nutrientChanged({ goal: 30_000, meta: december }), nutrientChanged({ name: 'salt', goal: 0, meta: december }))
+    const ask = after(
+      set,
+      nutrientChanged({ goal: 30_000, meta: december }),
+      nutrientChanged({ name: 'salt', goal: 0, meta: december }),
+    )
     const goals = await goalsBetween(ask.reader, 'ada', { from: '2026-11-14', to: '2026-12-02' })
     expect(goals('2026-11-20')).toEqual({ calories: 2000, extendedNutrients: {}, version: 1 })
     expect(goals('2026-12-02')).toEqual({ calories: 2000, extendedNutrients: { fiber: 30 }, version: 3 })
@@ -130,16 +195,26 @@ describe('days', () => {
   })
 
   test('M14: days logged are the days with meals; a day that was emptied is none', async () => {
-    const ask = after(mealAt('2026-11-14T12:00'), logged(), deleted(), mealAt('2026-11-17T12:00'), mealAt('2026-11-17T13:00'))
+    const ask = after(
+      mealAt('2026-11-14T12:00'),
+      logged(),
+      deleted(),
+      mealAt('2026-11-17T12:00'),
+      mealAt('2026-11-17T13:00'),
+    )
     expect(await ask.daysLogged('ada', year, all)).toEqual({ items: ['2026-11-14', '2026-11-17'] })
     const { items, cursor = '' } = await ask.daysLogged('ada', year, { limit: 1 })
     expect(items).toEqual(['2026-11-14'])
     expect(await ask.daysLogged('ada', year, { limit: 1, cursor })).toEqual({ items: ['2026-11-17'] })
-    expect(await ask.daysLogged('ada', year, { limit: 5, reverse: true })).toEqual({ items: ['2026-11-17', '2026-11-14'] })
+    expect(await ask.daysLogged('ada', year, { limit: 5, reverse: true })).toEqual({
+      items: ['2026-11-17', '2026-11-14'],
+    })
   })
 
   test('M29: a meal that was reassigned counts for its new day', async () =>
-    expect(await after(logged(), reassigned({ to: '2026-11-12' })).daysLogged('ada', year, all)).toEqual({ items: ['2026-11-12'] }))
+    expect(await after(logged(), reassigned({ to: '2026-11-12' })).daysLogged('ada', year, all)).toEqual({
+      items: ['2026-11-12'],
+    }))
 })
 
 describe('settings, tokens and usage', () => {
@@ -164,13 +239,22 @@ describe('settings, tokens and usage', () => {
   })
 
   test('M12: the tokens of a user, without those that are gone', async () => {
-    const ask = after(patIssued(), patIssued({ patId: 'p2' }), patIssued({ patId: 'p3' }), patRevoked(), patIssued({ patId: 'p4', meta: { key: 'bob' } }))
+    const ask = after(
+      patIssued(),
+      patIssued({ patId: 'p2' }),
+      patIssued({ patId: 'p3' }),
+      patRevoked(),
+      patIssued({ patId: 'p4', meta: { key: 'bob' } }),
+    )
     expect(sks(await tokens.page(ask.reader, 'ada', all))).toEqual(['PAT#p2', 'PAT#p3'])
   })
 
   test('M15: the usage of a UTC day, until it expires', async () => {
     const table = tableOf([usageSampled({ reads: 2 })])
-    expect(await usages.get(readerOf(table, at('2026-12-21T23:59:59.999Z')), 'ada', '2026-11-16')).toMatchObject({ reads: 20, writes: 0 })
+    expect(await usages.get(readerOf(table, at('2026-12-21T23:59:59.999Z')), 'ada', '2026-11-16')).toMatchObject({
+      reads: 20,
+      writes: 0,
+    })
     expect(await usages.get(readerOf(table, at('2026-12-22T00:00:00.000Z')), 'ada', '2026-11-16')).toBeUndefined()
   })
 })

@@ -6,7 +6,10 @@ const HALF_BARREL = { full_lbs: 161.5, empty_lbs: 29 }
 
 test('S46: gallons are the net weight in kilograms by specific gravity, of water by default', () => {
   expect(gallonsOf({ weight_lbs: 29 + 1 / 0.45359237, empty_lbs: 29, sg: 1 })).toBeCloseTo(0.264172, 9)
-  expect(gallonsOf({ weight_lbs: 95.25, empty_lbs: 29, sg: 1.014 })).toBeCloseTo(((66.25 * 0.45359237) / 1.014) * 0.264172, 12)
+  expect(gallonsOf({ weight_lbs: 95.25, empty_lbs: 29, sg: 1.014 })).toBeCloseTo(
+    ((66.25 * 0.45359237) / 1.014) * 0.264172,
+    12,
+  )
 })
 
 test('S47: the heavier the beer, the fewer gallons of the same weight', () => {
@@ -32,8 +35,10 @@ test('the level by weight is 0 for an empty keg and 100 for a full one', () => {
 })
 
 test('whatever is weighed, gallons are a number or null', () =>
-  fc.assert(fc.property(fc.double(), fc.double(), fc.double(), (weight_lbs, empty_lbs, sg) => {
-    const gallons = gallonsOf({ weight_lbs, empty_lbs, sg })
-    const level = levelOf(weight_lbs, { full_lbs: sg, empty_lbs })
-    expect([gallons, level].every((value) => value === null || Number.isFinite(value))).toBe(true)
-  })))
+  fc.assert(
+    fc.property(fc.double(), fc.double(), fc.double(), (weight_lbs, empty_lbs, sg) => {
+      const gallons = gallonsOf({ weight_lbs, empty_lbs, sg })
+      const level = levelOf(weight_lbs, { full_lbs: sg, empty_lbs })
+      expect([gallons, level].every((value) => value === null || Number.isFinite(value))).toBe(true)
+    }),
+  ))
