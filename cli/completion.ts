@@ -31,7 +31,9 @@ const nodesOf = (parts: CompletionParts, command: Command, path: string): readon
   // `tributary parked DOMAIN` is `tributary parked list DOMAIN`.
   const { _defaultCommandName: defaultName } = command as { readonly _defaultCommandName?: string | null }
   const byDefault = under.find((node) => node.path === `${path} ${defaultName ?? ''}`)
-  const options = [...command.options, ...(path === '' ? [] : parts.program.options)].filter(({ long, hidden }) => long !== undefined && long !== null && !hidden)
+  const options = [...command.options, ...(path === '' ? [] : parts.program.options)].filter(
+    ({ long, hidden }) => long !== undefined && long !== null && !hidden,
+  )
   const own: Node = {
     path,
     words: [
@@ -41,8 +43,16 @@ const nodesOf = (parts: CompletionParts, command: Command, path: string): readon
       ...(byDefault?.words.filter(({ word }) => word !== '--help' && !options.some(({ long }) => long === word)) ?? []),
       { word: '--help', about: 'display help for command' },
     ],
-    args: command.registeredArguments.length > 0 ? command.registeredArguments.map((argument) => wordsOf(parts, argument)) : (byDefault?.args ?? []),
-    values: new Map([...(byDefault?.values ?? []), ...options.filter(({ required, optional }) => required || optional).map((option) => [option.long as string, wordsOf(parts, option)] as const)]),
+    args:
+      command.registeredArguments.length > 0
+        ? command.registeredArguments.map((argument) => wordsOf(parts, argument))
+        : (byDefault?.args ?? []),
+    values: new Map([
+      ...(byDefault?.values ?? []),
+      ...options
+        .filter(({ required, optional }) => required || optional)
+        .map((option) => [option.long as string, wordsOf(parts, option)] as const),
+    ]),
   }
   return [own, ...under]
 }
@@ -59,7 +69,10 @@ const shared = (nodes: readonly Node[]): string => `__tributary_path() {
   local path='' word
   for word in "$@"; do
     case "$path $word" in
-${nodes.filter(({ path }) => path !== '').map(({ path }) => `      ${quoted(path.includes(' ') ? path : ` ${path}`)}) path=${quoted(path)} ;;`).join('\n')}
+${nodes
+  .filter(({ path }) => path !== '')
+  .map(({ path }) => `      ${quoted(path.includes(' ') ? path : ` ${path}`)}) path=${quoted(path)} ;;`)
+  .join('\n')}
     esac
   done
   printf '%s' "$path"
@@ -97,7 +110,9 @@ __tributary_complete() {
   __tributary_words "$path"
 }`
 
-const bash = (nodes: readonly Node[]): string => `# bash completion for tributary. Load it with: source <(tributary completion bash)
+const bash = (
+  nodes: readonly Node[],
+): string => `# bash completion for tributary. Load it with: source <(tributary completion bash)
 ${shared(nodes)}
 _tributary() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
@@ -124,12 +139,20 @@ _tributary() {
 compdef _tributary tributary
 `
 
-const fish = (nodes: readonly Node[]): string => `# fish completion for tributary. Load it with: tributary completion fish | source
+const fish = (
+  nodes: readonly Node[],
+): string => `# fish completion for tributary. Load it with: tributary completion fish | source
 function __tributary_path
     set -l path ''
     for word in (commandline -opc)[2..-1]
         switch "$path $word"
-${nodes.filter(({ path }) => path !== '').map(({ path }) => `            case ${quoted(path.includes(' ') ? path : ` ${path}`)}\n                set path ${quoted(path)}`).join('\n')}
+${nodes
+  .filter(({ path }) => path !== '')
+  .map(
+    ({ path }) =>
+      `            case ${quoted(path.includes(' ') ? path : ` ${path}`)}\n                set path ${quoted(path)}`,
+  )
+  .join('\n')}
         end
     end
     echo $path
@@ -144,9 +167,11 @@ ${nodes.flatMap((node) => fishLines(node)).join('\n')}
 const fishLines = ({ path, words, args, values }: Node): readonly string[] => {
   const at = `-n "__tributary_at '${path}'"`
   return [
-    ...words.map(({ word, about }) => (word.startsWith('--')
-      ? `complete -c tributary ${at} -l ${word.slice(2)} -d ${quoted(about)}${values.has(word) ? ` -x -a ${list(values.get(word) ?? [])}` : ''}`
-      : `complete -c tributary ${at} -a ${quoted(word)} -d ${quoted(about)}`)),
+    ...words.map(({ word, about }) =>
+      word.startsWith('--')
+        ? `complete -c tributary ${at} -l ${word.slice(2)} -d ${quoted(about)}${values.has(word) ? ` -x -a ${list(values.get(word) ?? [])}` : ''}`
+        : `complete -c tributary ${at} -a ${quoted(word)} -d ${quoted(about)}`,
+    ),
     ...args.filter((each) => each.length > 0).map((each) => `complete -c tributary ${at} -a ${list(each)}`),
     ...(args.length > 0 && args.every((each) => each.length === 0) ? [`complete -c tributary ${at} -F`] : []),
   ]

@@ -4,33 +4,43 @@ import { Fault } from '../schemas/fault.ts'
 /** Standard input. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean }
 
-export interface Asking {
+export interface ConfirmOptions {
   readonly signal: AbortSignal
   readonly input: Input
   readonly output?: NodeJS.WritableStream
-  /** A terminal that is read by key sends no signal for Ctrl-C. */
+  /** Called for Ctrl-C: a terminal that readline reads key by key sends no signal. Default: sends SIGINT to this process. */
   readonly interrupt?: () => void
 }
 
-/** Asks on a terminal. Elsewhere the answer is yes: the command was written into a script. The end of the input is a no. */
-export const confirm = async (question: string, { signal, input, output = process.stderr, interrupt = () => process.kill(process.pid, 'SIGINT') }: Asking): Promise<boolean> => {
+/** Asks the user on a terminal. The end of the input means no. Without a terminal the result is true, because the command is part of a script. */
+export const confirm = async (
+  question: string,
+  { signal, input, output = process.stderr, interrupt = () => process.kill(process.pid, 'SIGINT') }: ConfirmOptions,
+): Promise<boolean> => {
   if (input.isTTY !== true) return true
   signal.throwIfAborted()
-  const asked = createInterface({ input, output, terminal: true })
+  const prompt = createInterface({ input, output, terminal: true })
   const answer = await new Promise<string>((resolve) => {
-    asked.on('SIGINT', interrupt)
-    asked.once('close', () => resolve(''))
-    signal.addEventListener('abort', () => asked.close(), { once: true })
-    asked.question(`${question} [y/N] `, resolve)
+    prompt.on('SIGINT', interrupt)
+    prompt.once('close', () => resolve(''))
+    signal.addEventListener('abort', () => prompt.close(), { once: true })
+    prompt.question(`${question} [y/N] `, resolve)
   })
-  asked.close()
+  prompt.close()
   signal.throwIfAborted()
   return /^y(es)?$/i.test(answer.trim())
 }
 
-/** For what cannot be undone: on a terminal it asks, elsewhere it demands `--yes`. */
-export const confirmIrreversible = async (question: string, { yes, ...asking }: Asking & { readonly yes: boolean | undefined }): Promise<boolean> => {
+/** Confirms an action that cannot be undone. Fault: `confirmation-needed` without a terminal and without `--yes`. */
+export const confirmIrreversible = async (
+  question: string,
+  { yes, ...options }: ConfirmOptions & { readonly yes: boolean | undefined },
+): Promise<boolean> => {
   if (yes === true) return true
-  if (asking.input.isTTY !== true) throw new Fault('confirmation-needed', 'This cannot be undone, and there is no terminal to confirm it on. Add --yes.')
-  return confirm(question, asking)
+  if (options.input.isTTY !== true)
+    throw new Fault(
+      'confirmation-needed',
+      'This cannot be undone, and there is no terminal to confirm it on. Add --yes.',
+    )
+  return confirm(question, options)
 }

@@ -1,20 +1,27 @@
-import { readConfig } from './config.ts'
-import type { Recorder } from './command-record.ts'
-import type { Config } from './config.ts'
+import { readConfig } from '../host/config/config.ts'
+import type { CommandContext } from '../host/ipc/command-context.ts'
+import type { Config } from '../host/config/config.ts'
+import { Fault } from '../schemas/fault.ts'
 import type { Input } from './confirm.ts'
 import type { Output } from './output.ts'
 
-/** What every command gets: where it runs, where it speaks, and when it should stop. */
-export interface Context {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Where answers to questions and the JSON of `append … -` come from. */
+/** What every command receives: its environment, its input and output, and the signal that stops it. */
+export interface Context extends CommandContext {
+  /** The source of answers to questions, and of the JSON of `append … -`. */
   readonly input: Input
   readonly output: Output
-  readonly signal: AbortSignal
-  /** Lowers the priority of this process, before it folds next to a server. Default: the priority stays. */
-  readonly giveWay?: () => void
-  /** Reports the command to the log of a server. Default: nothing is reported. */
-  readonly recorder?: Recorder
+  /** The words with which a person calls this program. Default: `tributary`. */
+  readonly calledAs?: string
 }
 
-export const configOf = ({ env }: Context): Config => readConfig(env)
+/** The context before the domains are loaded. */
+export type UnloadedContext = Omit<Context, 'domains'>
+
+export const configOf = ({ env, domains }: Context): Config => readConfig(env, domains)
+
+/** The domain that a command uses if none is named. */
+export const firstDomain = ({ domains }: Context): string => {
+  const [first] = domains.all
+  if (first === undefined) throw new Fault('bad-config', 'TRIBUTARY_DOMAINS selects no domain.')
+  return first.name
+}

@@ -1,9 +1,9 @@
-import type { Series } from '../processors/engine/series.ts'
-import { verifyPoints, type PointDifference } from '../processors/engine/verify-points.ts'
+import type { Series } from '../processors/engine/ports/series.ts'
+import { verifyPoints, type PointDifference } from '../processors/engine/proof/verify-points.ts'
 import type { Point } from '../projections/series.ts'
-import type { Workplace } from './workplace.ts'
+import type { DomainAccess } from '../host/ipc/domain-access.ts'
 
-/** What becomes of the points of a domain that has any. */
+/** The differences between the points of two generations. */
 export interface PointsDiffed {
   readonly added: number
   readonly removed: number
@@ -19,23 +19,37 @@ export interface PointChange extends Pick<Point, 'measure' | 'dims' | 'at'> {
 }
 
 export interface PointsParts {
-  /** The points of the generation that is compared, opened anew. */
+  /** Opens the points of the new generation. */
   readonly after: () => Promise<Pick<Series, 'list' | 'close'> | undefined>
-  /** Brings that generation to where the serving one stands now. */
+  /** Folds the new generation up to the position of the serving one. */
   readonly advance: () => Promise<unknown>
   readonly sample: number
 }
 
-export const diffPoints = async ({ domain: { series: spec }, serving, series }: Workplace, { after, advance, sample }: PointsParts): Promise<PointsDiffed | undefined> => {
+export const diffPoints = async (
+  { domain: { series: spec }, serving, series }: DomainAccess,
+  { after, advance, sample }: PointsParts,
+): Promise<PointsDiffed | undefined> => {
   const stored = await series(serving)
   if (spec === undefined || stored === undefined) return undefined
-  const { points, differences } = await verifyPoints({ spec, stored, folded: { list: () => listed(after) }, advance: async () => void (await advance()) })
+  const { points, differences } = await verifyPoints({
+    spec,
+    stored,
+    folded: { list: () => listed(after) },
+    advance: async () => void (await advance()),
+  })
   const count = (kind: PointDifference['kind']): number => differences.filter((each) => each.kind === kind).length
   const [added, removed, changed] = [count('missing'), count('extra'), count('changed')]
-  return { added, removed, changed, same: points - removed - changed, sample: differences.slice(0, sample).map(changeOf) }
+  return {
+    added,
+    removed,
+    changed,
+    same: points - removed - changed,
+    sample: differences.slice(0, sample).map(changeOf),
+  }
 }
 
-/** Closed when they are read: whoever folds on writes to them. */
+/** Closes the points when they are read, because the next fold writes to them. */
 async function* listed(open: PointsParts['after']): AsyncGenerator<readonly Point[]> {
   const series = await open()
   if (series === undefined) return
@@ -48,4 +62,11 @@ async function* listed(open: PointsParts['after']): AsyncGenerator<readonly Poin
 
 const CHANGES = { missing: 'added', extra: 'removed', changed: 'changed' } as const
 
-const changeOf = ({ kind, measure, dims, at, stored, folded }: PointDifference): PointChange => ({ change: CHANGES[kind], measure, dims, at, ...(stored && { before: stored }), ...(folded && { after: folded }) })
+const changeOf = ({ kind, measure, dims, at, stored, folded }: PointDifference): PointChange => ({
+  change: CHANGES[kind],
+  measure,
+  dims,
+  at,
+  ...(stored && { before: stored }),
+  ...(folded && { after: folded }),
+})

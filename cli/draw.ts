@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Log } from '../processors/engine/log.ts'
-import { drawKeys } from '../processors/engine/sample.ts'
+import type { Log } from '../processors/engine/ports/log.ts'
+import { drawKeys } from '../processors/engine/proof/sample.ts'
 
-/** Other keys each time. */
+/** Draws keys at random, different ones in each run. */
 export const draw = (log: Pick<Log, 'read' | 'watermarks'>, count: number): Promise<readonly string[]> => {
   const salt = randomUUID()
   return drawKeys(log, count, (key) => createHash('sha256').update(salt).update(key).digest().readUInt32BE())

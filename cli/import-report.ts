@@ -1,7 +1,8 @@
 import type { ImportLine } from '../projections/importing.ts'
-import type { Imported, RowResult } from './operations/import.ts'
+import type { Imported, RowResult } from '../host/ipc/operations/import.ts'
 
-export interface Told {
+/** The reason why a line of the file was not imported, or a note about it. */
+export interface LineReport {
   readonly line: number
   readonly reason: string
 }
@@ -13,9 +14,9 @@ export interface Report {
   readonly changed: number
   readonly known: number
   readonly derived: number
-  readonly refused: readonly Told[]
-  readonly unreadable: readonly Told[]
-  readonly notes: readonly Told[]
+  readonly refused: readonly LineReport[]
+  readonly unreadable: readonly LineReport[]
+  readonly notes: readonly LineReport[]
 }
 
 /** The strongest result comes last. A row has the strongest result of itself and of the rows that the importer added to it. */
@@ -26,7 +27,7 @@ type Row = RowResult & { readonly line: number }
 /** Adds up the results of the parts of a file. */
 export const startReport = () => {
   const counts = { derived: 0, known: 0, changed: 0 }
-  const [failed, notes]: [Row[], Told[]] = [[], []]
+  const [failed, notes]: [Row[], LineReport[]] = [[], []]
   /** Rows that further lines can belong to, by their number. */
   const open = new Map<number, Row>()
   let events = 0
@@ -47,11 +48,24 @@ export const startReport = () => {
     read(): Report {
       const sum = { failed: [...failed], counts: { ...counts } }
       for (const row of open.values()) addRow(row, sum)
-      const told = (kind: RowResult['kind']): readonly Told[] => sum.failed.flatMap(({ line, reason = '', ...row }) => (row.kind === kind ? [{ line, reason }] : [])).sort((a, b) => a.line - b.line)
+      const reportsOf = (kind: RowResult['kind']): readonly LineReport[] =>
+        sum.failed
+          .flatMap(({ line, reason = '', ...row }) => (row.kind === kind ? [{ line, reason }] : []))
+          .sort((a, b) => a.line - b.line)
       const { derived, known, changed } = sum.counts
-      return { rows: derived + known + changed + sum.failed.length, events, changed, known, derived, refused: told('refused'), unreadable: told('unreadable'), notes }
+      return {
+        rows: derived + known + changed + sum.failed.length,
+        events,
+        changed,
+        known,
+        derived,
+        refused: reportsOf('refused'),
+        unreadable: reportsOf('unreadable'),
+        notes,
+      }
     },
   }
 }
 
-const stronger = (before: Row | undefined, row: Row): Row => (before === undefined || ORDER.indexOf(row.kind) > ORDER.indexOf(before.kind) ? row : before)
+const stronger = (before: Row | undefined, row: Row): Row =>
+  before === undefined || ORDER.indexOf(row.kind) > ORDER.indexOf(before.kind) ? row : before

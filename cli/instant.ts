@@ -6,6 +6,10 @@ export const isInstant = (text: string): boolean => INSTANT.test(text) && !Numbe
 
 /** Epoch milliseconds of an instant as people write it on the command line. */
 export const instant = (option: string, text: string): number => {
-  if (!isInstant(text)) throw new Fault('bad-usage', `${option} "${text}" is no instant. Write for example 2026-11-16 or 2026-11-16T08:00:00Z.`)
+  if (!isInstant(text))
+    throw new Fault(
+      'bad-usage',
+      `${option} "${text}" is not a time. Write for example 2026-11-16 or 2026-11-16T08:00:00Z.`,
+    )
   return Date.parse(text)
 }

@@ -1,4 +1,5 @@
 import { constants, setPriority } from 'node:os'
+import { calledAs } from './called-as.ts'
 import { columnsIn, createOutput, EXIT, wantsColor } from './output.ts'
 import { runCommand } from './run.ts'
 
@@ -10,10 +11,10 @@ const output = createOutput({
   now: Date.now,
 })
 
-// The SDK is pinned, and its advice about Node versions is for us, not for whoever reads our one line.
+// The version of the AWS SDK is pinned, so the user of this program can do nothing about its warning on Node versions.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
-/** The first signal asks to stop; the second does not ask. */
+/** The first signal stops the command cleanly. The second one ends the process. */
 const stopping = new AbortController()
 const onSignal = (): void => {
   if (stopping.signal.aborted) process.exit(EXIT.interrupted)
@@ -22,16 +23,20 @@ const onSignal = (): void => {
 process.on('SIGINT', onSignal)
 process.on('SIGTERM', onSignal)
 
-/** Whoever reads our data may stop reading (`… | head`): that is no failure. */
+/** If the reader of stdout ends first (`… | head`), the command has not failed. */
 process.stdout.on('error', (error) => process.exit('code' in error && error.code === 'EPIPE' ? EXIT.fine : EXIT.failed))
 
-const exit = await runCommand({
-  env: process.env,
-  input: process.stdin,
-  output,
-  signal: stopping.signal,
-  // Threads that start later inherit the priority.
-  giveWay: () => setPriority(constants.priority.PRIORITY_LOW),
-}, process.argv.slice(2))
-// What is left open belongs to nobody any more; stdout is written out first, also into a pipe.
+const exit = await runCommand(
+  {
+    env: process.env,
+    input: process.stdin,
+    calledAs: calledAs(process.argv[1], process.cwd()),
+    output,
+    signal: stopping.signal,
+    // Threads that start later inherit the priority.
+    giveWay: () => setPriority(constants.priority.PRIORITY_LOW),
+  },
+  process.argv.slice(2),
+)
+// Writes stdout completely, also into a pipe, and ends the process with everything that is still open.
 process.stdout.write('', () => process.exit(exit))

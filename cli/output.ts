@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import type { Says } from './socket.ts'
 import { formatTable, widthOf, type TableOptions } from './table.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2, differs: 3, parked: 4, interrupted: 130 } as const
@@ -14,9 +13,9 @@ export interface Output {
   exact(text: string): void
   /** For people, to stderr. */
   note(text: string): void
-  /** On a terminal the last line is rewritten, with a bar where a share is known; elsewhere a line every 5 s. */
+  /** On a terminal, rewrites the last line, with a bar if `share` is given. Elsewhere, writes at most one line per 5 s. */
   progress(text: string, share?: number): void
-  /** Ends a progress line, so that what follows begins on its own. */
+  /** Removes the progress line, so that the next output begins on a new line. */
   settle(): void
   /** Shows a text in the place of the previous one on a terminal, without scrolling. Elsewhere: as lines, with an empty line after them. */
   redraw(text: string): void
@@ -28,7 +27,12 @@ export interface Output {
 }
 
 export interface Terminal {
-  readonly out: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
+  readonly out: {
+    write(text: string): unknown
+    readonly isTTY?: boolean
+    readonly columns?: number
+    readonly rows?: number
+  }
   readonly err: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly color: boolean
   /** The width that the user demands (COLUMNS), whether stdout is a terminal or not. */
@@ -52,7 +56,10 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     settle()
     out.write(`${text}\n`)
   }
-  const paint = (format: Format) => (text: string): string => (color ? styleText(format, text, { validateStream: false }) : text)
+  const paint =
+    (format: Format) =>
+    (text: string): string =>
+      color ? styleText(format, text, { validateStream: false }) : text
   // A terminal of unknown size reports 0.
   const width = (): number => columns ?? ((out.isTTY === true && out.columns) || WIDTH)
   const redraw = (text: string): void => {
@@ -68,8 +75,8 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
       settle()
       err.write(`${shown(text)}\n`)
     },
-    progress: (told, share) => {
-      const text = escapeControls(told)
+    progress: (line, share) => {
+      const text = escapeControls(line)
       if (err.isTTY === true) {
         err.write(`\r\u001b[K${share === undefined ? '' : `${bar(share)} `}${text}`)
         open = true
@@ -80,8 +87,13 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
     },
     settle,
     redraw,
-    // Escaped first, because an escaped character is wider.
-    table: (rows, options = {}) => formatTable(rows.map((row) => row.map(shown)), options, { width: width(), breaks: columns !== undefined || out.isTTY === true, heading: paint('bold') }),
+    // Escapes before it measures, because an escaped character is wider.
+    table: (rows, options = {}) =>
+      formatTable(
+        rows.map((row) => row.map(shown)),
+        options,
+        { width: width(), breaks: columns !== undefined || out.isTTY === true, heading: paint('bold') },
+      ),
     bold: paint('bold'),
     dim: paint('dim'),
     red: paint('red'),
@@ -91,7 +103,10 @@ export const createOutput = ({ out, err, color, columns, now }: Terminal): Outpu
 type Format = 'bold' | 'dim' | 'red'
 
 /** The first lines of a text that fit the screen, and how many rows of it they take: a line that is too wide takes several. */
-const fitting = (text: string, { width, height }: { width: number; height: number }): { readonly text: string; readonly height: number } => {
+const fitting = (
+  text: string,
+  { width, height }: { width: number; height: number },
+): { readonly text: string; readonly height: number } => {
   const lines: string[] = []
   let taken = 0
   for (const line of text.split('\n')) {
@@ -107,10 +122,15 @@ const fitting = (text: string, { width, height }: { width: number; height: numbe
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** Stored text must not move the cursor, change the title or hide lines of a terminal. The escapes are those of JSON. */
-const escapeControls = (text: string): string => text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const escapeControls = (text: string): string =>
+  text.replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** The colours of `paint` stay. */
-const escapeButColors = (text: string): string => text.split(COLORS).map((part, index) => (index % 2 === 0 ? escapeControls(part) : part)).join('')
+const escapeButColors = (text: string): string =>
+  text
+    .split(COLORS)
+    .map((part, index) => (index % 2 === 0 ? escapeControls(part) : part))
+    .join('')
 const COLORS = /(\u001b\[(?:1|2|22|31|39)m)/
 
 const BAR = 20
@@ -125,8 +145,7 @@ export const wantsColor = (env: Env, args: readonly string[], isTTY: boolean): b
 const LEAST_COLUMNS = 40
 
 /** `COLUMNS`, if it is a usable number. Shells set it for themselves; a user exports it to demand a width. */
-export const columnsIn = ({ COLUMNS }: Env): number | undefined => (/^\d{2,5}$/.test(COLUMNS ?? '') ? Math.max(LEAST_COLUMNS, Number(COLUMNS)) : undefined)
+export const columnsIn = ({ COLUMNS }: Env): number | undefined =>
+  /^\d{2,5}$/.test(COLUMNS ?? '') ? Math.max(LEAST_COLUMNS, Number(COLUMNS)) : undefined
 
 type Env = Readonly<Record<string, string | undefined>>
-
-export const saysTo = (output: Output, signal: AbortSignal, row: (row: unknown) => void): Says => ({ row, progress: output.progress, signal })

@@ -1,12 +1,12 @@
 import { CommanderError } from 'commander'
 import { isFault } from '../schemas/fault.ts'
-import type { Context } from './context.ts'
+import type { UnloadedContext } from './context.ts'
 import { EXIT } from './output.ts'
 import type { Exit } from './output.ts'
 import { createProgram } from './program.ts'
 
 /** Runs one command, reports a failure to stderr, and resolves to the exit code. Reads and changes nothing of the process but what `context` contains. */
-export const runCommand = async (context: Context, args: readonly string[]): Promise<Exit> => {
+export const runCommand = async (context: UnloadedContext, args: readonly string[]): Promise<Exit> => {
   let exit: Exit = EXIT.fine
   try {
     await createProgram(context, (code) => (exit = code)).parseAsync(args, { from: 'user' })
@@ -17,12 +17,15 @@ export const runCommand = async (context: Context, args: readonly string[]): Pro
   return exit
 }
 
-const reportFailure = ({ output, signal }: Context, error: unknown): Exit => {
+const reportFailure = ({ output, signal }: UnloadedContext, error: unknown): Exit => {
   output.settle()
   if (signal.aborted) return EXIT.interrupted
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
   if (isFault(error)) output.note(`${output.red('tributary:')} ${error.code}: ${error.message}`)
-  else output.note(`${output.red('tributary:')} internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  else
+    output.note(
+      `${output.red('tributary:')} internal: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    )
   if (isFault(error, 'flip-would-park')) return EXIT.parked
   return isFault(error, 'bad-usage') ? EXIT.usage : EXIT.failed
 }

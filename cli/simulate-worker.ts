@@ -1,30 +1,33 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runSeed } from '../test/simulation/run.ts'
-import type { SeedsSaid, SeedsShare } from './simulate-workers.ts'
+import { loadDomains } from '../host/config/domains.ts'
+import { runSeed } from '../simulation/run.ts'
+import type { SeedMessage, SeedShare } from './simulate-workers.ts'
 
-/** Runs every so-manieth seed, in a thread of its own, until it is ended or one fails. */
-const { first, step, count } = workerData as SeedsShare
-const TOLD = 20
-const say = (said: SeedsSaid) => parentPort?.postMessage(said)
-// Faults are the daily bread here, and nobody reads their stacks: a failing seed is run again where they are kept.
+/** Runs its share of the seeds in a thread, until it is terminated or a seed fails. */
+const { first, step, count } = workerData as SeedShare
+/** Seeds per progress message. */
+const REPORTED_SEEDS = 20
+const send = (message: SeedMessage) => parentPort?.postMessage(message)
+// The simulation causes many faults, and nobody reads their stacks. A failing seed runs again in the main thread, with stacks.
 Error.stackTraceLimit = 0
+const domains = await (await loadDomains(process.env['TRIBUTARY_DOMAINS'])).simulations()
 
 let [seeds, events, calls] = [0, 0, 0]
-const tell = () => {
-  say({ kind: 'ran', seeds, events, calls })
+const report = () => {
+  send({ kind: 'ran', seeds, events, calls })
   ;[seeds, events, calls] = [0, 0, 0]
 }
 for (let seed = first; seed < first + count * step; seed += step) {
-  const report = await runSeed(seed)
+  const run = await runSeed(seed, { domains })
   seeds += 1
-  events += report.events
-  calls += report.calls.length
-  if (report.violations.length > 0) {
-    tell()
-    say({ kind: 'failed', seed })
+  events += run.events
+  calls += run.calls.length
+  if (run.violations.length > 0) {
+    report()
+    send({ kind: 'failed', seed })
     break
   }
-  if (seeds >= TOLD) tell()
+  if (seeds >= REPORTED_SEEDS) report()
 }
-tell()
-say({ kind: 'done' })
+report()
+send({ kind: 'done' })

@@ -29,12 +29,20 @@ export const formatTable = (rows: Rows, { right = [], wrap = [] }: TableOptions,
   const isRight = head.map((name) => right.includes(name))
   const widths = widthsOf([head, ...body], { wrap, space })
   if (widths === undefined) return blocksOf(head, body, space)
-  const lines = (row: readonly string[]): readonly string[] => linesOf(row.map((cell, index) => wrapped(cell, widths[index] ?? 0, space.breaks)), widths, isRight)
+  const lines = (row: readonly string[]): readonly string[] =>
+    linesOf(
+      row.map((cell, index) => wrapped(cell, widths[index] ?? 0, space.breaks)),
+      widths,
+      isRight,
+    )
   return [...lines(head).map(space.heading), ...body.flatMap(lines)].join('\n')
 }
 
 /** Undefined if the table does not fit. */
-const widthsOf = ([head = [], ...body]: Rows, { wrap, space }: { wrap: readonly string[]; space: TableSpace }): readonly number[] | undefined => {
+const widthsOf = (
+  [head = [], ...body]: Rows,
+  { wrap, space }: { wrap: readonly string[]; space: TableSpace },
+): readonly number[] | undefined => {
   const cells = head.map((_, index) => widest(body.map((row) => row[index] ?? '')))
   const natural = head.map((name, index) => Math.max(cells[index] ?? 0, widthOf(name)))
   const room = space.width - GAP * (head.length - 1)
@@ -43,7 +51,9 @@ const widthsOf = ([head = [], ...body]: Rows, { wrap, space }: { wrap: readonly 
   const least = head.map((name, index) => {
     const words = [name, ...body.map((row) => row[index] ?? '')].flatMap((text) => text.split(' '))
     // A long word at the end of a line moves no other column.
-    return wrap.includes(name) ? Math.min(widths[index] ?? 0, space.breaks || index === head.length - 1 ? LEAST : Math.max(LEAST, widest(words))) : (widths[index] ?? 0)
+    return wrap.includes(name)
+      ? Math.min(widths[index] ?? 0, space.breaks || index === head.length - 1 ? LEAST : Math.max(LEAST, widest(words)))
+      : (widths[index] ?? 0)
   })
   if (sum(least) > room) return undefined
   for (let excess = sum(widths) - room; excess > 0;) {
@@ -56,18 +66,30 @@ const widthsOf = ([head = [], ...body]: Rows, { wrap, space }: { wrap: readonly 
   return widths
 }
 
-const linesOf = (cells: readonly (readonly string[])[], widths: readonly number[], isRight: readonly boolean[]): readonly string[] =>
+const linesOf = (
+  cells: readonly (readonly string[])[],
+  widths: readonly number[],
+  isRight: readonly boolean[],
+): readonly string[] =>
   Array.from({ length: Math.max(1, ...cells.map(({ length }) => length)) }, (_, line) =>
-    cells.map((parts, index) => padded(parts[line] ?? '', widths[index] ?? 0, isRight[index] === true)).join(' '.repeat(GAP)).trimEnd())
+    cells
+      .map((parts, index) => padded(parts[line] ?? '', widths[index] ?? 0, isRight[index] === true))
+      .join(' '.repeat(GAP))
+      .trimEnd(),
+  )
 
 /** A row as lines of heading and cell, without empty cells. A row without a first cell continues the block before it. */
 const blocksOf = (head: readonly string[], body: Rows, { width, breaks, heading }: TableSpace): string => {
   const indent = widest(head) + GAP
-  const block = (row: readonly string[]): readonly string[] => row.flatMap((cell, index) => {
-    if (cell === '') return []
-    const [first = '', ...rest] = wrapped(cell, width - indent, breaks)
-    return [heading(padded(head[index] ?? '', indent, false)) + first, ...rest.map((line) => ' '.repeat(indent) + line)]
-  })
+  const block = (row: readonly string[]): readonly string[] =>
+    row.flatMap((cell, index) => {
+      if (cell === '') return []
+      const [first = '', ...rest] = wrapped(cell, width - indent, breaks)
+      return [
+        heading(padded(head[index] ?? '', indent, false)) + first,
+        ...rest.map((line) => ' '.repeat(indent) + line),
+      ]
+    })
   return body.flatMap((row, index) => [...(index > 0 && row[0] !== '' ? [''] : []), ...block(row)]).join('\n')
 }
 
@@ -94,7 +116,8 @@ const cut = (word: string, width: number): readonly string[] => {
 }
 
 /** Letters of East Asian scripts and emoji take two columns. */
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
 /** Columns of a terminal that a text takes, without its colours. */
 export const widthOf = (text: string): number => {

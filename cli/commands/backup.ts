@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
-import { destroyedIn, emptyFolder, refuseNested, writeManifest } from '../backup.ts'
+import { destroyedIn, emptyFolder, refuseNested, writeManifest } from '../../host/folder/backup.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
-import { count } from '../meter.ts'
+import { count } from '../../host/serving/meter.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import { ask } from '../reach.ts'
-import { KEY_FILE } from '../sealing.ts'
+import { callOperation } from '../../host/ipc/call-operation.ts'
+import { KEY_FILE } from '../../host/wiring/sealing.ts'
 
 export interface BackupOptions {
   readonly folder: string
@@ -14,17 +14,21 @@ export interface BackupOptions {
   readonly json?: true
 }
 
-/** The process that holds the folder copies; this one then reads the copies and lists them with their checksums. */
+/** The process that has the folder writes the copies. Then this process reads them and writes the list with their checksums. */
 export const backup = async (context: Context, { json, ...options }: BackupOptions): Promise<Exit> => {
   const [folder, keys] = [resolve(options.folder), resolve(options.keys)]
   refuseNested(resolve(configOf(context).data), folder, keys)
   for (const each of [folder, keys]) emptyFolder(each)
   const begun = new Date().toISOString()
-  await ask(context, { name: 'backup', args: { folder, keys } })
+  await callOperation(context, { name: 'backup', args: { folder, keys } })
   const destroyed = destroyedIn(join(keys, KEY_FILE))
   await writeManifest(keys, { begun, destroyed })
   const { files } = await writeManifest(folder, { begun, destroyed })
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  context.output.line(json === true ? JSON.stringify({ folder, keys, begun, files: files.length, bytes }) : `${options.folder}: ${count(files.length)} files, ${count(bytes)} bytes, with every event acknowledged before ${begun}\n${options.keys}: the keys that open personal data. Store them apart from ${options.folder}, and delete older copies.`)
+  context.output.line(
+    json === true
+      ? JSON.stringify({ folder, keys, begun, files: files.length, bytes })
+      : `${options.folder}: ${count(files.length)} files, ${count(bytes)} bytes, with every event acknowledged before ${begun}\n${options.keys}: the keys that open personal data. Store them apart from ${options.folder}, and delete older copies.`,
+  )
   return EXIT.fine
 }

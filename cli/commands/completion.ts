@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { completionScript, type Shell } from '../completion.ts'
 import type { Context } from '../context.ts'
-import { DOMAINS } from '../domains.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
 
-export const completion = ({ output }: Context, { shell, program }: { shell: Shell; program: Command }): Promise<Exit> => {
-  output.exact(completionScript(shell, { program, domains: DOMAINS.map(({ name }) => name) }))
+export const completion = (
+  { output, domains }: Context,
+  { shell, program }: { shell: Shell; program: Command },
+): Promise<Exit> => {
+  output.exact(completionScript(shell, { program, domains: domains.all.map(({ name }) => name) }))
   return Promise.resolve(EXIT.fine)
 }

@@ -1,16 +1,16 @@
-import { fieldChanges } from '../../processors/engine/differences.ts'
-import { historyOf, type Touched, type Told } from '../../processors/engine/history.ts'
+import { fieldChanges } from '../../processors/engine/proof/differences.ts'
+import type { Partitions } from '../../domains/record.ts'
+import { historyOf, type Touched, type ExplainedEvent } from '../../processors/engine/proof/history.ts'
 import { isExpired, type Stored, type Value } from '../../projections/item.ts'
-import type { Lines, Telling } from '../../projections/telling.ts'
+import type { Lines, ItemFormatter } from '../../projections/item-formatter.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault } from '../../schemas/fault.ts'
 import { limitOf, NO_LIMIT, type Limit } from '../as-of.ts'
 import type { Context } from '../context.ts'
-import { domainNamed, placesOf, tellingOf } from '../domains.ts'
 import { EXIT } from '../output.ts'
 import type { Exit, Output } from '../output.ts'
-import { inWorkplaces } from '../workplace.ts'
-import type { Workplace } from '../workplace.ts'
+import { forEachDomain } from '../../host/ipc/domain-access.ts'
+import type { DomainAccess } from '../../host/ipc/domain-access.ts'
 
 export interface ExplainOptions {
   readonly domain: string
@@ -22,106 +22,192 @@ export interface ExplainOptions {
 
 interface Explained {
   /** The events that changed the item, or any item of the partition, each with those changes only. */
-  readonly steps: readonly Told[]
-  /** Every item asked for that is there at the end, by sort key. */
+  readonly steps: readonly ExplainedEvent[]
+  /** The requested items that exist at the end, by sort key. */
   readonly items: ReadonlyMap<string, Stored>
-  /** The same as people tell it, where the item is of a kind that they tell. */
-  readonly told: (Pick<Telling, 'head' | 'numbers'> & { readonly lines: Lines; readonly end: readonly string[] }) | undefined
-  /** Events of the key up to there. */
+  /** The same, as the item's formatter prints it. Undefined if the item has no formatter. */
+  readonly formatted:
+    (Pick<ItemFormatter, 'head' | 'numbers'> & { readonly lines: Lines; readonly end: readonly string[] }) | undefined
+  /** The number of the key's events up to the end. */
   readonly events: number
-  /** Where the key stands still, if it does. */
-  readonly parked: Told | undefined
+  /** The event that parked the key. Undefined if the key is not parked. */
+  readonly parked: ExplainedEvent | undefined
 }
 
-/** Folds one key of the log and shows how an item came to be what it is, or what it was at a time or a position. */
+/** Folds one key of the log and shows each change of an item, up to now, a time or a position. */
 export const explain = async (context: Context, options: ExplainOptions): Promise<Exit> => {
-  const { name, table, series } = domainNamed(options.domain)
+  const { name, table, series } = context.domains.named(options.domain)
   const { limit, check } = limitOf(options.asOf)
-  await inWorkplaces(context, name, async (workplace) => {
-    const key = placesOf(name).keyIn(options.pk) ?? (await keyOfItems(workplace, options))
-    await check(workplace.log, key)
-    const found = await gather(workplace, { key, options, until: limit.passed })
-    if (found.steps.length === 0) throw await neverWas(workplace, { key, options, limit })
-    const items = [...found.items.values()].filter((item) => limit.at === undefined || !isExpired(item, table.ttl, limit.at))
-    if (options.json === true) context.output.line(JSON.stringify({ domain: name, key, ...jsonOf(found), items }, bigints))
+  await forEachDomain(context, name, async (access) => {
+    const key =
+      context.domains.partitionsOf(name).keyIn(options.pk) ??
+      (await keyOfItems(access, options, context.domains.partitionsOf(name)))
+    await check(access.log, key)
+    const found = await gather(access, {
+      key,
+      options,
+      until: limit.passed,
+      formatter: context.domains.formatterOf(name, options.sk),
+    })
+    if (found.steps.length === 0) throw await itemUnknown(access, { key, options, limit })
+    const items = [...found.items.values()].filter(
+      (item) => limit.at === undefined || !isExpired(item, table.ttl, limit.at),
+    )
+    if (options.json === true)
+      context.output.line(JSON.stringify({ domain: name, key, ...jsonOf(found), items }, bigints))
     else show(context.output, options, { ...found, items: new Map(items.map((item) => [item.SK, item])) })
-    if (series !== undefined) context.output.note(`Points are not explained; whether they are those of the log: tributary verify ${name}`)
+    if (series !== undefined)
+      context.output.note(
+        `This command does not explain points. To compare them with the log: tributary verify ${name}`,
+      )
   })
   return EXIT.fine
 }
 
-const LOOKED_AT = 100
+/** The items of a partition that are read to determine its log key. */
+const READ_ITEMS = 100
 
-/** Where the partition's name does not tell it, its items do. */
-const keyOfItems = async ({ domain, clock, serving, store }: Workplace, { pk, sk }: ExplainOptions): Promise<string> => {
-  const places = placesOf(domain.name)
+/** The log key of a partition, from its items. For partitions whose name does not contain the key. */
+const keyOfItems = async (
+  { domain, clock, serving, store }: DomainAccess,
+  { pk, sk }: ExplainOptions,
+  partitions: Partitions,
+): Promise<string> => {
   const reader = (await store(serving)).reader(clock.now)
-  const { items } = await reader.query({ pk, limit: LOOKED_AT, ...(sk === undefined ? {} : { from: sk, to: sk }) })
-  const [key, ...others] = new Set(items.flatMap((item) => places.keyIn(pk, item) ?? []))
-  if (others.length > 0) throw new Fault('bad-usage', `The items of ${pk} are of several keys of the log: name one of them. There is: ${items.slice(0, 3).map(({ SK }) => SK).join(', ')}.`)
+  const { items } = await reader.query({ pk, limit: READ_ITEMS, ...(sk === undefined ? {} : { from: sk, to: sk }) })
+  const [key, ...otherKeys] = new Set(items.flatMap((item) => partitions.keyIn(pk, item) ?? []))
+  if (otherKeys.length > 0)
+    throw new Fault(
+      'bad-usage',
+      `The items of ${pk} belong to several keys of the log. Name one of the items, for example ${items
+        .slice(0, 3)
+        .map(({ SK }) => SK)
+        .join(', ')}.`,
+    )
   if (key !== undefined) return key
-  throw new Fault('bad-usage', `"${pk}${sk === undefined ? '' : ` ${sk}`}" is no item of ${domain.name}; its partitions look like ${places.example}. See: tributary events --domain ${domain.name}.`)
+  throw new Fault(
+    'bad-usage',
+    `"${pk}${sk === undefined ? '' : ` ${sk}`}" is not a key of an item of ${domain.name}. Its partition keys look like ${partitions.example}. See: tributary events --domain ${domain.name}.`,
+  )
 }
 
-const gather = async ({ domain, codec, log }: Workplace, { key, options, until }: { key: string; options: ExplainOptions; until: Limit['passed'] }): Promise<Explained> => {
+const gather = async (
+  { domain, codec, log }: DomainAccess,
+  {
+    key,
+    options,
+    until,
+    formatter,
+  }: { key: string; options: ExplainOptions; until: Limit['passed']; formatter?: ItemFormatter | undefined },
+): Promise<Explained> => {
   const items = new Map<string, Stored>()
-  const steps: Told[] = []
+  const steps: ExplainedEvent[] = []
   let events = 0
-  let parked: Told | undefined
-  const telling = tellingOf(domain.name, options.sk)
-  const teller = telling?.begin({ PK: options.pk, SK: options.sk ?? '' })
+  let parked: ExplainedEvent | undefined
+  const format = formatter?.begin({ PK: options.pk, SK: options.sk ?? '' })
   const lines: (readonly string[])[] = []
-  for await (const told of historyOf({ domain, codec, log, key })) {
-    if (until(told)) break
+  for await (const step of historyOf({ domain, codec, log, key })) {
+    if (until(step)) break
     events += 1
-    if (told.outcome.kind === 'parked') parked ??= told
-    lines.push(...(teller?.hear(told.changes).map((line, index) => [index === 0 ? `${told.partition}:${told.offset}` : '', ...line]) ?? []))
-    const changes = told.changes.filter(({ PK, SK }) => PK === options.pk && (options.sk === undefined || SK === options.sk))
+    if (step.outcome.kind === 'parked') parked ??= step
+    lines.push(
+      ...(format
+        ?.lines(step.changes)
+        .map((line, index) => [index === 0 ? `${step.partition}:${step.offset}` : '', ...line]) ?? []),
+    )
+    const changes = step.changes.filter(
+      ({ PK, SK }) => PK === options.pk && (options.sk === undefined || SK === options.sk),
+    )
     if (changes.length === 0) continue
-    steps.push({ ...told, changes })
-    for (const { SK, after } of changes) if (after === undefined) items.delete(SK)
-    else items.set(SK, after)
+    steps.push({ ...step, changes })
+    for (const { SK, after } of changes)
+      if (after === undefined) items.delete(SK)
+      else items.set(SK, after)
   }
-  return { steps, items, events, parked, told: telling && { ...telling, lines, end: teller?.end() ?? [] } }
+  return { steps, items, events, parked, formatted: formatter && { ...formatter, lines, end: format?.end() ?? [] } }
 }
 
-/** Says since when it is there, or what is there instead. */
-const neverWas = async (workplace: Workplace, { key, options, limit }: { key: string; options: ExplainOptions; limit: Limit }): Promise<Fault> => {
+/** The fault for an item without history: names the event that created it later, or items that exist instead. */
+const itemUnknown = async (
+  access: DomainAccess,
+  { key, options, limit }: { key: string; options: ExplainOptions; limit: Limit },
+): Promise<Fault> => {
   const named = `${options.pk}${options.sk === undefined ? '' : ` ${options.sk}`}`
   const when = options.asOf === undefined ? 'No event' : `As of ${options.asOf} no event`
-  const [first] = options.asOf === undefined ? [] : (await gather(workplace, { key, options, until: NO_LIMIT.passed })).steps
-  if (first !== undefined) return new Fault('item-unknown', `${when} had made ${named}. The first that did is ${first.partition}:${first.offset}, ${iso(first.appendedAt)}.`)
-  const all = await gather(workplace, { key, options: { domain: options.domain, pk: options.pk }, until: limit.passed })
+  const [first] =
+    options.asOf === undefined ? [] : (await gather(access, { key, options, until: NO_LIMIT.passed })).steps
+  if (first !== undefined)
+    return new Fault(
+      'item-unknown',
+      `${when} had created ${named}. The first event that created it is ${first.partition}:${first.offset}, ${iso(first.appendedAt)}.`,
+    )
+  const all = await gather(access, { key, options: { domain: options.domain, pk: options.pk }, until: limit.passed })
   const kind = (options.sk ?? '').split('#')[0] ?? ''
   const near = [...all.items.keys()].sort((a, b) => Number(b.startsWith(kind)) - Number(a.startsWith(kind))).slice(0, 3)
-  const instead = near.length === 0 ? `The log of ${options.domain} ${all.events === 0 ? `has no event of ${key}` : 'made nothing there'}.` : `There is: ${near.join(', ')}.`
-  return new Fault('item-unknown', `${when} had made ${named}. ${instead}`)
+  const instead =
+    near.length === 0
+      ? `The log of ${options.domain} ${all.events === 0 ? `has no event of ${key}` : 'created no item there'}.`
+      : `Existing items: ${near.join(', ')}.`
+  return new Fault('item-unknown', `${when} had created ${named}. ${instead}`)
 }
 
-const show = (output: Output, { pk, sk }: ExplainOptions, { steps, items, events, parked, told }: Explained): void => {
+const show = (
+  output: Output,
+  { pk, sk }: ExplainOptions,
+  { steps, items, events, parked, formatted }: Explained,
+): void => {
   output.line(output.bold(sk === undefined ? pk : `${pk} ${sk}`))
-  if (told === undefined) output.line(output.table([['position', 'appended', 'event', 'what it changed'], ...steps.flatMap((step) => rowsOf(step, sk === undefined))], { wrap: ['what it changed'] }))
-  else output.line(output.table([['position', ...told.head], ...told.lines], { right: told.numbers, wrap: told.head.filter((name) => !told.numbers.includes(name)) }))
+  if (formatted === undefined)
+    output.line(
+      output.table(
+        [
+          ['position', 'appended', 'event', 'what it changed'],
+          ...steps.flatMap((step) => rowsOf(step, sk === undefined)),
+        ],
+        { wrap: ['what it changed'] },
+      ),
+    )
+  else
+    output.line(
+      output.table([['position', ...formatted.head], ...formatted.lines], {
+        right: formatted.numbers,
+        wrap: formatted.head.filter((name) => !formatted.numbers.includes(name)),
+      }),
+    )
   output.line('')
-  for (const line of told?.end ?? [...items.values()].map((item) => JSON.stringify(item, bigints))) output.line(line)
+  for (const line of formatted?.end ?? [...items.values()].map((item) => JSON.stringify(item, bigints)))
+    output.line(line)
   if (items.size === 0) output.line('(removed)')
-  output.note(`${steps.length} of this key's ${counted(events, 'event')} changed ${sk === undefined ? 'these items' : 'the item'}`)
-  if (parked !== undefined) output.note(output.red(`The key stands still since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`))
+  output.note(
+    `${steps.length} of this key's ${counted(events, 'event')} changed ${sk === undefined ? 'these items' : 'the item'}`,
+  )
+  if (parked !== undefined)
+    output.note(
+      output.red(
+        `The key is parked since ${parked.partition}:${parked.offset}: ${parked.outcome.kind === 'parked' ? parked.outcome.reason : ''}`,
+      ),
+    )
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
 
 /** One row per changed attribute, with the event on the first one. `named`: the item's sort key comes before its attributes. */
-const rowsOf = ({ partition, offset, appendedAt, heard, changes }: Told, named: boolean): readonly (readonly string[])[] => {
-  const event = [`${partition}:${offset}`, iso(appendedAt).replace(/\.\d+Z/, 'Z'), heard?.event.type ?? '?']
+const rowsOf = (
+  { partition, offset, appendedAt, logged, changes }: ExplainedEvent,
+  named: boolean,
+): readonly (readonly string[])[] => {
+  const event = [`${partition}:${offset}`, iso(appendedAt).replace(/\.\d+Z/, 'Z'), logged?.event.type ?? '?']
   const lines = changes.flatMap((change) => (named ? [`${change.SK}:`, ...attributesOf(change)] : attributesOf(change)))
   return lines.map((line, index) => [...(index === 0 ? event : ['', '', '']), line])
 }
 
 const attributesOf = ({ before, after }: Touched): readonly string[] => {
   if (after === undefined) return ['removed']
-  const lines = fieldChanges(before, after).map(({ field, before: was, after: is }) => `${field} ${before === undefined ? '=' : `${brief(was)} →`} ${brief(is)}`)
-  return lines.length === 0 ? ['nothing that is shown'] : lines
+  const lines = fieldChanges(before, after).map(
+    ({ field, before: oldValue, after: newValue }) =>
+      `${field} ${before === undefined ? '=' : `${brief(oldValue)} →`} ${brief(newValue)}`,
+  )
+  return lines.length === 0 ? ['no visible attribute'] : lines
 }
 
 const LONG = 72
@@ -135,13 +221,13 @@ const brief = (value: Value | undefined): string => {
 const jsonOf = ({ steps, events, parked }: Explained) => ({
   events,
   parked: parked === undefined ? null : { position: `${parked.partition}:${parked.offset}`, ...parked.outcome },
-  steps: steps.map(({ partition, offset, appendedAt, heard, outcome, changes }) => ({
+  steps: steps.map(({ partition, offset, appendedAt, logged, outcome, changes }) => ({
     position: `${partition}:${offset}`,
     appendedAt,
-    eventId: heard?.event.meta.eventId ?? null,
-    type: heard?.event.type ?? null,
-    occurredAt: heard?.event.meta.occurredAt ?? null,
-    recordedAt: heard?.event.meta.recordedAt ?? null,
+    eventId: logged?.event.meta.eventId ?? null,
+    type: logged?.event.type ?? null,
+    occurredAt: logged?.event.meta.occurredAt ?? null,
+    recordedAt: logged?.event.meta.recordedAt ?? null,
     outcome,
     changes: changes.map(({ PK, SK, before, after }) => ({ PK, SK, before: before ?? null, after: after ?? null })),
   })),

@@ -1,9 +1,8 @@
-import { csvHead, csvOf, type ExportRow } from '../../producers/exporting.ts'
+import { csvHeader, csvRows, type ExportRow } from '../../producers/exporting.ts'
 import type { Context } from '../context.ts'
-import { exporterOf } from '../domains.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import { ask } from '../reach.ts'
+import { callOperation } from '../../host/ipc/call-operation.ts'
 
 export interface ExportOptions {
   readonly domain: string
@@ -12,17 +11,17 @@ export interface ExportOptions {
   readonly history?: true
 }
 
-/** To stdout: one JSON a line, which `import` takes again, or CSV. */
+/** Writes the rows of one key to stdout: one JSON object per line, which `import` reads, or CSV. */
 export const exportOne = async (context: Context, { domain, key, format, history }: ExportOptions): Promise<Exit> => {
-  const exporter = exporterOf(domain)
-  let head = csvHead(exporter)
-  const row = (told: unknown): void => {
-    if (format === 'json') return context.output.line(JSON.stringify(told))
-    const text = head + csvOf(exporter, [told as ExportRow])
+  const exporter = context.domains.exporterOf(domain)
+  let head = csvHeader(exporter)
+  const row = (exported: ExportRow): void => {
+    if (format === 'json') return context.output.line(JSON.stringify(exported))
+    const text = head + csvRows(exporter, [exported])
     head = ''
-    // Its last line ends here.
+    // The output adds the last line feed.
     if (text !== '') context.output.exact(text.slice(0, -1))
   }
-  await ask(context, { name: 'export', args: { domain, key, history: history === true }, row })
+  await callOperation(context, { name: 'export', args: { domain, key, history: history === true }, row })
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }

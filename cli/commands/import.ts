@@ -4,18 +4,16 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
-import type { ImportLine, ImportOptions as Arranging } from '../../projections/importing.ts'
+import type { Importer, ImportLine, ImportOptions as Arranging } from '../../projections/importing.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import type { Context } from '../context.ts'
-import { importerOf } from '../domains.ts'
-import { count } from '../meter.ts'
+import { count } from '../../host/serving/meter.ts'
 import { startReport, type Report } from '../import-report.ts'
-import type { Imported } from '../operations/import.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
-import { asking } from '../reach.ts'
-import type { Ask } from '../reach.ts'
+import { withOperations } from '../../host/ipc/call-operation.ts'
+import type { CallOperation } from '../../host/ipc/call-operation.ts'
 
 export interface ImportOptions extends Arranging {
   readonly domain: string
@@ -26,19 +24,25 @@ export interface ImportOptions extends Arranging {
 const LINES = 500
 const SHOWN = 20
 
-/** Reads the file here and hands it over in parts: the server needs no access to it. */
+/** Reads the file in this process and sends it in parts, so the server needs no access to the file. */
 export const importFile = async (context: Context, options: ImportOptions): Promise<Exit> => {
-  importerOf(options.domain)
-  return asking(context, { processing: true, first: true }, (ask) => importBy(context, ask, options))
+  const importer = context.domains.importerOf(options.domain)
+  return withOperations(context, { processing: true, first: true }, (call) =>
+    importBy(context, call, { ...options, importer }),
+  )
 }
 
-const importBy = async (context: Context, ask: Ask, { domain, file, json, ...options }: ImportOptions): Promise<Exit> => {
+const importBy = async (
+  context: Context,
+  call: CallOperation,
+  { domain, file, json, importer, ...options }: ImportOptions & { readonly importer: Importer },
+): Promise<Exit> => {
   const importId = (await contentHash(file)).slice(0, 32)
   const [report, totals, changed] = [startReport(), new Map<string, number>(), new Set<string>()]
   try {
-    for await (const lines of partsOf(arranged(domain, file, options))) {
+    for await (const lines of partsOf(arranged(importer, file, options))) {
       if (context.signal.aborted) return EXIT.interrupted
-      const part = (await ask('import', { domain, importId, lines })) as Imported
+      const part = await call('import', { domain, importId, lines })
       report.add(lines, part)
       for (const [key, total] of Object.entries(part.counts)) totals.set(key, (totals.get(key) ?? 0) + total)
       for (const key of part.changed) changed.add(key)
@@ -46,23 +50,30 @@ const importBy = async (context: Context, ask: Ask, { domain, file, json, ...opt
       context.output.progress(`${counted(rows, 'row')} read, ${counted(events, 'event')} appended`)
     }
   } catch (error) {
-    if (isFault(error) && error.code === DAMAGED) throw damaged(`${error.message} ${readBefore(report.read())}`, error.cause)
+    if (isFault(error) && error.code === DAMAGED)
+      throw damaged(`${error.message} ${readBefore(report.read())}`, error.cause)
     throw error
   }
   const counts = Object.fromEntries([...totals].filter(([key]) => changed.has(key)))
-  await ask('import-end', { domain, importId, source: basename(file).slice(0, 200), counts })
+  await call('import-end', { domain, importId, source: basename(file).slice(0, 200), counts })
   const read = report.read()
-  tell(context, { ...read, users: totals.size }, json === true)
+  printReport(context, { ...read, users: totals.size }, json === true)
   return read.unreadable.length + read.refused.length > 0 ? EXIT.failed : EXIT.fine
 }
 
-const tell = ({ output }: Context, read: Report & { readonly users: number }, json: boolean): void => {
+const printReport = ({ output }: Context, read: Report & { readonly users: number }, json: boolean): void => {
   const { rows, events, changed, known, derived, users, unreadable, refused, notes } = read
-  const told = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
-  for (const { line, reason } of told.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
-  if (told.length > SHOWN) output.note(`and ${told.length - SHOWN} more; --json shows all`)
-  if (json) output.line(JSON.stringify({ rows, events, changed, known, derived, users, unreadable, refused, notes, visible: true }))
-  else output.line(`${counted(rows, 'row')}: ${count(changed)} imported (${counted(events, 'event')}), ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`)
+  const lines = [...unreadable, ...refused, ...notes].sort((a, b) => a.line - b.line)
+  for (const { line, reason } of lines.slice(0, SHOWN)) output.note(`line ${line}: ${reason}`)
+  if (lines.length > SHOWN) output.note(`and ${lines.length - SHOWN} more; --json shows all`)
+  if (json)
+    output.line(
+      JSON.stringify({ rows, events, changed, known, derived, users, unreadable, refused, notes, visible: true }),
+    )
+  else
+    output.line(
+      `${counted(rows, 'row')}: ${count(changed)} imported (${counted(events, 'event')}), ${count(known)} known already, ${counted(derived, 'derived row')} left out, ${count(refused.length)} refused, ${count(unreadable.length)} unreadable`,
+    )
 }
 
 const DAMAGED = 'import-file-damaged'
@@ -70,7 +81,9 @@ const DAMAGED = 'import-file-damaged'
 const damaged = (message: string, cause: unknown): Fault => new Fault(DAMAGED, message, { cause })
 
 const readBefore = ({ rows, changed, known }: Report): string =>
-  rows === 0 ? 'Nothing was imported.' : `Of the ${counted(rows, 'row')} before, ${count(changed)} were imported and ${count(known)} were known already. Repeat the import with the complete file: it skips them.`
+  rows === 0
+    ? 'Nothing was imported.'
+    : `Of the ${counted(rows, 'row')} before, ${count(changed)} were imported and ${count(known)} were known already. Repeat the import with the complete file: it skips them.`
 
 const contentHash = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
@@ -94,8 +107,11 @@ async function* partsOf(lines: AsyncIterable<ImportLine>): AsyncIterable<readonl
 }
 
 /** The rows in the order of the importer. If rows depend on each other, all of them are in memory at once. */
-async function* arranged(domain: string, file: string, options: Arranging): AsyncIterable<ImportLine> {
-  const { arranged: arrange } = importerOf(domain)
+async function* arranged(
+  { sortLines: arrange }: Importer,
+  file: string,
+  options: Arranging,
+): AsyncIterable<ImportLine> {
   if (arrange === undefined) return yield* rowsOf(file)
   const lines: ImportLine[] = []
   for await (const line of rowsOf(file)) lines.push(line)
@@ -111,7 +127,8 @@ async function* rowsOf(file: string): AsyncIterable<ImportLine> {
   }
 }
 
-const textOf = (file: string): NodeJS.ReadableStream => (file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file))
+const textOf = (file: string): NodeJS.ReadableStream =>
+  file.endsWith('.gz') ? createReadStream(file).pipe(createGunzip()) : createReadStream(file)
 
 /** Names of columns between commas; a line of JSON has a brace, a bracket or a colon. */
 const CSV_HEADER = /^\uFEFF?[\w" -]+(,[\w" -]*)+$/
@@ -120,7 +137,8 @@ async function* linesOf(file: string): AsyncIterable<ImportLine> {
   let line = 0
   for await (const text of createInterface({ input: textOf(file), crlfDelay: Infinity })) {
     line += 1
-    if (line === 1 && CSV_HEADER.test(text)) throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
+    if (line === 1 && CSV_HEADER.test(text))
+      throw new Fault('bad-usage', `${file} is CSV, and an import reads JSON. Export the JSON and import that.`)
     if (text.trim() !== '') yield { line, text }
   }
 }

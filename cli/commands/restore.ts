@@ -2,15 +2,21 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rm
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault, messageOf } from '../../schemas/fault.ts'
 import { syncPath } from '../../processors/adapters/sync-path.ts'
-import { checkBackup, destroyedIn, isOneFolder, notOneFolder, refuseNested, type Manifest } from '../backup.ts'
+import {
+  checkBackup,
+  destroyedIn,
+  isOneFolder,
+  notOneFolder,
+  refuseNested,
+  type Manifest,
+} from '../../host/folder/backup.ts'
 import { configOf } from '../context.ts'
 import type { Context } from '../context.ts'
-import { callHolder } from '../folder.ts'
+import { connectToServer } from '../../host/folder/folder.ts'
 import type { Exit } from '../output.ts'
-import { DOMAINS } from '../domains.ts'
-import type { GenerationRow } from '../operations/generations.ts'
-import { asking, type Ask } from '../reach.ts'
-import { KEY_FILE, keyFileIn } from '../sealing.ts'
+import type { GenerationRow } from '../../host/ipc/operations/generations.ts'
+import { withOperations, type CallOperation } from '../../host/ipc/call-operation.ts'
+import { KEY_FILE, keyFileIn } from '../../host/wiring/sealing.ts'
 import { rebuild } from './rebuild.ts'
 import { verify } from './verify.ts'
 
@@ -19,7 +25,7 @@ export interface RestoreOptions {
   readonly keys: string
 }
 
-/** Writes the data folder next to its place and moves it there at the end, so an interrupted restore leaves no half of a folder. */
+/** Writes the data folder next to its place and moves it there at the end, so an interrupted restore leaves no incomplete folder. */
 export const restore = async (context: Context, options: RestoreOptions): Promise<Exit> => {
   const config = configOf(context)
   if (!isOneFolder(config)) throw notOneFolder()
@@ -28,8 +34,16 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
   await refuseUsed(data)
   context.output.progress('checking the backup')
   const [files, keyFiles] = [await checkBackup(folder), await checkBackup(keys)]
-  if (!keyFiles.files.some(({ path }) => path === KEY_FILE)) throw new Fault('backup-damaged', `${keys} is not the key folder of a backup: it has no ${KEY_FILE}. Nothing was restored.`)
-  if (keyFiles.destroyed < files.destroyed) throw new Fault('restore-keys-older', `The keys in ${options.keys} are older than the backup: people were forgotten in between, and these keys would make their data readable again. Use the newest copy of the keys. Nothing was restored.`)
+  if (!keyFiles.files.some(({ path }) => path === KEY_FILE))
+    throw new Fault(
+      'backup-damaged',
+      `${keys} is not the key folder of a backup: it has no ${KEY_FILE}. Nothing was restored.`,
+    )
+  if (keyFiles.destroyed < files.destroyed)
+    throw new Fault(
+      'restore-keys-older',
+      `The keys in ${options.keys} are older than the backup: people were forgotten in between, and these keys would make their data readable again. Use the newest copy of the keys. Nothing was restored.`,
+    )
   mkdirSync(dirname(data), { recursive: true })
   const draft = mkdtempSync(join(dirname(data), `${basename(data)}.restoring-`))
   try {
@@ -42,7 +56,7 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
     rmSync(draft, { recursive: true, force: true })
     throw error
   }
-  context.output.note(`${config.data} contains the backup begun at ${files.begun}.`)
+  context.output.note(`${config.data} contains the backup that began at ${files.begun}.`)
   await dropUnfinished(context)
   if (destroyedIn(keyFileIn(data)) > files.destroyed) await forgetAgain(context)
   else await rebuildOlder(context)
@@ -52,49 +66,56 @@ export const restore = async (context: Context, options: RestoreOptions): Promis
 
 /** The files of a generation that was being built are not in the backup. */
 const dropUnfinished = (context: Context): Promise<void> =>
-  asking(context, {}, async (askOne) => {
-    for (const { domain, generation, state } of await generationsIn(askOne)) {
+  withOperations(context, {}, async (call) => {
+    for (const { domain, generation, state } of await generationsIn(call)) {
       if (state === 'serving' || state === 'following' || state === 'standing') continue
-      await askOne('generations-drop', { domain, generation })
-      context.output.note(`Generation ${generation} of ${domain} was not complete when the backup was made: it is dropped.`)
+      await call('generations-drop', { domain, generation })
+      context.output.note(`Generation ${generation} of ${domain} was incomplete when the backup began. It is dropped.`)
     }
   })
 
 /** The keys are newer than the backup, and people were forgotten in between. The items of the backup still contain their text, so they are built again from the log. */
 const forgetAgain = async (context: Context): Promise<void> => {
   context.output.note('People were forgotten after this backup. Every domain is rebuilt without their text.')
-  const before = await asking(context, {}, generationsIn)
-  for (const { name } of DOMAINS) await rebuild(context, { domain: name, flip: true, yes: true })
-  await asking(context, {}, async (askOne) => {
-    for (const { domain, generation } of before) await askOne('generations-drop', { domain, generation })
+  const before = await withOperations(context, {}, generationsIn)
+  for (const { name } of context.domains.all) await rebuild(context, { domain: name, flip: true, yes: true })
+  await withOperations(context, {}, async (call) => {
+    for (const { domain, generation } of before) await call('generations-drop', { domain, generation })
   })
 }
 
 /** A backup of an older release has generations of other folds, which this release can neither serve nor verify. */
 const rebuildOlder = async (context: Context): Promise<void> => {
-  const serving = (await asking(context, {}, generationsIn)).filter(({ state }) => state === 'serving')
-  for (const { name, foldVersion } of DOMAINS) {
+  const serving = (await withOperations(context, {}, generationsIn)).filter(({ state }) => state === 'serving')
+  for (const { name, foldVersion } of context.domains.all) {
     if (serving.every((row) => row.domain !== name || row.foldVersion === foldVersion)) continue
-    context.output.note(`${name} is rebuilt: the backup is of a release with other folds.`)
+    context.output.note(`${name} is rebuilt: the backup is of a release with another fold version.`)
     await rebuild(context, { domain: name, flip: true, yes: true })
   }
 }
 
-const generationsIn = async (askOne: Ask): Promise<readonly GenerationRow[]> => {
+const generationsIn = async (call: CallOperation): Promise<readonly GenerationRow[]> => {
   const rows: GenerationRow[] = []
-  await askOne('generations', {}, (row) => rows.push(row as GenerationRow))
+  await call('generations', {}, (row) => rows.push(row))
   return rows
 }
 
 const refuseUsed = async (data: string): Promise<void> => {
-  const holder = existsSync(data) ? await callHolder(data) : undefined
-  holder?.destroy()
-  if (holder !== undefined) throw new Fault('data-folder-in-use', `The data folder ${data} is used by a running tributary process. Stop it first.`)
+  const server = existsSync(data) ? await connectToServer(data) : undefined
+  server?.destroy()
+  if (server !== undefined)
+    throw new Fault(
+      'data-folder-in-use',
+      `The data folder ${data} is used by a running tributary process. Stop it first.`,
+    )
   if (existsSync(data) && readdirSync(data).length > 0) throw notEmpty(data)
 }
 
 const notEmpty = (data: string): Fault =>
-  new Fault('restore-not-empty', `The data folder ${data} is not empty, and a restore replaces nothing. Move it away, or set TRIBUTARY_DATA to a new folder.`)
+  new Fault(
+    'restore-not-empty',
+    `The data folder ${data} is not empty, and a restore replaces no files. Move it away, or set TRIBUTARY_DATA to a new folder.`,
+  )
 
 const copy = ({ files }: Manifest, from: string, to: string): void => {
   const folders = new Set<string>()
@@ -112,7 +133,9 @@ const moveTo = (draft: string, data: string): void => {
     renameSync(draft, data)
   } catch (error) {
     if (existsSync(data) && readdirSync(data).length > 0) throw notEmpty(data)
-    throw new Fault('data-folder-unusable', `The restored folder cannot be moved to ${data} (${messageOf(error)}).`, { cause: error })
+    throw new Fault('data-folder-unusable', `The restored folder cannot be moved to ${data} (${messageOf(error)}).`, {
+      cause: error,
+    })
   }
   syncPath(dirname(data))
 }

@@ -1,5 +1,5 @@
-import { runSeed } from '../../test/simulation/run.ts'
-import { simulate as simulateHere, told } from '../../test/simulation/simulate.ts'
+import { runSeed } from '../../simulation/run.ts'
+import { simulate as simulateHere, formatFailure } from '../../simulation/simulate.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../output.ts'
 import type { Exit } from '../output.ts'
@@ -16,7 +16,7 @@ export interface SimulateOptions {
 
 const DEFAULT_SEEDS = 1_000
 
-/** Seeds on every core; the first that fails ends it, shrunk to the faults that matter, with the line that shows it again. */
+/** Runs seeds on all cores. Stops at the first failing seed, and prints the smallest set of faults that still fails and the command that repeats it. */
 export const simulate = async (context: Context, options: SimulateOptions): Promise<Exit> => {
   const { output } = context
   const { seed, minutes, json } = options
@@ -26,7 +26,7 @@ export const simulate = async (context: Context, options: SimulateOptions): Prom
     first: 1,
     seeds: options.seeds ?? (minutes === undefined ? DEFAULT_SEEDS : Number.MAX_SAFE_INTEGER / 1_000),
     signal: AbortSignal.any([context.signal, ...limit]),
-    progress: (sofar) => output.progress(lineOf(sofar)),
+    progress: (ran) => output.progress(lineOf(ran)),
   })
   if (ran.failed !== undefined) return again(context, ran.failed, json === true)
   if (json === true) output.line(JSON.stringify({ ...ran, violations: 0 }))
@@ -34,11 +34,13 @@ export const simulate = async (context: Context, options: SimulateOptions): Prom
   return context.signal.aborted ? EXIT.interrupted : EXIT.fine
 }
 
-const lineOf = ({ seeds, events, calls }: Ran): string => `${counted(seeds, 'seed')}, ${counted(events, 'event')}, ${counted(calls, 'crash point')}, no rule broken`
+const lineOf = ({ seeds, events, calls }: Ran): string =>
+  `${counted(seeds, 'seed')}, ${counted(events, 'event')}, ${counted(calls, 'crash point')}, no rule broken`
 
-/** One seed, with everything that happened if it fails. */
-const again = async ({ output }: Context, seed: number, json: boolean): Promise<Exit> => {
-  const { failures, ...ran } = await simulateHere({ seeds: 1, first: seed })
+/** Runs one seed. If it fails, prints everything that happened. */
+const again = async ({ output, domains: { simulations } }: Context, seed: number, json: boolean): Promise<Exit> => {
+  const domains = await simulations()
+  const { failures, ...ran } = await simulateHere({ seeds: 1, first: seed, domains })
   const [failure] = failures
   if (failure === undefined) {
     output.line(json ? JSON.stringify({ ...ran, violations: 0 }) : lineOf(ran))
@@ -49,7 +51,8 @@ const again = async ({ output }: Context, seed: number, json: boolean): Promise<
     output.line(JSON.stringify({ seed, repro, violations: report.violations, faults: smallest }))
     return EXIT.failed
   }
-  for (const line of (await runSeed(seed, { plan: smallest, record: true })).lines) output.note(output.dim(line))
-  output.line(told(failure))
+  for (const line of (await runSeed(seed, { domains, plan: smallest, record: true })).lines)
+    output.note(output.dim(line))
+  output.line(formatFailure(failure))
   return EXIT.failed
 }

@@ -5,17 +5,28 @@ import { confirm, confirmIrreversible } from '../../cli/confirm.ts'
 const asking = () => {
   const stopping = new AbortController()
   const input = Object.assign(new PassThrough(), { isTTY: true })
-  const answer = confirm('Sure?', { signal: stopping.signal, input, output: new PassThrough(), interrupt: () => stopping.abort() })
+  const answer = confirm('Sure?', {
+    signal: stopping.signal,
+    input,
+    output: new PassThrough(),
+    interrupt: () => stopping.abort(),
+  })
   return { input, answer, stop: () => stopping.abort() }
 }
 
-test.each([['y\n', true], ['YES\n', true], ['n\n', false], ['\n', false], ['yeah\n', false]])('%j is answered with %s', async (said, meant) => {
+test.each([
+  ['y\n', true],
+  ['YES\n', true],
+  ['n\n', false],
+  ['\n', false],
+  ['yeah\n', false],
+])('the answer %j means %s', async (said, meant) => {
   const { input, answer } = asking()
   input.write(said)
   expect(await answer).toBe(meant)
 })
 
-test('the end of the input is a no', async () => {
+test('the end of the input means no', async () => {
   const { input, answer } = asking()
   input.end()
   expect(await answer).toBe(false)
@@ -38,7 +49,9 @@ describe('a command that cannot be undone', () => {
   const signal = new AbortController().signal
 
   test('needs --yes without a terminal', async () => {
-    await expect(confirmIrreversible('Sure?', { yes: undefined, signal, input: new PassThrough() })).rejects.toMatchObject({ code: 'confirmation-needed' })
+    await expect(
+      confirmIrreversible('Sure?', { yes: undefined, signal, input: new PassThrough() }),
+    ).rejects.toMatchObject({ code: 'confirmation-needed' })
     expect(await confirmIrreversible('Sure?', { yes: true, signal, input: new PassThrough() })).toBe(true)
   })
 

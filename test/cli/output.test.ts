@@ -13,7 +13,7 @@ const terminal = ({ isTTY = false, color = false } = {}) => {
   return { texts, output, pass: (ms: number) => (at += ms) }
 }
 
-describe('what commands say', () => {
+describe('the output of commands', () => {
   test('data goes to stdout, notes and progress to stderr', () => {
     const { texts, output } = terminal()
     output.line('data')
@@ -22,13 +22,13 @@ describe('what commands say', () => {
     expect(texts).toEqual({ out: 'data\n', err: 'note\nhalf\n' })
   })
 
-  test('progress is a line every 5 s where there is no terminal', () => {
+  test('progress is at most one line per 5 s without a terminal', () => {
     const { texts, output, pass } = terminal()
     for (let second = 0; second < 12; second += 1, pass(1000)) output.progress(`${second}`)
     expect(texts.err).toBe('0\n5\n10\n')
   })
 
-  test('on a terminal progress rewrites its line, and leaves it empty for what follows', () => {
+  test('on a terminal progress rewrites its line, and the next output replaces the line', () => {
     const { texts, output } = terminal({ isTTY: true })
     output.progress('one')
     output.progress('two')
@@ -36,7 +36,7 @@ describe('what commands say', () => {
     expect(texts).toEqual({ out: 'data\n', err: '\r\u001b[Kone\r\u001b[Ktwo\r\u001b[K' })
   })
 
-  test('colours only on a terminal, and never against NO_COLOR, --no-color or a dumb one', () => {
+  test('colours are on only on a terminal that supports them, and NO_COLOR and --no-color switch them off', () => {
     expect(wantsColor({}, [], true)).toBe(true)
     expect(wantsColor({}, [], false)).toBe(false)
     expect(wantsColor({ NO_COLOR: '1' }, [], true)).toBe(false)
@@ -61,7 +61,7 @@ describe('what commands say', () => {
     expect(JSON.parse(texts.out.split('\n')[1] ?? '')).toEqual({ stored })
   })
 
-  test('our own colours stay where there are colours, and only they', () => {
+  test('of all escape sequences only our own colours are written, and only if colours are on', () => {
     const { texts, output } = terminal({ color: true })
     output.line(`${output.red('red')}\u001b[5mblink`)
     expect(texts.out).toBe('\u001b[31mred\u001b[39m\\u001b[5mblink\n')
@@ -69,7 +69,13 @@ describe('what commands say', () => {
 
   test('a file format is written as it was stored, and escaped on a terminal only', () => {
     const texts = { file: '', screen: '' }
-    const to = (name: 'file' | 'screen') => createOutput({ out: { write: (text) => (texts[name] += text), isTTY: name === 'screen' }, err: { write: () => undefined }, color: false, now: () => 0 })
+    const to = (name: 'file' | 'screen') =>
+      createOutput({
+        out: { write: (text) => (texts[name] += text), isTTY: name === 'screen' },
+        err: { write: () => undefined },
+        color: false,
+        now: () => 0,
+      })
     to('file').exact('a\u001b[2Jb')
     to('screen').exact('a\u001b[2Jb')
     expect(texts).toEqual({ file: 'a\u001b[2Jb\n', screen: 'a\\u001b[2Jb\n' })
@@ -77,11 +83,20 @@ describe('what commands say', () => {
 
   test('a text is redrawn in its place on a terminal, and written as blocks elsewhere', () => {
     const texts = { screen: '', file: '' }
-    const to = (name: 'screen' | 'file') => createOutput({ out: { write: (text) => (texts[name] += text), isTTY: name === 'screen', columns: 10, rows: 5 }, err: { write: () => undefined }, color: false, now: () => 0 })
+    const to = (name: 'screen' | 'file') =>
+      createOutput({
+        out: { write: (text) => (texts[name] += text), isTTY: name === 'screen', columns: 10, rows: 5 },
+        err: { write: () => undefined },
+        color: false,
+        now: () => 0,
+      })
     const [screen, file] = [to('screen'), to('file')]
-    for (const text of ['one\ntwo and three', 'four', '1\n2\n3\n4\n5\n6', 'end']) for (const output of [screen, file]) output.redraw(text)
+    for (const text of ['one\ntwo and three', 'four', '1\n2\n3\n4\n5\n6', 'end'])
+      for (const output of [screen, file]) output.redraw(text)
     // The second line takes two rows of the screen. A text that is higher than the screen is cut: it would scroll.
-    expect(texts.screen).toBe('one\ntwo and three\n\u001b[3A\r\u001b[Jfour\n\u001b[1A\r\u001b[J1\n2\n3\n4\n\u001b[4A\r\u001b[Jend\n')
+    expect(texts.screen).toBe(
+      'one\ntwo and three\n\u001b[3A\r\u001b[Jfour\n\u001b[1A\r\u001b[J1\n2\n3\n4\n\u001b[4A\r\u001b[Jend\n',
+    )
     expect(texts.file).toBe('one\ntwo and three\n\nfour\n\n1\n2\n3\n4\n5\n6\n\nend\n\n')
   })
 
@@ -92,8 +107,18 @@ describe('what commands say', () => {
     expect(columnsIn({})).toBeUndefined()
   })
 
-  test('the headings of a table are bold where there are colours, and cells are escaped before they are measured', () => {
-    expect(terminal({ color: true }).output.table([['a', 'b'], ['x', 'y']])).toBe('\u001b[1ma  b\u001b[22m\nx  y')
-    expect(terminal().output.table([['a', 'b'], ['\u001b', 'y']])).toBe('a       b\n\\u001b  y')
+  test('the headings of a table are bold if colours are on, and cells are escaped before they are measured', () => {
+    expect(
+      terminal({ color: true }).output.table([
+        ['a', 'b'],
+        ['x', 'y'],
+      ]),
+    ).toBe('\u001b[1ma  b\u001b[22m\nx  y')
+    expect(
+      terminal().output.table([
+        ['a', 'b'],
+        ['\u001b', 'y'],
+      ]),
+    ).toBe('a       b\n\\u001b  y')
   })
 })

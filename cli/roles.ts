@@ -1,0 +1,6 @@
+/** The parts of the program. Each process runs the roles that `start --roles` names. Default: all. */
+export const ROLES = ['edge', 'processor', 'sender', 'timers', 'live', 'fetcher'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Reserved: no domain of this version needs them. */
+export const IDLE: readonly Role[] = ['fetcher']

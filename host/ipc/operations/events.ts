@@ -1,0 +1,180 @@
+import type { Log, LogRecord, Watermarks } from '../../../processors/engine/ports/log.ts'
+import type { Pipeline } from '../../../processors/engine/run/pipeline.ts'
+import { refuseTrimmed } from '../../../processors/engine/generations/trimmed.ts'
+import { withKeys, type Codec } from '../../../schemas/codec.ts'
+import type { Event } from '../../../schemas/event.ts'
+import { isFault, messageOf } from '../../../schemas/fault.ts'
+import type { Handler, OperationOutput } from '../operations.ts'
+
+export interface EventsArgs {
+  readonly domain: string
+  readonly key?: string
+  /** Epoch milliseconds. Compared with the time at which the log received the event. */
+  readonly from?: number
+  readonly to?: number
+  /** Only the newest events, at most this many. */
+  readonly last?: number
+  /** Continues with new events. Without `last` and `from` it begins at the end of the log. */
+  readonly follow?: boolean
+}
+
+export interface EventRow {
+  readonly position: string
+  /** When the log received the event. The envelope contains when it was recorded. */
+  readonly appendedAt: string
+  readonly key: string | null
+  readonly type: string
+  /** As JSON: a BigInt is its digits. */
+  readonly event?: Event
+  /** The reason why the event cannot be decoded. */
+  readonly fault?: { readonly code: string; readonly message: string }
+}
+
+interface EventsReport {
+  readonly args: EventsArgs
+  readonly output: OperationOutput<EventRow>
+}
+
+const FOLLOW_MS = 200
+
+/** Reads the log, decoded. An event that cannot be decoded is reported with the reason. */
+export const readEvents: Handler<'events'> = async (runtime, args, output) => {
+  const pipeline = runtime.pipeline(args.domain)
+  const marks = await marksOf(pipeline, args)
+  if (args.last !== undefined)
+    await reportRows(pipeline, await lastOf(pipeline.log, marks, { ...args, last: args.last }), { args, output })
+  else if (args.follow !== true || args.from !== undefined) await readToEnd(pipeline, marks, { args, output })
+  if (args.follow !== true) return
+  const next = new Map(marks.map(({ partition, high }) => [partition, high]))
+  output.progress('waiting for new events')
+  while (!output.signal.aborted) {
+    await runtime.clock.sleep(FOLLOW_MS, output.signal)
+    for (const { partition, high } of await marksOf(pipeline, args)) {
+      const from = next.get(partition) ?? 0
+      if (high <= from) continue
+      for await (const records of pipeline.log.read(partition, from, high))
+        await reportRows(pipeline, records, { args, output })
+      next.set(partition, high)
+    }
+  }
+}
+
+/** The partitions to read: with a key only its own. Only a read from the beginning fails if the log lost its first events. */
+const marksOf = async ({ log }: Pipeline, { key, last, follow, from }: EventsArgs): Promise<readonly Watermarks[]> => {
+  if (key !== undefined) return (await log.watermarks()).filter(({ partition }) => partition === log.partitionOf(key))
+  return last !== undefined || (follow === true && from === undefined)
+    ? log.watermarks()
+    : refuseTrimmed(log.topic, log)
+}
+
+const readToEnd = async (
+  pipeline: Pipeline,
+  marks: readonly Watermarks[],
+  { args, output }: EventsReport,
+): Promise<void> => {
+  const { log } = pipeline
+  for (const { partition, high } of marks) {
+    for await (const records of args.key === undefined ? log.read(partition, 0, high) : log.readKey(args.key)) {
+      if (output.signal.aborted) return
+      await reportRows(pipeline, before(high, records), { args, output })
+    }
+  }
+}
+
+/** A key is read to the end as of the read, which may be later than the watermark from which `follow` continues. */
+const before = (high: number, records: readonly LogRecord[]): readonly LogRecord[] =>
+  records.filter(({ offset }) => offset < high)
+
+/** The first part of a partition that a search for some of its events reads. */
+const SEARCHED = 10_000
+const GROWTH = 8
+
+type Readable = Pick<Log, 'read' | 'readKey'>
+type Wanted = Omit<EventsArgs, 'domain'> & { readonly last: number }
+
+/** The newest events of all partitions, in the order in which the log received them. */
+export const lastOf = async (
+  log: Readable,
+  marks: readonly Watermarks[],
+  args: Wanted,
+): Promise<readonly LogRecord[]> => {
+  const found = await Promise.all(marks.map((mark) => lastIn(log, mark, args)))
+  return found
+    .flatMap(inOrder)
+    .sort((a, b) => a.receivedAt - b.receivedAt)
+    .slice(-args.last)
+    .map(({ record }) => record)
+}
+
+/** Gives each record a time that never decreases within its partition: the clocks of two processes can differ. */
+const inOrder = (
+  records: readonly LogRecord[],
+): readonly { readonly record: LogRecord; readonly receivedAt: number }[] => {
+  let receivedAt = -Infinity
+  return records.map((record) => ({ record, receivedAt: (receivedAt = Math.max(receivedAt, record.timestamp)) }))
+}
+
+/** Reads from near the end. If that part has too few of the wanted events, reads a larger part, up to the whole partition. */
+const lastIn = async (
+  log: Readable,
+  { partition, low, high }: Watermarks,
+  args: Wanted,
+): Promise<readonly LogRecord[]> => {
+  const { key, last } = args
+  const isSearch = key !== undefined || args.from !== undefined || args.to !== undefined
+  for (let part = isSearch ? Math.max(last, SEARCHED) : last; ; part *= GROWTH) {
+    const from = Math.max(low, high - part)
+    const found: LogRecord[] = []
+    for await (const records of key === undefined ? log.read(partition, from, high) : log.readKey(key, from)) {
+      for (const record of before(high, records)) if (isWanted(record, args)) found.push(record)
+      if (found.length > 2 * last) found.splice(0, found.length - last)
+    }
+    if (found.length >= last || from === low) return found.slice(-last)
+  }
+}
+
+const isWanted = (
+  { timestamp, key }: LogRecord,
+  { from = -Infinity, to = Infinity, ...args }: Omit<EventsArgs, 'domain'>,
+): boolean => timestamp >= from && timestamp < to && (args.key === undefined || key === args.key)
+
+const reportRows = async (
+  { codec }: Pipeline,
+  records: readonly LogRecord[],
+  { args, output }: EventsReport,
+): Promise<void> => {
+  for (const record of records) if (isWanted(record, args)) await output.row(await rowOf(codec, record))
+}
+
+export const rowOf = async (codec: Codec, record: LogRecord): Promise<EventRow> => {
+  const { partition, offset, timestamp, key } = record
+  const head = { position: `${partition}:${offset}`, appendedAt: new Date(timestamp).toISOString(), key }
+  try {
+    const event = await decoded(codec, record)
+    return { ...head, type: event.type, event: plain(event) }
+  } catch (error) {
+    return { ...head, type: '?', fault: { code: isFault(error) ? error.code : 'internal', message: messageOf(error) } }
+  }
+}
+
+/** The faults of a key store that cannot return a key. */
+const KEY_FAULTS: readonly string[] = ['key-missing', 'key-unreadable', 'key-encryption-key-wrong']
+
+/** If the key of the personal data is not available, the event is shown with a mark in its place. */
+const decoded = async (codec: Codec, record: LogRecord): Promise<Event> => {
+  const { value } = record
+  try {
+    return await withKeys(
+      codec,
+      () => [value],
+      () => codec.decode(value, record),
+    )
+  } catch (error) {
+    if (codec.decodeSealed === undefined || !isFault(error) || !KEY_FAULTS.includes(error.code)) throw error
+    return codec.decodeSealed(value)
+  }
+}
+
+/** The event as JSON: a BigInt becomes its digits. */
+const plain = (event: Event): Event =>
+  JSON.parse(JSON.stringify(event, (_, member: unknown) => (typeof member === 'bigint' ? member.toString() : member)))

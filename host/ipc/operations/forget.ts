@@ -1,0 +1,28 @@
+import { forget, type ForgetParts } from '../../../processors/engine/people/forgetting.ts'
+import { Fault } from '../../../schemas/fault.ts'
+import { noOutput, type Handler } from '../operations.ts'
+import type { Runtime } from '../../wiring/runtime.ts'
+import { dropOne } from './generations.ts'
+
+const FOLDED_MS = 15_000
+
+export const forgetPerson: Handler<'forget'> = async (runtime, { subject }, output) => {
+  if (subject === '') throw new Fault('bad-usage', 'Name the person: tributary forget --subject ID.')
+  return forget({ ...forgetPartsOf(runtime), progress: (text) => output.progress(text) }, subject)
+}
+
+export const forgetPartsOf = (runtime: Runtime): ForgetParts => {
+  const { keys, pipelines, adapters, clock } = runtime
+  const drop: ForgetParts['drop'] = async ({ domain, control }, generation) => {
+    const listed = (await control.generations(domain.name)).find((each) => each.generation === generation)
+    await dropOne(runtime, { domain: domain.name, generation }, noOutput())
+    const place = listed?.work?.place
+    if (place === undefined || place === adapters.buildStorage(domain).place) return []
+    return [
+      `Generation ${generation} of ${domain.name} was being built at ${place}. If its builder still runs, the builder removes the files and begins again. Otherwise remove the folder builds/ there.`,
+    ]
+  }
+  const clearBuild: ForgetParts['clearBuild'] = async ({ domain }, generation) =>
+    adapters.buildStorage(domain).clear?.(generation)
+  return { keys: keys.store, ring: keys.ring, pipelines, clock, drop, clearBuild, timeoutMs: FOLDED_MS }
+}

@@ -1,0 +1,50 @@
+import type { Counter, Histogram } from 'prom-client'
+import type { EdgeReport } from '../../producers/http/server.ts'
+import type { Instruments } from './instruments.ts'
+
+/** The maximum of label sets of the histogram (17 series each) and of the counter. With all other metrics, a process stays below 5,000 series. */
+const [MAX_DURATIONS, MAX_RESPONSES] = [200, 800]
+/** Replaces the route and the method of answers beyond these maxima, and the method of requests with an unusual one. */
+const OTHER = 'other'
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Counts the answers of the public edge. */
+export const answerReport = ({
+  duration,
+  responses,
+}: Pick<Instruments, 'duration' | 'responses'>): EdgeReport['answered'] => {
+  const durationOf = boundOnce<'method' | 'route' | 'class', Histogram.Internal<string>>(MAX_DURATIONS, (labels) =>
+    duration.labels({ edge: 'public', ...labels }),
+  )
+  const responsesOf = boundOnce<'route' | 'status', Counter.Internal>(MAX_RESPONSES, (labels) =>
+    responses.labels({ edge: 'public', ...labels }),
+  )
+  return ({ method: sent, route, status, seconds }) => {
+    const method = METHODS.has(sent) ? sent : OTHER
+    const statusClass = `${Math.floor(status / 100)}xx`
+    durationOf({ method, route, class: statusClass }, { method: OTHER, route: OTHER, class: statusClass }).observe(
+      seconds,
+    )
+    responsesOf({ route, status: String(status) }, { route: OTHER, status: String(status) }).inc()
+  }
+}
+
+type Labels<Name extends string> = Readonly<Record<Name, string>>
+
+/** Binds each label set once. After `most` label sets, a new one is replaced by its `fallback`. */
+const boundOnce = <Name extends string, Child>(most: number, bind: (labels: Labels<Name>) => Child) => {
+  const children = new Map<string, Child>()
+  const bound = (labels: Labels<Name>, key: string): Child => {
+    const child = bind(labels)
+    children.set(key, child)
+    return child
+  }
+  return (labels: Labels<Name>, fallback: Labels<Name>): Child => {
+    const key = Object.values(labels).join(' ')
+    const found = children.get(key)
+    if (found !== undefined) return found
+    if (children.size < most) return bound(labels, key)
+    const fallbackKey = Object.values(fallback).join(' ')
+    return children.get(fallbackKey) ?? bound(fallback, fallbackKey)
+  }
+}

@@ -1,0 +1,21 @@
+import { Fault } from '../../schemas/fault.ts'
+import type { Listen } from '../config/variables.ts'
+
+/** The error for an address on which this process cannot listen. `name` is the variable that configures the address. */
+export const cannotListen = (error: unknown, { host, port }: Listen, name: string): unknown => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE')
+    return new Fault(
+      'port-in-use',
+      `Another program listens on ${host}:${port}. Stop it, or set ${name} to another address.`,
+      { cause: error },
+    )
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new Fault(
+      'cannot-listen',
+      `This process may not listen on ${host}:${port} (${String(code)}). Set ${name} to an address of this machine and a port above 1023.`,
+      { cause: error },
+    )
+  }
+  return error
+}

@@ -1,0 +1,59 @@
+import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
+import { logTrimmed, trimmedIn } from '../../processors/engine/generations/trimmed.ts'
+import { counted } from '../../schemas/counted.ts'
+import type { Runtime } from '../wiring/runtime.ts'
+import { failureText, type Readiness } from './admin.ts'
+import { isServingFollowed, lagsOf, unfollowed } from './domain-status.ts'
+
+/** A processor that is more events behind the log is not ready: its items are too old. */
+const READY_LAG_EVENTS = 10_000
+const READY_CHECK_MS = 2_000
+
+/**
+ * Every process is ready only if its log answers, the serving generation of every domain can be read, and that generation has passed every
+ * event that the log contained when the process started. A process with the processor role is ready only if, in addition, a processor follows
+ * that generation, folding has not stopped, and the lag is small. A domain of series does not count: a series store that is down delays
+ * nothing else.
+ */
+export const readinessOf = async (
+  { pipelines, clock }: Runtime,
+  { processor, failed }: { processor: boolean; failed: (error: unknown) => void },
+): Promise<Readiness> => {
+  const tooLong = new AbortController()
+  const check = async (pipeline: Pipeline): Promise<Readiness> => {
+    const { name, series } = pipeline.domain
+    const { generation } = pipeline.answering()
+    const lags = await lagsOf(pipeline)
+    const [lagEvents, trimmed] = [lags.reduce((sum, { lag }) => sum + lag, 0), trimmedIn(lags)]
+    if (trimmed.length > 0)
+      return { ready: !processor, text: `log-trimmed: ${logTrimmed(pipeline.domain.topic, trimmed).message}` }
+    if (!(await isServingFollowed(pipeline))) return { ready: !processor, text: unfollowed(name, generation) }
+    if (pipeline.unreadable() !== undefined)
+      return { ready: true, text: `${name} is held back: the items of generation ${generation} need a newer release` }
+    if (series !== undefined) return READY
+    const stalled = processor ? pipeline.stalled() : undefined
+    if (stalled !== undefined) return { ready: false, text: `${name} does not fold: ${failureText(stalled)}` }
+    const behind = behindIn(pipeline, lags)
+    if (behind > 0)
+      return { ready: false, text: `${name} is catching up: ${counted(behind, 'event')} from before the start to fold` }
+    return processor && lagEvents > READY_LAG_EVENTS
+      ? { ready: false, text: `${name} is catching up: ${counted(lagEvents, 'event')} behind` }
+      : READY
+  }
+  const late = clock
+    .sleep(READY_CHECK_MS, tooLong.signal)
+    .then(() => [{ ready: false, text: 'the log or the store does not answer' }])
+  const checks = Promise.all([...pipelines.values()].map(check)).catch((error: unknown) => {
+    failed(error)
+    return [{ ready: false, text: failureText(error) }]
+  })
+  const found = await Promise.race([checks, late])
+  tooLong.abort()
+  return found.find(({ ready }) => !ready) ?? found.find((each) => each !== READY) ?? READY
+}
+
+/** Events that the log contained when the process started and that the serving generation has not folded yet. */
+export const behindIn = (pipeline: Pipeline, lags: Awaited<ReturnType<typeof lagsOf>>): number =>
+  pipeline.behindStart(new Map(lags.map(({ partition, next }) => [partition, next])))
+
+const READY: Readiness = { ready: true, text: 'ready' }

@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { takeFileLock } from '../../processors/adapters/duckdb/lock.ts'
+import type { LmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import type { Lock } from '../../processors/engine/generations/claim.ts'
+import { totalOf } from '../../processors/engine/generations/positions.ts'
+import type { BuildWork, BuildStorage } from '../../processors/engine/rebuild/rebuild.ts'
+import type { SeriesStores } from '../../processors/engine/ports/series.ts'
+import type { Stores } from '../../processors/engine/ports/store.ts'
+import type { Domain } from '../../projections/projection.ts'
+import { buildShared, workersFor } from './build-workers.ts'
+import { dropSeries, buildStorageSeries } from './series.ts'
+import { connectIn } from '../ipc/unix-socket.ts'
+
+/** Builds generations of embedded tables in place. */
+export const embeddedBuildStorage = (
+  data: string,
+  domain: Domain,
+  { tables, series }: { readonly tables: LmdbStores; readonly series: SeriesStores },
+): BuildStorage => ({
+  // The same text for every path: the folder contains its control table and the lock.
+  place: 'the data folder',
+  lock: lockIn(data, domain),
+  open: (generation) => tables.create(domain.table, generation),
+  ...buildStorageSeries(domain, series),
+  // A file of points has one writer.
+  workers: domain.series === undefined ? workersFor : () => 1,
+  share: (work) => buildShared({ data }, domain, work),
+  discard: async (generation) => {
+    await dropSeries(domain, series, generation)
+    await tables.drop(domain.table, generation)
+  },
+})
+
+/** The work that several workers fold before one of them continues. */
+export type SharedWork = Pick<BuildWork, 'log' | 'codec' | 'ends' | 'progress' | 'signal'>
+
+/** Returns a function that folds into the tables of a folder with several workers. Undefined if the log is too short to share the work. */
+export const sharedFold = (
+  data: string,
+  domain: Domain,
+  work: SharedWork | undefined,
+): ((tables: string) => Promise<void>) | undefined => {
+  const workers = work === undefined || domain.series !== undefined ? 1 : workersFor(totalOf(work.ends))
+  if (work === undefined || workers === 1) return undefined
+  return async (tables) =>
+    void (await buildShared({ data, tables }, domain, { ...work, generation: 1, unsent: [], workers }))
+}
+
+/** Builds generations of tables in a service: first in the data folder of this machine, and then copies them. */
+export const servicesBuildStorage = (
+  data: string,
+  domain: Domain,
+  { stores, series }: { readonly stores: Stores; readonly series: SeriesStores },
+): BuildStorage => {
+  const folder = join(data, 'builds')
+  const local = async (): Promise<LmdbStores> =>
+    (await import('../../processors/adapters/lmdb/store.ts')).lmdbStores({ folder })
+  const clear = (generation: number): Promise<void> =>
+    rm(join(folder, domain.table.name, `g${generation}`), { recursive: true, force: true })
+  return {
+    clear,
+    ...buildStorageSeries(domain, series),
+    place: `${hostname()}:${data}`,
+    lock: lockIn(data, domain),
+    open: async (generation) => (await local()).create(domain.table, generation),
+    copyTo: (generation) => stores.create(domain.table, generation),
+    discard: async (generation) => {
+      await clear(generation)
+      await dropSeries(domain, series, generation)
+      await stores.drop(domain.table, generation)
+    },
+  }
+}
+
+/** Undefined if another process builds the generation in this folder. */
+const lockIn =
+  (data: string, { name }: Domain) =>
+  async (generation: number): Promise<Lock | undefined> => {
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    const build = `build-${name}-g${generation}`
+    const lock = await takeFileLock(join(data, 'locks', build))
+    if (lock === undefined) return undefined
+    // A process of an earlier release listens on this socket while it builds.
+    const former = await connectIn(data, `${build}.sock`)
+    if (former !== undefined) {
+      former.destroy()
+      lock.release()
+      return undefined
+    }
+    return { release: () => Promise.resolve(lock.release()) }
+  }

@@ -1,0 +1,162 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { LmdbStores } from '../../processors/adapters/lmdb/store.ts'
+import { build, type Built } from '../../processors/engine/rebuild/build.ts'
+import type { Verdict } from '../../processors/engine/poison/verdicts.ts'
+import type { BuildWork } from '../../processors/engine/rebuild/rebuild.ts'
+import type { Domain } from '../../projections/projection.ts'
+import { openTables } from './adapters.ts'
+import type { UnsentEvents } from '../../processors/engine/generations/generation.ts'
+
+/** The part of a build that one worker folds. */
+export interface BuildShare extends BuildFolders {
+  readonly domain: string
+  readonly generation: number
+  readonly ends: readonly (readonly [number, number])[]
+  readonly unsent: readonly UnsentEvents[]
+  readonly marks: readonly Verdict[]
+  readonly index: number
+  readonly of: number
+  readonly workingSet?: number
+  readonly writesPerSecond?: number
+}
+
+export type BuildMessage =
+  | { readonly kind: 'progress'; readonly events: number }
+  | { readonly kind: 'stopped' }
+  | ({ readonly kind: 'done' } & Built)
+
+/** `data` contains the embedded log and the keys. `tables` is the folder of the tables. Default: the one in `data`. */
+export interface BuildFolders {
+  readonly data: string
+  readonly tables?: string
+}
+
+/** Opens the tables of a build. Tables outside the data folder are temporary: only this command uses them. */
+export const openBuildTables = ({ data, tables }: BuildFolders, share?: string): Promise<LmdbStores> =>
+  openTables(tables ?? join(data, 'tables'), {
+    temporary: tables !== undefined,
+    ...(share === undefined ? {} : { share }),
+  })
+
+/** With fewer events, the start of a worker takes longer than it saves. */
+const WORTH_SHARING = 100_000
+const MOST_WORKERS = 4
+const PRIMING = 2_000
+/** The young generation of V8's heap. With this size, most objects of a fold are garbage before V8 copies them a second time. */
+const NURSERY_MB = 48
+
+/** The number of workers: at most one per core, and one for a short log. */
+export const workersFor = (events: number): number =>
+  events < WORTH_SHARING ? 1 : Math.min(availableParallelism(), MOST_WORKERS)
+
+/**
+ * Builds an embedded generation with several workers. Each folds its share of the keys. If one of them fails, the others are stopped. Settles when
+ * no worker writes any more, so the next build of the generation can begin.
+ */
+export const buildShared = async (
+  folders: BuildFolders,
+  domain: Domain,
+  work: BuildWork & { readonly workers: number },
+): Promise<Built> => {
+  const { generation, ends, unsent, workers, workingSet, writesPerSecond } = work
+  const marks = (await work.log.verdicts?.()) ?? []
+  const primed = await prime(folders, domain, work)
+  const done = Array.from({ length: workers }, () => 0)
+  const common = {
+    data: folders.data,
+    domain: domain.name,
+    generation,
+    ends: [...ends],
+    unsent,
+    marks,
+    of: workers,
+    ...(folders.tables === undefined ? {} : { tables: folders.tables }),
+    ...(workingSet === undefined ? {} : { workingSet }),
+    ...(writesPerSecond === undefined ? {} : { writesPerSecond: writesPerSecond / workers }),
+  }
+  const shares = done.map((_, index) => ({ ...common, index }))
+  const built = await runAll(
+    work.signal,
+    shares.map(
+      (share) => (signal) =>
+        runShare(share, signal, (events) => {
+          done[share.index] = events
+          // Every worker reads the whole log, so the slowest one decides the progress.
+          work.progress(Math.min(...done))
+        }),
+    ),
+  )
+  const tables = await openBuildTables(folders)
+  await (await tables.create(domain.table, generation)).write([], [], ends)
+  await tables.close()
+  return {
+    events: primed + Math.max(...built.map(({ events }) => events)),
+    parked: built.flatMap(({ parked }) => parked),
+    rejected: 0,
+  }
+}
+
+/** Folds the first events with one writer. It numbers the shapes of the items in the table, which several writers at once cannot do. */
+const prime = async (
+  folders: BuildFolders,
+  domain: Domain,
+  { log, codec, generation, ends, unsent, signal }: BuildWork,
+): Promise<number> => {
+  const tables = await openBuildTables(folders)
+  const target = await tables.create(domain.table, generation)
+  const first = new Map([...ends].map(([partition, end]) => [partition, Math.min(end, PRIMING)]))
+  const { events } = await build({
+    domain,
+    log,
+    codec,
+    target,
+    unsent,
+    ends: first,
+    ...(signal === undefined ? {} : { signal }),
+  }).finally(() => tables.close())
+  return events
+}
+
+/** Runs all works. If one fails, aborts the others, and rejects with the first failure when all have settled. */
+const runAll = async <T>(
+  signal: AbortSignal | undefined,
+  works: readonly ((signal: AbortSignal) => Promise<T>)[],
+): Promise<readonly T[]> => {
+  const failing = new AbortController()
+  const stopping = signal === undefined ? failing.signal : AbortSignal.any([signal, failing.signal])
+  const running = works.map((work) =>
+    work(stopping).catch((error: unknown) => {
+      failing.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(running)
+  failing.signal.throwIfAborted()
+  return Promise.all(running)
+}
+
+const runShare = (share: BuildShare, signal: AbortSignal, progress: (events: number) => void): Promise<Built> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./build-worker.js', import.meta.url), {
+      workerData: share,
+      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB },
+    })
+    // The worker finishes its current write before it stops.
+    const stop = () => worker.postMessage('stop')
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    worker.on('message', (message: BuildMessage) => {
+      if (message.kind === 'progress') return progress(message.events)
+      signal.removeEventListener('abort', stop)
+      if (message.kind === 'done') resolve(message)
+      else reject(signal.reason as Error)
+    })
+    let failure: unknown
+    worker.once('error', (error) => (failure = error))
+    // A worker that fails emits `error` before its thread has ended. After `done` or `stopped` this rejection has no effect.
+    worker.once('exit', (code) =>
+      reject(failure ?? new Error(`A worker of the build ended with code ${code} before it finished.`)),
+    )
+  })

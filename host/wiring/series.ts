@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Pipeline } from '../../processors/engine/run/pipeline.ts'
+import type { SeriesStores } from '../../processors/engine/ports/series.ts'
+import type { BuildStorage } from '../../processors/engine/rebuild/rebuild.ts'
+import type { DomainEdge } from '../../producers/http/domain.ts'
+import type { TrackedSeries } from '../../producers/http/route.ts'
+import type { Domain } from '../../projections/projection.ts'
+import type { Config } from '../config/config.ts'
+import type { OpenGeneration } from '../../processors/engine/run/open-generations.ts'
+
+/** The embedded series in a folder. Each file belongs to one process at a time. */
+export const openEmbeddedSeries = async (folder: string): Promise<SeriesStores> =>
+  (await import('../../processors/adapters/duckdb/series.ts')).duckdbSeries({ folder })
+
+/** The store of the points that the configuration selects. Loads only the module of that store. */
+export const openSeriesStores = async ({ data, series, dynamodb }: Config): Promise<SeriesStores> => {
+  if (series.kind === 'embedded') return openEmbeddedSeries(join(data, 'series'))
+  if (series.kind === 'timestream')
+    return (await import('../../processors/adapters/timestream/series.ts')).timestreamSeries(series)
+  return (await import('../../processors/adapters/dynamodb/readings.ts')).dynamoReadings(dynamodb ?? {})
+}
+
+/** The part of a build's storage for points. Empty if the domain has no series. */
+export const buildStorageSeries = ({ series: spec }: Domain, stores: SeriesStores): Pick<BuildStorage, 'series'> =>
+  spec === undefined ? {} : { series: (generation) => stores.open(spec, generation) }
+
+export const dropSeries = async ({ series: spec }: Domain, stores: SeriesStores, generation: number): Promise<void> => {
+  if (spec !== undefined) await stores.drop(spec, generation)
+}
+
+/** The edge of a domain whose series are another domain: each request reads once which generation of the series serves. */
+export const withSeries = (
+  edge: DomainEdge,
+  pipeline: Pipeline | undefined,
+  { now, patienceMs }: { readonly now: () => number; readonly patienceMs: number },
+): DomainEdge => {
+  if (pipeline === undefined) return edge
+  let answering: OpenGeneration | undefined
+  let tracked: TrackedSeries | undefined
+  const series = (): TrackedSeries | undefined => {
+    const serving = pipeline.answering()
+    if (serving !== answering)
+      tracked = serving.series && {
+        reader: serving.store.reader(now, patienceMs),
+        points: serving.series.reader,
+        untilFolded: serving.outcomes.untilFolded,
+      }
+    answering = serving
+    return tracked
+  }
+  return { ...edge, serving: async () => ({ ...(await edge.serving()), series: series() }) }
+}
