@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { isLong } from '../services/available.ts'
-import { BUGS } from './bugs.ts'
-import { shrink } from './shrink.ts'
-import { simulate } from './simulate.ts'
+import { isLong } from '../../testing/property-runs.ts'
+import { OUR_DOMAINS } from '../../domains/list.ts'
+import { bugsOf } from '../../simulation/bugs.ts'
+import { shrink } from '../../simulation/shrink.ts'
+import { simulate } from '../../simulation/simulate.ts'
 
+const domains = await OUR_DOMAINS.simulations()
+const BUGS = bugsOf(domains)
 const MINUTES = 60_000
 /** The rarest mistake needs about 1,200. A search ends with the first seed that detects the bug. */
 const SEEDS = 3_000
@@ -22,24 +25,35 @@ describe('planted bugs', () => {
     if (STORE) writeFileSync(FILE, `${JSON.stringify(seeds, null, 2)}\n`)
   })
 
-  test.for(Object.keys(BUGS))('it is noticed when %s', { timeout: 10 * MINUTES }, async (name) => {
+  test.for(Object.keys(BUGS))('the simulation detects: %s', { timeout: 10 * MINUTES }, async (name) => {
     const bug = BUGS[name] ?? {}
-    const failuresFrom = async (first: number, seeds: number) => (await simulate({ first, seeds, most: 1, shrinks: false, bug, ...bug.under })).failures
+    const failuresFrom = async (first: number, seeds: number) =>
+      (await simulate({ first, seeds, maxFailures: 1, isShrinking: false, bug, domains, ...bug.options })).failures
     const known = stored[name] === undefined ? [] : await failuresFrom(stored[name], 1)
     const failures = known.length === 0 && (isLong || STORE) ? await failuresFrom(1, SEEDS) : known
-    expect(failures, isLong || STORE ? `not noticed in ${SEEDS} seeds` : `The stored seed ${stored[name]} does not detect this bug. ${HOW}.`).toHaveLength(1)
+    expect(
+      failures,
+      isLong || STORE
+        ? `not detected in ${SEEDS} seeds`
+        : `The stored seed ${stored[name]} does not detect this bug. ${HOW}.`,
+    ).toHaveLength(1)
     const [{ report, repro }] = failures as [(typeof failures)[number]]
-    if (bug.noticedBy !== undefined) expect(report.violations.map(({ checker }) => checker)).toContain(bug.noticedBy)
+    if (bug.detectedBy !== undefined) expect(report.violations.map(({ checker }) => checker)).toContain(bug.detectedBy)
     expect(repro).toMatch(/^npx tributary simulate --seed \d+$/)
     found[name] = report.seed
-    if (known.length === 0 && !STORE) process.stderr.write(`Seed ${report.seed} detects "${name}"; the stored seed ${stored[name]} does not. ${HOW}.\n`)
+    if (known.length === 0 && !STORE)
+      process.stderr.write(`Seed ${report.seed} detects "${name}"; the stored seed ${stored[name]} does not. ${HOW}.\n`)
   })
 
-  test.skipIf(STORE)('the stored seeds are those of the bugs that there are', () => expect(Object.keys(stored)).toEqual(Object.keys(BUGS)))
+  test.skipIf(STORE)('the stored seeds have the names of the planted bugs', () =>
+    expect(Object.keys(stored)).toEqual(Object.keys(BUGS)),
+  )
 })
 
-test('a failing run is shrunk to the faults that matter', async () => {
+test('a failing run is reduced to the faults that it needs', async () => {
   const faults = Array.from({ length: 40 }, (_, index) => ({ call: `a.1#${index}`, kind: 'lose' as const, amount: 0 }))
-  const smallest = await shrink(faults, async (plan) => [3, 17].every((index) => plan.some(({ call }) => call === `a.1#${index}`)))
+  const smallest = await shrink(faults, async (plan) =>
+    [3, 17].every((index) => plan.some(({ call }) => call === `a.1#${index}`)),
+  )
   expect(smallest.map(({ call }) => call)).toEqual(['a.1#3', 'a.1#17'])
 })

@@ -1,15 +1,15 @@
 import { EventEmitter } from 'node:events'
 import type { Consumer, ConsumerRunConfig, EachBatchPayload, KafkaMessage } from 'kafkajs'
-import type { LogRecord } from '../../processors/engine/log.ts'
+import type { LogRecord } from '../../processors/engine/ports/log.ts'
 
 /**
- * The group coordinator of Kafka as its clients see it: members join, a rebalance begins, everybody who is left joins again, and then each
- * is assigned its share under a new generation number. Whoever is not of that generation has its heartbeats and commits refused.
+ * The group coordinator of Kafka in the view of its clients. Members join, a rebalance begins, all remaining members join again, and each
+ * gets its assignment with a new generation number. The coordinator rejects heartbeats and commits of members of an older generation.
  */
 export interface Broker {
   readonly partitions: readonly (readonly LogRecord[])[]
   readonly committed: Map<number, number>
-  /** A heartbeat: undefined where all is well, else the protocol's error. */
+  /** A heartbeat. Returns the error of the protocol, or undefined. */
   heartbeat(consumer: ModelConsumer): string | undefined
   join(consumer: ModelConsumer): void
   leave(consumer: ModelConsumer): void
@@ -33,15 +33,21 @@ export const createBroker = (partitions: readonly (readonly LogRecord[])[]): Bro
     generation += 1
     owners.clear()
     const members = [...joined.keys()].sort((one, other) => (one.name < other.name ? -1 : 1))
-    for (const partition of partitions.keys()) owners.set(partition, members[partition % members.length] as ModelConsumer)
-    for (const member of members) member.assigned([...owners].filter(([, owner]) => owner === member).map(([partition]) => partition), generation)
+    for (const partition of partitions.keys())
+      owners.set(partition, members[partition % members.length] as ModelConsumer)
+    for (const member of members)
+      member.assigned(
+        [...owners].filter(([, owner]) => owner === member).map(([partition]) => partition),
+        generation,
+      )
   }
   const rebalance = (): void => {
     isStable = false
     for (const member of joined.keys()) joined.set(member, false)
   }
   return {
-    partitions, committed,
+    partitions,
+    committed,
     heartbeat: (consumer) => {
       if (!joined.has(consumer)) return 'UNKNOWN_MEMBER_ID'
       if (!isStable) return 'REBALANCE_IN_PROGRESS'
@@ -65,11 +71,19 @@ export const createBroker = (partitions: readonly (readonly LogRecord[])[]): Bro
     },
     isMember: (consumer) => joined.has(consumer),
     owner: (partition) => owners.get(partition),
-    describe: () => [isStable ? 'stable' : 'joining', ...[...joined].map(([{ name, generation: of }, has]) => `${name}${has ? '+' : '-'}${of === generation ? 'now' : 'old'}`).sort(), ...[...owners].map(([partition, { name }]) => `${partition}:${name}`), JSON.stringify([...committed])].join(' '),
+    describe: () =>
+      [
+        isStable ? 'stable' : 'joining',
+        ...[...joined]
+          .map(([{ name, generation: of }, has]) => `${name}${has ? '+' : '-'}${of === generation ? 'now' : 'old'}`)
+          .sort(),
+        ...[...owners].map(([partition, { name }]) => `${partition}:${name}`),
+        JSON.stringify([...committed]),
+      ].join(' '),
   }
 }
 
-/** How the process of a consumer runs: while it stands still, nothing that waits for it happens. */
+/** The process of a consumer. While it is paused, it runs no callbacks. */
 export interface Pulse {
   now(): number
   /** Runs it as soon as the process runs. */
@@ -82,21 +96,34 @@ export interface ModelConsumer {
   readonly generation: number
   readonly port: Consumer
   assigned(partitions: readonly number[], generation: number): void
-  /** Sends a heartbeat, and joins again where the answer says so. */
+  /** Sends a heartbeat, and joins again if the answer requires it. */
   beat(): void
-  /** Whether a fetch of the partition could bring records now. */
+  /** Returns true if a fetch of the partition can return records now. */
   canDeliver(partition: number): boolean
   deliver(partition: number): void
   describe(): string
 }
 
-const EVENTS = { GROUP_JOIN: 'join', HEARTBEAT: 'heartbeat', REQUEST: 'request', CRASH: 'crash', END_BATCH_PROCESS: 'end' }
+const EVENTS = {
+  GROUP_JOIN: 'join',
+  HEARTBEAT: 'heartbeat',
+  REQUEST: 'request',
+  CRASH: 'crash',
+  END_BATCH_PROCESS: 'end',
+}
 const [JOIN_GROUP, HEARTBEAT, SYNC_GROUP] = [11, 12, 14]
 
-const refused = (type: string): Error => Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
+const refused = (type: string): Error =>
+  Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
 
 const messageOf = ({ offset, timestamp, key, value }: LogRecord): KafkaMessage =>
-  ({ offset: String(offset), timestamp: String(timestamp), key: key === null ? null : Buffer.from(key), value: Buffer.from(value), attributes: 0 }) as KafkaMessage
+  ({
+    offset: String(offset),
+    timestamp: String(timestamp),
+    key: key === null ? null : Buffer.from(key),
+    value: Buffer.from(value),
+    attributes: 0,
+  }) as KafkaMessage
 
 export const createConsumer = (broker: Broker, name: string, pulse: Pulse): ModelConsumer => {
   const events = new EventEmitter()
@@ -122,7 +149,7 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
       then(error)
     })
   }
-  const asked = (partition: number) => {
+  const positionOf = (partition: number) => {
     const found = fetching.get(partition)
     if (found === undefined) throw new Error(`${name} is not assigned partition ${partition}`)
     return found
@@ -132,17 +159,31 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
     await new Promise<void>((resolve) => pulse.whenAwake(resolve))
     if (error !== undefined) throw refused(error)
   }
-  const payloadOf = (partition: number, messages: readonly KafkaMessage[]): EachBatchPayload => ({
-    batch: { topic: 'events', partition, messages: [...messages], highWatermark: String(broker.partitions[partition]?.length ?? 0), lastOffset: () => messages.at(-1)?.offset ?? '-1' },
-    resolveOffset: (offset: string) => {
-      const place = fetching.get(partition)
-      if (place !== undefined) place.at = Number(offset) + 1
-    },
-    heartbeat: () => new Promise<void>((resolve, reject) => heartbeat((error) => (error === undefined ? resolve() : reject(refused(error))))),
-    commitOffsetsIfNecessary: async ({ topics }: { topics: { partitions: { partition: number; offset: string }[] }[] }) => {
-      for (const one of topics.flatMap(({ partitions }) => partitions)) await commit(one.partition, one.offset)
-    },
-  }) as object as EachBatchPayload
+  const payloadOf = (partition: number, messages: readonly KafkaMessage[]): EachBatchPayload =>
+    ({
+      batch: {
+        topic: 'events',
+        partition,
+        messages: [...messages],
+        highWatermark: String(broker.partitions[partition]?.length ?? 0),
+        lastOffset: () => messages.at(-1)?.offset ?? '-1',
+      },
+      resolveOffset: (offset: string) => {
+        const fetchState = fetching.get(partition)
+        if (fetchState !== undefined) fetchState.at = Number(offset) + 1
+      },
+      heartbeat: () =>
+        new Promise<void>((resolve, reject) =>
+          heartbeat((error) => (error === undefined ? resolve() : reject(refused(error)))),
+        ),
+      commitOffsetsIfNecessary: async ({
+        topics,
+      }: {
+        topics: { partitions: { partition: number; offset: string }[] }[]
+      }) => {
+        for (const one of topics.flatMap(({ partitions }) => partitions)) await commit(one.partition, one.offset)
+      },
+    }) as object as EachBatchPayload
 
   const port = {
     events: EVENTS,
@@ -157,9 +198,12 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
       isRunning = true
       join()
     },
-    pause: (topics: { partitions: number[] }[]) => topics.flatMap(({ partitions }) => partitions).forEach((partition) => (asked(partition).isPaused = true)),
-    resume: (topics: { partitions: number[] }[]) => topics.flatMap(({ partitions }) => partitions).forEach((partition) => (asked(partition).isPaused = false)),
-    seek: ({ partition, offset }: { partition: number; offset: string }) => void (asked(partition).at = Number(offset)),
+    pause: (topics: { partitions: number[] }[]) =>
+      topics.flatMap(({ partitions }) => partitions).forEach((partition) => (positionOf(partition).isPaused = true)),
+    resume: (topics: { partitions: number[] }[]) =>
+      topics.flatMap(({ partitions }) => partitions).forEach((partition) => (positionOf(partition).isPaused = false)),
+    seek: ({ partition, offset }: { partition: number; offset: string }) =>
+      void (positionOf(partition).at = Number(offset)),
     commitOffsets: async (offsets: { partition: number; offset: string }[]) => {
       for (const { partition, offset } of offsets) await commit(partition, offset)
     },
@@ -179,29 +223,40 @@ export const createConsumer = (broker: Broker, name: string, pulse: Pulse): Mode
       pulse.whenAwake(() => {
         if (!isRunning) return
         generation = number
-        // A batch of the generation before may still be under way; the next one can come beside it.
+        // A batch of the previous generation can still be under way at the same time.
         fetching.clear()
-        for (const partition of partitions) fetching.set(partition, { at: broker.committed.get(partition) ?? 0, isPaused: false, isBusy: false })
+        for (const partition of partitions)
+          fetching.set(partition, { at: broker.committed.get(partition) ?? 0, isPaused: false, isBusy: false })
         request(SYNC_GROUP, sentAt)
         emit(EVENTS.GROUP_JOIN, { memberAssignment: { events: [...partitions] } })
       })
     },
-    beat: () => heartbeat((error) => {
-      if (error !== undefined) join()
-    }),
+    beat: () =>
+      heartbeat((error) => {
+        if (error !== undefined) join()
+      }),
     canDeliver: (partition) => {
-      const place = fetching.get(partition)
-      return isRunning && place !== undefined && !place.isPaused && !place.isBusy && place.at < (broker.partitions[partition]?.length ?? 0)
+      const fetchState = fetching.get(partition)
+      return (
+        isRunning &&
+        fetchState !== undefined &&
+        !fetchState.isPaused &&
+        !fetchState.isBusy &&
+        fetchState.at < (broker.partitions[partition]?.length ?? 0)
+      )
     },
     deliver: (partition) => {
-      const place = asked(partition)
-      // A fetch may bring a record from before: brokers answer with whole batches.
-      const messages = (broker.partitions[partition] ?? []).slice(Math.max(0, place.at - 1), place.at + 1).map(messageOf)
-      place.isBusy = true
-      const done = () => void (place.isBusy = false)
+      const fetchState = positionOf(partition)
+      // A fetch can return earlier records, because brokers return whole batches.
+      const messages = (broker.partitions[partition] ?? [])
+        .slice(Math.max(0, fetchState.at - 1), fetchState.at + 1)
+        .map(messageOf)
+      fetchState.isBusy = true
+      const done = () => void (fetchState.isBusy = false)
       void eachBatch?.(payloadOf(partition, messages)).then(done, done)
     },
-    describe: () => `${name} ${isRunning ? generation === 0 ? 'new' : 'runs' : 'ended'} ${JSON.stringify([...fetching].sort(([one], [other]) => one - other))}`,
+    describe: () =>
+      `${name} ${isRunning ? (generation === 0 ? 'new' : 'runs') : 'ended'} ${JSON.stringify([...fetching].sort(([one], [other]) => one - other))}`,
   }
   return self
 }

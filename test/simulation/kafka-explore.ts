@@ -1,31 +1,34 @@
-import type { LogRecord } from '../../processors/engine/log.ts'
+import type { LogRecord } from '../../processors/engine/ports/log.ts'
 import { keyOf } from '../../projections/item.ts'
-import { memoryStore } from '../processors/engine/memory-store.ts'
+import { memoryStore } from '../../testing/memory-store.ts'
 import { createBroker } from './kafka-broker.ts'
 import { createMember, listKey, tick, TIMING, type List, type Member, type Trouble } from './kafka-members.ts'
 
-/** What an exploration came to. */
+/** The result of an exploration. */
 export interface Explored {
-  /** Runs, each a sequence of actions, the recovery after it and its checks. */
+  /** The number of runs. Each is a sequence of actions, a recovery, and checks. */
   readonly runs: number
   readonly states: number
-  /** Writes that were refused because another member had written meanwhile. */
+  /** The number of writes that were rejected because another member had written. */
   readonly refused: number
-  /** The first broken promise, with the actions that led to it. */
+  /** The first broken rule, and the actions that led to it. */
   readonly broken: string | undefined
 }
 
 export interface Bounds {
-  /** Most actions of a sequence, before the recovery. */
+  /** Maximum number of actions before the recovery. */
   readonly depth: number
-  /** How many members have joined before the first action. */
+  /** The number of members that have joined before the first action. */
   readonly joined: 1 | 2
-  /** Actions that come before those that are varied. */
+  /** Fixed actions at the start of every sequence. */
   readonly after?: readonly string[]
 }
 
 const TROUBLES: readonly (readonly [how: string, trouble: Trouble])[] = [
-  ['stands still before its write', 'before its write'], ['stands still after its write', 'after its write'], ['waits for its write', 'slow'], ['fails', 'fails'],
+  ['pauses before its write', 'before its write'],
+  ['pauses after its write', 'after its write'],
+  ['waits for its write', 'slow'],
+  ['fails', 'fails'],
 ]
 const PARTITIONS = 2
 const RECORDS = 2
@@ -41,44 +44,77 @@ interface Ran {
 const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 const createModel = () => {
-  const partitions: LogRecord[][] = Array.from({ length: PARTITIONS }, (_, partition) => Array.from({ length: RECORDS }, (_, offset) => tick(partition, offset)))
+  const partitions: LogRecord[][] = Array.from({ length: PARTITIONS }, (_, partition) =>
+    Array.from({ length: RECORDS }, (_, offset) => tick(partition, offset)),
+  )
   const broker = createBroker(partitions)
   const store = memoryStore()
   const broken: string[] = []
   let now = 1_000_000
   let refused = 0
-  const members = ['a', 'b'].map((name) => createMember({ name, broker, store, now: () => now, broken: (what) => broken.push(what), refused: () => (refused += 1) }))
-  const listOf = (partition: number): readonly number[] => (store.items.get(keyOf(listKey(partition))) as List | undefined)?.ids ?? []
+  const members = ['a', 'b'].map((name) =>
+    createMember({
+      name,
+      broker,
+      store,
+      now: () => now,
+      broken: (what) => broken.push(what),
+      refused: () => (refused += 1),
+    }),
+  )
+  const listOf = (partition: number): readonly number[] =>
+    (store.items.get(keyOf(listKey(partition))) as List | undefined)?.ids ?? []
 
   const actionsOf = (member: Member): readonly (readonly [string, () => void])[] => {
     const { name, consumer, isFrozen } = member
     if (consumer === undefined) return isFrozen ? [] : [[`${name} starts`, member.start]]
     if (isFrozen) {
-      const expires: readonly (readonly [string, () => void])[] = broker.isMember(consumer) ? [[`the session of ${name} ends`, () => expire(member)]] : []
+      const expires: readonly (readonly [string, () => void])[] = broker.isMember(consumer)
+        ? [[`the session of ${name} ends`, () => expire(member)]]
+        : []
       return [[`${name} wakes`, member.wake], ...expires]
     }
-    const fetches = partitions.flatMap((_, partition) => (consumer.canDeliver(partition) ? [partition] : [])).flatMap((partition) => [
-      [`${name} takes ${partition}`, () => consumer.deliver(partition)],
-      ...TROUBLES.map(([how, trouble]) => [`${name} takes ${partition} and ${how}`, () => {
-        member.meet(trouble)
-        consumer.deliver(partition)
-      }] as const),
-    ] as const)
-    const answers: readonly (readonly [string, () => void])[] = member.isWaiting ? [[`the store answers ${name}`, member.answer]] : []
+    const fetches = partitions
+      .flatMap((_, partition) => (consumer.canDeliver(partition) ? [partition] : []))
+      .flatMap(
+        (partition) =>
+          [
+            [`${name} takes ${partition}`, () => consumer.deliver(partition)],
+            ...TROUBLES.map(
+              ([how, trouble]) =>
+                [
+                  `${name} takes ${partition} and ${how}`,
+                  () => {
+                    member.meet(trouble)
+                    consumer.deliver(partition)
+                  },
+                ] as const,
+            ),
+          ] as const,
+      )
+    const answers: readonly (readonly [string, () => void])[] = member.isWaiting
+      ? [[`the store answers ${name}`, member.answer]]
+      : []
     const late = () => {
       member.freeze()
       consumer.beat()
     }
-    return [...fetches, ...answers, [`${name} beats`, consumer.beat], [`${name} beats and stands still before the answer`, late], [`${name} leaves`, member.leave]]
+    return [
+      ...fetches,
+      ...answers,
+      [`${name} sends a heartbeat`, consumer.beat],
+      [`${name} sends a heartbeat and pauses before the answer`, late],
+      [`${name} leaves`, member.leave],
+    ]
   }
   const pass = (ms: number): void => {
     now += ms
     for (const member of members) member.fire()
   }
-  /** The others were heard of meanwhile. */
+  /** The other members have sent heartbeats meanwhile. */
   const expire = ({ consumer }: Member): void => {
     now += TIMING.session + 1
-    for (const other of members) if (!other.isFrozen) other.consumer?.beat()
+    for (const member of members) if (!member.isFrozen) member.consumer?.beat()
     if (consumer !== undefined) broker.leave(consumer)
   }
   const check = async (): Promise<void> => {
@@ -86,17 +122,26 @@ const createModel = () => {
     for (const [partition] of partitions.entries()) {
       const ids = listOf(partition)
       if (ids.some((id, index) => id !== index)) broken.push(`partition ${partition} was folded as ${ids.join()}`)
-      if ((checkpoints.get(partition) ?? 0) > ids.length) broken.push(`the checkpoint of partition ${partition} is ahead of its items`)
-      if ((broker.committed.get(partition) ?? 0) > ids.length) broken.push(`the committed offset of partition ${partition} is ahead of its items`)
-      const holders = members.filter(({ leases }) => leases.some((lease) => lease.partition === partition && lease.held()))
+      if ((checkpoints.get(partition) ?? 0) > ids.length)
+        broken.push(`the checkpoint of partition ${partition} is ahead of its items`)
+      if ((broker.committed.get(partition) ?? 0) > ids.length)
+        broken.push(`the committed offset of partition ${partition} is ahead of its items`)
+      const holders = members.filter(({ leases }) =>
+        leases.some((lease) => lease.partition === partition && lease.isCurrent()),
+      )
       if (holders.length > 1) broken.push(`two members hold a lease of partition ${partition}`)
     }
   }
-  const actions = (): ReadonlyMap<string, () => void> => new Map([...members.flatMap(actionsOf), ['time passes', () => pass(TIMING.heartbeat)]])
-  /** The faults end, and one more record comes. Everything must be folded and committed, and all partitions go on. */
+  const actions = (): ReadonlyMap<string, () => void> =>
+    new Map([...members.flatMap(actionsOf), ['time passes', () => pass(TIMING.heartbeat)]])
+  /** Ends the faults and appends one more record. All partitions must fold and commit everything. */
   const recover = async (): Promise<void> => {
     for (const [partition, records] of partitions.entries()) records.push(tick(partition, RECORDS))
-    const isDone = () => partitions.every((records, partition) => listOf(partition).length === records.length && broker.committed.get(partition) === records.length)
+    const isDone = () =>
+      partitions.every(
+        (records, partition) =>
+          listOf(partition).length === records.length && broker.committed.get(partition) === records.length,
+      )
     for (let round = 0; round < ROUNDS && !isDone(); round += 1) {
       for (const member of members) {
         member.wake()
@@ -106,14 +151,24 @@ const createModel = () => {
       await quiet()
       for (const { consumer } of members) consumer?.beat()
       await quiet()
-      for (const { consumer } of members) for (const [partition] of partitions.entries()) if (consumer?.canDeliver(partition)) consumer.deliver(partition)
+      for (const { consumer } of members)
+        for (const [partition] of partitions.entries()) if (consumer?.canDeliver(partition)) consumer.deliver(partition)
       await quiet()
       pass(TIMING.heartbeat / 2)
       await check()
     }
-    if (!isDone()) broken.push(`it does not come to rest: ${partitions.map((_, partition) => `${listOf(partition).join()} committed ${broker.committed.get(partition) ?? 0}`).join('; ')}; ${broker.describe()}; ${members.map((member) => member.describe()).join('; ')}`)
+    if (!isDone())
+      broken.push(
+        `it does not come to rest: ${partitions.map((_, partition) => `${listOf(partition).join()} committed ${broker.committed.get(partition) ?? 0}`).join('; ')}; ${broker.describe()}; ${members.map((member) => member.describe()).join('; ')}`,
+      )
   }
-  const describe = async () => [broker.describe(), ...members.map((member) => member.describe()), ...store.dump(), JSON.stringify([...(await store.checkpoints())])].join('\n')
+  const describe = async () =>
+    [
+      broker.describe(),
+      ...members.map((member) => member.describe()),
+      ...store.dump(),
+      JSON.stringify([...(await store.checkpoints())]),
+    ].join('\n')
   return { members, actions, check, recover, describe, broken, refused: () => refused }
 }
 
@@ -135,11 +190,13 @@ const run = async (sequence: readonly string[], joined: number): Promise<Ran> =>
   return { state, next, refused: model.refused(), broken: model.broken }
 }
 
-/** Every sequence of actions up to a length. Sequences that lead to states which look alike are continued once. */
+/** Runs every sequence of actions up to a length. If several sequences lead to the same visible state, continues only one. */
 export const explore = async ({ depth, joined, after = [] }: Bounds): Promise<Explored> => {
   const first = await run(after, joined)
   const seen = new Set([first.state])
-  let frontier: readonly { readonly sequence: readonly string[]; readonly next: readonly string[] }[] = [{ sequence: after, next: first.next }]
+  let frontier: readonly { readonly sequence: readonly string[]; readonly next: readonly string[] }[] = [
+    { sequence: after, next: first.next },
+  ]
   let [runs, refused] = [1, first.refused]
   for (let length = 1; length <= depth; length += 1) {
     const grown: { sequence: readonly string[]; next: readonly string[] }[] = []
@@ -149,7 +206,8 @@ export const explore = async ({ depth, joined, after = [] }: Bounds): Promise<Ex
         const ran = await run(tried, joined)
         runs += 1
         refused += ran.refused
-        if (ran.broken.length > 0) return { runs, states: seen.size, refused, broken: `${ran.broken[0]}\n  after: ${tried.join('; ')}` }
+        if (ran.broken.length > 0)
+          return { runs, states: seen.size, refused, broken: `${ran.broken[0]}\n  after: ${tried.join('; ')}` }
         if (seen.has(ran.state)) continue
         seen.add(ran.state)
         grown.push({ sequence: tried, next: ran.next })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isLong } from '../services/available.ts'
+import { isLong } from '../../testing/property-runs.ts'
 import { explore, type Bounds } from './kafka-explore.ts'
 
 const MORE = isLong ? 1 : 0
@@ -11,33 +11,53 @@ const sound = async (bounds: Bounds) => {
   return found
 }
 
-/** Its write meets that of the member that took over. */
-const MET = 'a member that wakes behind the one that took over'
+/** Its write conflicts with a write of the member that took over. */
+const MET = 'a member that continues after another one took over'
 
-/** A member stands still past its session, and what it does when it wakes is among the sequences. */
+/** A member is paused for longer than its session. The sequences contain its actions after the pause. */
 const ZOMBIES: Readonly<Record<string, readonly string[]>> = {
-  'a member that stood still before its write': ['a takes 0 and stands still before its write', 'the session of a ends'],
-  'a member that stood still after its write': ['a takes 0 and stands still after its write', 'the session of a ends'],
-  'a member that reads an old heartbeat late': ['a takes 0', 'a beats and stands still before the answer', 'the session of a ends'],
-  'a member that joins again in the middle of a batch': ['a takes 0 and waits for its write', 'b leaves', 'a beats'],
-  [MET]: ['a takes 0 and stands still before its write', 'the session of a ends', 'b beats', 'b takes 0'],
+  'a member that was paused before its write': ['a takes 0 and pauses before its write', 'the session of a ends'],
+  'a member that was paused after its write': ['a takes 0 and pauses after its write', 'the session of a ends'],
+  'a member that reads an old heartbeat late': [
+    'a takes 0',
+    'a sends a heartbeat and pauses before the answer',
+    'the session of a ends',
+  ],
+  'a member that joins again in the middle of a batch': [
+    'a takes 0 and waits for its write',
+    'b leaves',
+    'a sends a heartbeat',
+  ],
+  [MET]: ['a takes 0 and pauses before its write', 'the session of a ends', 'b sends a heartbeat', 'b takes 0'],
 }
 
 /** Two members, two partitions, the real adapter and the real processor, over a model of the group's coordinator and of its client. */
 describe('a Kafka group', () => {
-  test('that two have joined keeps its promises in every sequence of rebalances, pauses and failures', { timeout: 20 * MINUTES }, async () => {
-    const { runs } = await sound({ joined: 2, depth: 3 + MORE })
-    expect(runs).toBeGreaterThan(800)
-  })
+  test(
+    'with two members keeps its rules in every sequence of rebalances, pauses and failures',
+    { timeout: 20 * MINUTES },
+    async () => {
+      const { runs } = await sound({ joined: 2, depth: 3 + MORE })
+      expect(runs).toBeGreaterThan(800)
+    },
+  )
 
-  test('that one has joined keeps its promises in every sequence in which another comes', { timeout: 20 * MINUTES }, async () => {
-    const { runs } = await sound({ joined: 1, depth: 3 + MORE })
-    expect(runs).toBeGreaterThan(500)
-  })
+  test(
+    'with one member keeps its rules in every sequence in which another one joins',
+    { timeout: 20 * MINUTES },
+    async () => {
+      const { runs } = await sound({ joined: 1, depth: 3 + MORE })
+      expect(runs).toBeGreaterThan(500)
+    },
+  )
 
-  test.for(Object.keys(ZOMBIES))('with %s keeps its promises in every sequence that follows', { timeout: 20 * MINUTES }, async (name) => {
-    const { runs, refused } = await sound({ joined: 2, depth: 2 + MORE, after: ZOMBIES[name] ?? [] })
-    expect(runs).toBeGreaterThan(50)
-    if (name === MET) expect(refused).toBeGreaterThanOrEqual(runs)
-  })
+  test.for(Object.keys(ZOMBIES))(
+    'with %s keeps its rules in every following sequence',
+    { timeout: 20 * MINUTES },
+    async (name) => {
+      const { runs, refused } = await sound({ joined: 2, depth: 2 + MORE, after: ZOMBIES[name] ?? [] })
+      expect(runs).toBeGreaterThan(50)
+      if (name === MET) expect(refused).toBeGreaterThanOrEqual(runs)
+    },
+  )
 })

@@ -1,18 +1,27 @@
 import { follow } from '../../processors/adapters/kafka/follow.ts'
 import { settingsOf } from '../../processors/adapters/kafka/options.ts'
-import type { KeptTopic } from '../../processors/adapters/kafka/topic.ts'
-import type { Clock } from '../../processors/engine/clock.ts'
-import type { Lease, Log, LogRecord, Subscriber } from '../../processors/engine/log.ts'
-import { startProcessor, type Running } from '../../processors/engine/processor.ts'
-import type { Store } from '../../processors/engine/store.ts'
+import type { OpenTopic } from '../../processors/adapters/kafka/topic.ts'
+import type { Clock } from '../../processors/engine/ports/clock.ts'
+import type { Assignment, Log, LogRecord, Subscriber } from '../../processors/engine/ports/log.ts'
+import { startProcessor, type Processor } from '../../processors/engine/run/processor.ts'
+import type { Store } from '../../processors/engine/ports/store.ts'
 import { projection, type Domain, type Result } from '../../projections/projection.ts'
 import type { Item } from '../../projections/item.ts'
 import type { Codec } from '../../schemas/codec.ts'
 import type { Event } from '../../schemas/event.ts'
-import type { MemoryStore } from '../processors/engine/memory-store.ts'
+import type { MemoryStore } from '../../testing/memory-store.ts'
 import { createConsumer, type Broker, type ModelConsumer, type Pulse } from './kafka-broker.ts'
 
-export const TIMING = { session: 6_000, heartbeat: 2_000, rebalance: 600_000, check: 5_000, stall: 600_000, retry: 250, retryMax: 2_000, request: 5_000 }
+export const TIMING = {
+  session: 6_000,
+  heartbeat: 2_000,
+  rebalance: 600_000,
+  check: 5_000,
+  stall: 600_000,
+  retry: 250,
+  retryMax: 2_000,
+  request: 5_000,
+}
 
 export type List = Item & { readonly ids: readonly number[] }
 export const listKey = (partition: number) => ({ PK: `KEY#${partition}`, SK: 'LIST' })
@@ -20,13 +29,18 @@ type Ticked = Event<'Ticked', { id: number }>
 
 /** Each event adds its number to a list: an event that is skipped, doubled or out of order shows. */
 const domain: Domain = {
-  name: 'ticks', topic: 'events', table: { name: 'ticks', ttl: 'ttl', indexes: [] }, foldVersion: 1,
-  projections: [projection<Ticked>('lists', {
-    Ticked: ({ meta, data }, get): Result => {
-      const key = listKey(Number(meta.key))
-      return { items: [{ ...key, ids: [...(get<List>(key)?.ids ?? []), data.id] }] }
-    },
-  })],
+  name: 'ticks',
+  topic: 'events',
+  table: { name: 'ticks', ttl: 'ttl', indexes: [] },
+  foldVersion: 1,
+  projections: [
+    projection<Ticked>('lists', {
+      Ticked: ({ meta, data }, get): Result => {
+        const key = listKey(Number(meta.key))
+        return { items: [{ ...key, ids: [...(get<List>(key)?.ids ?? []), data.id] }] }
+      },
+    }),
+  ],
 }
 
 const codec: Codec = {
@@ -35,35 +49,51 @@ const codec: Codec = {
 }
 
 export const tick = (partition: number, offset: number): LogRecord => ({
-  partition, offset, timestamp: offset, key: String(partition),
+  partition,
+  offset,
+  timestamp: offset,
+  key: String(partition),
   value: codec.encode({
-    type: 'Ticked', data: { id: offset }, personal: null,
-    meta: { eventId: `${partition}:${offset}`, key: String(partition), occurredAt: offset, recordedAt: offset, source: 'model', correlationId: null, causationId: null, actorId: 'a', subjectId: null, request: null },
+    type: 'Ticked',
+    data: { id: offset },
+    personal: null,
+    meta: {
+      eventId: `${partition}:${offset}`,
+      key: String(partition),
+      occurredAt: offset,
+      recordedAt: offset,
+      source: 'model',
+      correlationId: null,
+      causationId: null,
+      actorId: 'a',
+      subjectId: null,
+      request: null,
+    },
   }),
 })
 
 /** Where the process of a member stops while it works on a batch. */
 type Stop = 'before its write' | 'after its write'
-/** What a batch can meet: the process stops, the store is slow, or the batch fails. */
+/** The faults of a batch: the process is paused, the store is slow, or the batch fails. */
 export type Trouble = Stop | 'slow' | 'fails'
 
-/** One process: the real processor over the real adapter, whose consumer is the model's. */
+/** One process: the real processor over the real adapter, with the consumer of the model. */
 export interface Member {
   readonly name: string
   readonly consumer: ModelConsumer | undefined
   readonly isFrozen: boolean
-  readonly leases: readonly Lease[]
+  readonly leases: readonly Assignment[]
   start(): void
   leave(): void
   freeze(): void
   wake(): void
-  /** What the next batch of this member meets. */
+  /** The fault of the next batch of this member. */
   meet(trouble: Trouble): void
   /** Whether writes wait for a slow store. */
   readonly isWaiting: boolean
   /** The slow store answers. */
   answer(): void
-  /** Runs what waited for a time that has come. */
+  /** Runs the callbacks that are due. */
   fire(): void
   describe(): string
 }
@@ -73,30 +103,39 @@ export interface MemberParts {
   readonly broker: Broker
   readonly store: MemoryStore
   readonly now: () => number
-  /** A promise of the adapter or the engine was broken. */
+  /** Reports a broken rule of the adapter or the engine. */
   readonly broken: (what: string) => void
-  /** A write was refused because another had written. */
+  /** Called when a write is rejected because another member has written. */
   readonly refused: () => void
 }
 
-/** Sleeps that end when the world's time has come and the process runs. */
+/** Sleeps that end when the simulated time has come and the process runs. */
 const createSleeps = (now: () => number) => {
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>()
   const clock: Clock = {
     now,
-    sleep: (ms, signal) => new Promise((resolve) => {
-      if (signal?.aborted) return resolve()
-      const wake = () => {
-        sleepers.delete(sleeper)
-        signal?.removeEventListener('abort', wake)
-        resolve()
-      }
-      const sleeper = { at: now() + ms, wake }
-      sleepers.add(sleeper)
-      signal?.addEventListener('abort', wake, { once: true })
-    }),
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve()
+        const wake = () => {
+          sleepers.delete(sleeper)
+          signal?.removeEventListener('abort', wake)
+          resolve()
+        }
+        const sleeper = { at: now() + ms, wake }
+        sleepers.add(sleeper)
+        signal?.addEventListener('abort', wake, { once: true })
+      }),
   }
-  return { clock, fire: () => [...sleepers].filter(({ at }) => at <= now()).sort((one, other) => one.at - other.at).forEach(({ wake }) => wake()), due: () => [...sleepers].map(({ at }) => at - now()).sort((one, other) => one - other) }
+  return {
+    clock,
+    fire: () =>
+      [...sleepers]
+        .filter(({ at }) => at <= now())
+        .sort((one, other) => one.at - other.at)
+        .forEach(({ wake }) => wake()),
+    due: () => [...sleepers].map(({ at }) => at - now()).sort((one, other) => one - other),
+  }
 }
 
 const createPulse = (now: () => number) => {
@@ -104,7 +143,9 @@ const createPulse = (now: () => number) => {
   const waiting: (() => void)[] = []
   const whenAwake: Pulse['whenAwake'] = (run) => void (isFrozen ? waiting.push(run) : run())
   return {
-    now, whenAwake, waiting,
+    now,
+    whenAwake,
+    waiting,
     isFrozen: () => isFrozen,
     awake: () => new Promise<void>((resolve) => whenAwake(resolve)),
     freeze: () => void (isFrozen = true),
@@ -119,9 +160,9 @@ export const createMember = (parts: MemberParts): Member => {
   const { name, broker, now, broken } = parts
   const pulse = createPulse(now)
   const sleeps = createSleeps(now)
-  const leases: Lease[] = []
+  const leases: Assignment[] = []
   let consumer: ModelConsumer | undefined
-  let running: Promise<Running> | undefined
+  let running: Promise<Processor> | undefined
   let trouble: Trouble | undefined
   const unanswered: (() => void)[] = []
   const underWay = new Map<number, number>()
@@ -131,15 +172,22 @@ export const createMember = (parts: MemberParts): Member => {
     await pulse.awake()
     return broker.partitions.map((_, partition) => marks(partition))
   }
-  const kept = { cluster: 'c', topic: 't', partitions: broker.partitions.length }
-  const topic: KeptTopic = { name: 'events', kept, watermarks, verify: async () => ({ ...kept, ready: true }), marks: async (partition) => (await watermarks())[partition] ?? marks(partition) }
+  const identity = { cluster: 'c', topic: 't', partitions: broker.partitions.length }
+  const topic: OpenTopic = {
+    name: 'events',
+    identity,
+    watermarks,
+    verify: async () => ({ ...identity, ready: true }),
+    watermarksOf: async (partition) => (await watermarks())[partition] ?? marks(partition),
+  }
   const observed = (subscriber: Subscriber): Subscriber => ({
     ...subscriber,
     batch: async (records, lease) => {
       if (!leases.includes(lease)) leases.push(lease)
       const { partition } = lease
-      if (broker.owner(partition) !== consumer || consumer === undefined || !broker.isMember(consumer)) broken(`${name} began a batch of partition ${partition}, which is not its own`)
-      if (!lease.held()) broken(`${name} began a batch of partition ${partition} without a lease`)
+      if (broker.owner(partition) !== consumer || consumer === undefined || !broker.isMember(consumer))
+        broken(`${name} began a batch of partition ${partition}, which is not its own`)
+      if (!lease.isCurrent()) broken(`${name} began a batch of partition ${partition} without a lease`)
       if ((underWay.get(partition) ?? 0) > 0) broken(`${name} has two batches of partition ${partition} under way`)
       if (trouble === 'fails') {
         trouble = undefined
@@ -150,8 +198,16 @@ export const createMember = (parts: MemberParts): Member => {
     },
   })
   const log = {
-    topic: 'events', watermarks,
-    subscribe: async (group: string, subscriber: Subscriber) => follow({ settings, topic, group, subscriber: observed(subscriber), consumerOf: () => (consumer = createConsumer(broker, name, pulse)).port }),
+    topic: 'events',
+    watermarks,
+    subscribe: async (group: string, subscriber: Subscriber) =>
+      follow({
+        settings,
+        topic,
+        group,
+        subscriber: observed(subscriber),
+        consumerOf: () => (consumer = createConsumer(broker, name, pulse)).port,
+      }),
   } as object as Log
   const stopAt = (stop: Stop): void => {
     if (trouble !== stop) return
@@ -165,7 +221,8 @@ export const createMember = (parts: MemberParts): Member => {
   }
   const store = frozenStore(parts, { awake: pulse.awake, stopAt, slow })
   return {
-    name, leases,
+    name,
+    leases,
     get consumer() {
       return consumer
     },
@@ -185,12 +242,27 @@ export const createMember = (parts: MemberParts): Member => {
     },
     answer: () => unanswered.splice(0).forEach((resolve) => resolve()),
     fire: () => void (pulse.isFrozen() || sleeps.fire()),
-    describe: () => [name, pulse.isFrozen() ? `frozen ${pulse.waiting.length}` : 'awake', consumer?.describe() ?? 'none', String(trouble), `waits ${unanswered.length}`, JSON.stringify(sleeps.due()), leases.filter((lease) => lease.held()).map(({ partition }) => partition).join()].join(' '),
+    describe: () =>
+      [
+        name,
+        pulse.isFrozen() ? `frozen ${pulse.waiting.length}` : 'awake',
+        consumer?.describe() ?? 'none',
+        String(trouble),
+        `waits ${unanswered.length}`,
+        JSON.stringify(sleeps.due()),
+        leases
+          .filter((lease) => lease.isCurrent())
+          .map(({ partition }) => partition)
+          .join(),
+      ].join(' '),
   }
 }
 
-/** The store as a process has it: a process that stands still neither sends nor hears anything. */
-const frozenStore = ({ store, refused }: MemberParts, { awake, stopAt, slow }: { awake(): Promise<void>; stopAt(stop: Stop): void; slow(): Promise<void> }): Store => {
+/** The store of one process. A paused process sends no calls and receives no answers. */
+const frozenStore = (
+  { store, refused }: MemberParts,
+  { awake, stopAt, slow }: { awake(): Promise<void>; stopAt(stop: Stop): void; slow(): Promise<void> },
+): Store => {
   const around = async <T>(work: () => Promise<T>): Promise<T> => {
     await awake()
     const answer = await work()
@@ -206,7 +278,7 @@ const frozenStore = ({ store, refused }: MemberParts, { awake, stopAt, slow }: {
       if (isWrite) stopAt('before its write')
       if (isWrite) await slow()
       return around(async () => {
-        // Refused by the checkpoint, which the other member moved, or by the positions of the items.
+        // The moved checkpoint or the positions of the items reject the write.
         const outcomes = await store.commit(spans, checkpoint).catch((error: unknown) => {
           refused()
           throw error

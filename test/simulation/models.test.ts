@@ -1,20 +1,20 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keyStoreContract } from '../contracts/key-store.ts'
 import { logContract } from '../contracts/log.ts'
 import { seriesContract } from '../contracts/series.ts'
 import { storeContract } from '../contracts/store.ts'
 import { Fault } from '../../schemas/fault.ts'
-import type { Logs } from '../../processors/engine/log.ts'
-import { tableMissing } from '../../processors/engine/store-faults.ts'
-import { createCoordinator } from './group-model.ts'
-import { createKeyTable, keyStoreFor, type KeyTable } from './keys-model.ts'
-import { createTopic, logFor, type Topic } from './log-model.ts'
-import { createRandom } from './random.ts'
-import { createScheduler } from './scheduler.ts'
-import { createSeriesTables, seriesFor } from './series-model.ts'
-import { createTable, storeFor, type Table } from './store-model.ts'
+import { tableMissing } from '../../processors/engine/rows/store-faults.ts'
+import { createCoordinator } from '../../simulation/group-model.ts'
+import { createKeyTable, keyStoreFor, type KeyTable } from '../../simulation/keys-model.ts'
+import { createTopic, logFor, type Topic } from '../../simulation/log-model.ts'
+import { createRandom } from '../../simulation/random.ts'
+import { createScheduler } from '../../simulation/scheduler.ts'
+import { createSeriesTables, seriesFor } from '../../simulation/series-model.ts'
+import { createTable, storeFor, type Table } from '../../simulation/store-model.ts'
+import type { Logs } from '../../processors/engine/ports/log-admin.ts'
 
-/** The models keep the rules of the ports they stand for, as long as nothing goes wrong: what the simulation shows is then true of the adapters. */
+/** Without faults, the models pass the contracts of their ports. So results of the simulation hold for the adapters. */
 const calmWorld = () => {
   const scheduler = createScheduler({ seed: 1, faults: () => undefined, start: Date.UTC(2026, 0, 5) })
   const random = createRandom(1)
@@ -22,7 +22,7 @@ const calmWorld = () => {
   const steps = async () => {
     while (!over) {
       await scheduler.run(() => over, 1_000)
-      await turn()
+      await nextTurn()
     }
   }
   const running = steps()
@@ -52,7 +52,10 @@ for (const embedded of [true, false]) {
           return storeFor(world, world.process, table)
         },
         drop: async (spec, generation) => void tables.delete(named(spec.name, generation)),
-        measure: async (spec, generation) => tables.has(named(spec.name, generation)) ? { items: tables.get(named(spec.name, generation))?.items.size ?? 0, bytes: 0 } : undefined,
+        measure: async (spec, generation) =>
+          tables.has(named(spec.name, generation))
+            ? { items: tables.get(named(spec.name, generation))?.items.size ?? 0, bytes: 0 }
+            : undefined,
         close: async () => undefined,
       },
       cleanup: world.end,
@@ -76,12 +79,13 @@ for (const embedded of [true, false]) {
   })
 }
 
-keyStoreContract('the simulation\'s keys', async () => {
+keyStoreContract("the simulation's keys", async () => {
   const world = calmWorld()
   let table: KeyTable | undefined
   return {
     open: async (found) => {
-      if (table === undefined && found === undefined) throw new Fault('key-store-gone', 'There is no simulated key store.')
+      if (table === undefined && found === undefined)
+        throw new Fault('key-store-gone', 'There is no simulated key store.')
       table ??= createKeyTable(true, await found?.())
       return keyStoreFor(world.scheduler, world.process, table)
     },
@@ -89,13 +93,14 @@ keyStoreContract('the simulation\'s keys', async () => {
   }
 })
 
-logContract('the simulation\'s brokers', async () => {
+logContract("the simulation's brokers", async () => {
   const world = calmWorld()
   const coordinator = createCoordinator({ ...world, batch: 50 })
   const topics = new Map<string, Topic>()
   const logs: Logs = {
     open: async (name, kept) => {
-      if (kept !== undefined && (kept.topic !== name || kept.cluster !== 'simulated')) throw new Fault('topic-recreated', 'This is another topic than the one kept.')
+      if (kept !== undefined && (kept.topic !== name || kept.cluster !== 'simulated'))
+        throw new Fault('topic-recreated', 'This is another topic than the one kept.')
       const topic = topics.get(name) ?? createTopic(name, 3)
       topics.set(name, topic)
       return logFor({ scheduler: world.scheduler, coordinator }, world.process, topic)

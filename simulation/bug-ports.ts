@@ -1,0 +1,58 @@
+import { keyOf } from '../projections/item.ts'
+import type { LogRecord, Subscriber } from '../processors/engine/ports/log.ts'
+import type { Checkpoint, SpanOutcome, Store, Write } from '../processors/engine/ports/store.ts'
+import type { Bug, BugContext } from './bug.ts'
+import type { OpenTopic } from '../processors/engine/ports/log-admin.ts'
+
+/** Replaces functions of the item store. */
+export const storing = (change: (store: Store, context: BugContext) => Partial<Store>): Bug => ({
+  store: (store, context) => ({ ...store, ...change(store, context) }),
+})
+
+const keyOfWrite = (write: Write) => keyOf('put' in write ? write.put : write.remove)
+
+type ChangeCheckpoint = (checkpoint: Checkpoint | undefined, context: BugContext) => Checkpoint | undefined
+
+/** Replaces each write of a commit by `change`, and the checkpoint by `changeCheckpoint`. */
+export const writing = (
+  change: (write: Write, context: BugContext) => readonly Write[],
+  changeCheckpoint: ChangeCheckpoint = (checkpoint) => checkpoint,
+): Bug =>
+  storing((store, context) => ({
+    commit: (spans, checkpoint) =>
+      store.commit(
+        spans.map((span) =>
+          span.map((chunk) => chunk.flatMap((write) => change(write, context))).filter(({ length }) => length > 0),
+        ),
+        changeCheckpoint(checkpoint, context),
+      ),
+  }))
+
+/** Replaces functions of each subscriber of the log. */
+export const subscribing = (change: (subscriber: Subscriber, context: BugContext) => Partial<Subscriber>): Bug => ({
+  log: (log, context): OpenTopic => ({
+    ...log,
+    subscribe: (group, subscriber) => log.subscribe(group, { ...subscriber, ...change(subscriber, context) }),
+  }),
+})
+
+/** Replaces the records of each batch. */
+export const delivering = (change: (records: readonly LogRecord[], context: BugContext) => readonly LogRecord[]): Bug =>
+  subscribing((subscriber, context) => ({
+    batch: (records, lease) => subscriber.batch(change(records, context), lease),
+  }))
+
+export const allApplied = (spans: readonly unknown[]): readonly SpanOutcome[] => spans.map(() => ({ applied: 'all' }))
+
+/** The write, conditioned on the stored position of its item. */
+export const current = (write: Write, { table }: BugContext): Write => {
+  const found = table.items.get(keyOfWrite(write))
+  if ('put' in write) return { ...write, expect: found?._pos ?? null }
+  return found ? { ...write, expect: found._pos } : write
+}
+
+/** The checkpoint, conditioned on the stored one. It never moves back. */
+export const unconditional = (checkpoint: Checkpoint | undefined, { table }: BugContext): Checkpoint | undefined => {
+  const stored = table.checkpoints.get(checkpoint?.partition ?? 0) ?? 0
+  return checkpoint && { ...checkpoint, from: stored, offset: Math.max(stored, checkpoint.offset) }
+}

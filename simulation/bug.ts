@@ -1,0 +1,50 @@
+import type { Clock } from '../processors/engine/ports/clock.ts'
+import type { Control } from '../processors/engine/generations/control.ts'
+import type { KeyStore } from '../processors/engine/ports/key-store.ts'
+import type { Series } from '../processors/engine/ports/series.ts'
+import type { Store } from '../processors/engine/ports/store.ts'
+import type { Domain } from '../projections/projection.ts'
+import type { Violation } from './checkers.ts'
+import type { Topic } from './log-model.ts'
+import type { Random } from './random.ts'
+import type { RunOptions } from './run.ts'
+import type { Process } from './process.ts'
+import type { SeriesTable } from './series-model.ts'
+import type { Table } from './store-model.ts'
+import type { Tables } from './tables.ts'
+import type { OpenTopic } from '../processors/engine/ports/log-admin.ts'
+
+/** A planted bug: wrappers around the parts that nodes and operators receive. */
+export interface Bug {
+  /** The options of the runs that detect the bug soon. */
+  readonly options?: Pick<RunOptions, 'domain' | 'rates' | 'moves'>
+  readonly log?: (log: OpenTopic, context: BugContext) => OpenTopic
+  /** Wraps the items of a generation. */
+  readonly store?: (store: Store, context: BugContext) => Store
+  /** Wraps the points of a generation. */
+  readonly series?: (series: Series, opened: OpenedSeries) => Series
+  readonly ledger?: (store: Store, context: BugContext) => Store
+  readonly control?: (control: Control, context: BugContext) => Control
+  readonly domain?: (domain: Domain, context: BugContext) => Domain
+  /** Changes the folds for live processing, rebuild and reference alike. Only the invariants of the domain can detect it. */
+  readonly rules?: (domain: Domain) => Domain
+  /** The checker that must detect the bug. Default: any checker. */
+  readonly detectedBy?: Violation['checker']
+  readonly clock?: (clock: Clock, context: BugContext) => Clock
+  readonly keys?: (keys: KeyStore, context: BugContext) => KeyStore
+}
+
+export interface BugContext {
+  /** The wrapped table: of the generation, the ledger or the control table. */
+  readonly table: Table
+  readonly tables: Tables
+  readonly topic: Topic
+  readonly random: Random
+  readonly process: Process
+}
+
+export interface OpenedSeries {
+  readonly table: SeriesTable
+  /** The points of another generation, without the bug. */
+  other(generation: number): Series
+}

@@ -1,0 +1,229 @@
+import type { Fault, FaultKind, Faults } from './faults.ts'
+import type { Journal } from './journal.ts'
+import type { Hooks, Later, Lives, Process } from './process.ts'
+import { fraction } from './random.ts'
+
+/** What a port call changes in the world. After each yield other processes run, and a fault can cut the call off there. */
+export interface Operation<T> {
+  readonly port: string
+  steps(fault: FaultKind | undefined): Generator<undefined, T>
+  /** The error that the caller gets if nothing happened. Absent if the port does not refuse. */
+  readonly refused?: () => Error
+  /** The error that the caller gets if it may have happened. */
+  readonly unknown?: () => Error
+  /** It happens at once or never: a file of this machine, or a table that its builder fills before any other process uses it. */
+  readonly prompt?: true
+  /** Faults that only the operation itself can carry out. */
+  readonly own?: readonly FaultKind[]
+}
+
+export interface CallsParts {
+  readonly seed: number
+  readonly faults: Faults
+  readonly later: Later
+  readonly lives: Lives
+  readonly hooks: Hooks
+  readonly journal: Journal
+  /** Counts calls whose steps are under way as loose. */
+  readonly loosen: (change: number) => void
+}
+
+export interface Calls {
+  call<T>(process: Process, operation: Operation<T>): Promise<T>
+  /** The faults that struck, in order. */
+  readonly struck: readonly Fault[]
+  /** The names of the calls that nodes made. */
+  readonly calls: readonly string[]
+}
+
+interface Settle<T> {
+  resolve(value: T): void
+  reject(error: Error): void
+}
+
+export const createCalls = (parts: CallsParts): Calls => {
+  const struck: Fault[] = []
+  const calls: string[] = []
+  const issue = <T>(process: Process, operation: Operation<T>, settle: Settle<T>): void => {
+    const { call, fault } = strike(parts, process, operation)
+    if (process.mortal) calls.push(call)
+    if (fault) struck.push(fault)
+    perform(parts, { process, operation, settle, kind: fault?.kind, amount: fault?.amount ?? 0 })
+  }
+  const call = <T>(process: Process, operation: Operation<T>): Promise<T> =>
+    // Each call has a promise of its own. A promise that all calls share would keep everything that waits for it.
+    new Promise<T>((resolve, reject) => {
+      // A dead process gets no answer.
+      if (process.state === 'dead') return
+      const settle: Settle<T> = { resolve, reject }
+      if (process.state === 'paused') parts.lives.postpone(process, () => issue(process, operation, settle))
+      else issue(process, operation, settle)
+    })
+  return { call, struck, calls }
+}
+
+/** Numbers the call, and draws the fault that strikes it. */
+const strike = (
+  { faults, journal }: CallsParts,
+  process: Process,
+  operation: Operation<unknown>,
+): { readonly call: string; readonly fault: Fault | undefined } => {
+  process.calls += 1
+  const call = `${process.name}#${process.calls}`
+  const fault = faults({
+    call,
+    process: process.id,
+    number: process.calls,
+    port: operation.port,
+    kinds: () => kindsOf(process, operation),
+  })
+  journal.stir(process.id)
+  journal.stir(process.calls)
+  journal.stirText(operation.port)
+  if (fault) journal.stirText(fault.kind)
+  if (journal.isRecorded) journal.write(`${call} ${operation.port}${fault ? ` ${fault.kind}` : ''}`)
+  return { call, fault }
+}
+
+const DISTURBANCES: readonly FaultKind[] = ['rebalance', 'rewind', 'forget', 'restore']
+const MORTAL: readonly FaultKind[] = [
+  'crash-before',
+  'crash-after',
+  'crash-late',
+  'crash-within',
+  'pause-before',
+  'pause-after',
+  ...DISTURBANCES,
+]
+
+/** The faults that can strike a call. */
+const kindsOf = (
+  process: Process,
+  { own = [], refused, unknown, prompt }: Operation<unknown>,
+): readonly FaultKind[] => {
+  const kinds: FaultKind[] = ['slow', ...own]
+  if (refused) kinds.push('refuse')
+  if (unknown) kinds.push('lose', 'partial', 'late')
+  if (process.mortal) kinds.push(...MORTAL)
+  return prompt ? kinds.filter((kind) => kind !== 'late' && kind !== 'crash-late') : kinds
+}
+
+/** A call and the fault that struck it. */
+interface Issued<T> {
+  readonly process: Process
+  readonly operation: Operation<T>
+  readonly settle: Settle<T>
+  readonly kind: FaultKind | undefined
+  readonly amount: number
+}
+
+const LONG = 9_000
+
+/** Runs the steps of a call and answers the caller, as the fault requires. */
+const perform = <T>(parts: CallsParts, { process, operation, settle, kind, amount }: Issued<T>): void => {
+  const { seed, later, lives, hooks } = parts
+  const pace = fraction(seed, process.id, process.calls, 3) * 4
+  const steps = operation.steps(kind)
+  const answer = (send: () => void) => later(fraction(seed, process.id, process.calls, 4) * 2, send, process)
+  const fail = (error: (() => Error) | undefined) => answer(() => settle.reject(error?.() ?? new Error('no answer')))
+  const succeed = (value: T) => answer(() => settle.resolve(value))
+  const work = (delay: number, end: End<T>) => runSteps(parts, { process, steps, fail }, delay, end)
+  const cutAfter = 1 + Math.floor(amount * 4)
+  switch (kind) {
+    case 'crash-before':
+      return lives.crash(process)
+    case 'crash-late':
+      lives.crash(process)
+      return work(amount * LONG, { finish: () => undefined })
+    case 'crash-after':
+      return work(pace, { finish: () => lives.crash(process) })
+    case 'crash-within':
+      return work(pace, { cutAfter, cut: () => lives.crash(process), finish: () => lives.crash(process) })
+    case 'refuse':
+      return fail(operation.refused)
+    case 'lose':
+      return work(pace, { finish: () => fail(operation.unknown) })
+    case 'partial':
+      return work(pace, { cutAfter, cut: () => fail(operation.unknown), finish: () => fail(operation.unknown) })
+    case 'late':
+      fail(operation.unknown)
+      return work(amount * LONG, { cutAfter, finish: () => undefined })
+    // A slow write of a file of this machine ends with its process: the next process can have written the file by then.
+    case 'slow':
+      return work(amount * LONG, { finish: succeed, ...(operation.prompt && { on: process }) })
+    case 'pause-before':
+      lives.pause(process, LONG * (0.5 + amount))
+      return work(pace, { finish: succeed, on: process })
+    case 'pause-after':
+      return work(pace, {
+        finish: (value) => {
+          lives.pause(process, LONG * (0.5 + amount))
+          succeed(value)
+        },
+      })
+    case 'rebalance':
+    case 'rewind':
+    case 'forget':
+    case 'restore':
+      hooks.disturb(kind, process, amount)
+      return work(pace, { finish: succeed })
+    case 'duplicate':
+    case 'stale':
+    case 'outage':
+    case undefined:
+      return work(pace, { finish: succeed })
+  }
+}
+
+/** A call whose steps run. */
+interface Running<T> {
+  readonly process: Process
+  readonly steps: Generator<undefined, T>
+  readonly fail: (error: () => Error) => void
+}
+
+interface End<T> {
+  finish(value: T): void
+  /** The call is cut off after this many steps. */
+  readonly cutAfter?: number
+  cut?(): void
+  /** The steps wait while this process is paused, and are dropped if it dies. */
+  readonly on?: Process
+}
+
+/** Runs the first step after `delay`, and each other step some time after the one before. */
+const runSteps = <T>(
+  { seed, later, loosen }: CallsParts,
+  { process, steps, fail }: Running<T>,
+  delay: number,
+  end: End<T>,
+): void => {
+  let taken = 0
+  // Steps that are dropped with their process never end, so they are not counted.
+  const weight = end.on ? 0 : 1
+  loosen(weight)
+  const over = (then: () => void) => {
+    loosen(-weight)
+    then()
+  }
+  const advance = () => {
+    const step = attempt(steps)
+    taken += 1
+    if (step instanceof Error) over(() => fail(() => step))
+    else if (step.done) over(() => end.finish(step.value))
+    else if (taken === end.cutAfter) {
+      steps.return(undefined as T)
+      over(() => end.cut?.())
+    } else later(fraction(seed, process.id, process.calls, 4 + taken) * 3, advance)
+  }
+  later(delay, advance, end.on)
+}
+
+/** The next step, or the error of the operation, which its caller gets. */
+const attempt = <T>(steps: Generator<undefined, T>): IteratorResult<undefined, T> | Error => {
+  try {
+    return steps.next()
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

@@ -1,0 +1,91 @@
+import type { Codec } from '../schemas/codec.ts'
+import type { Event } from '../schemas/event.ts'
+import type { Violation } from './checkers.ts'
+import type { FaultKind } from './faults.ts'
+import { positionName, type Topic } from './log-model.ts'
+import type { Expected } from './reference.ts'
+
+/** Faults that can hide from a sender that its event was appended. Only a run with one of them may append an event twice. */
+const DOUBTFUL: ReadonlySet<FaultKind> = new Set<FaultKind>([
+  'crash-after',
+  'crash-late',
+  'crash-within',
+  'crash-before',
+  'lose',
+  'partial',
+  'late',
+  'pause-before',
+  'pause-after',
+  'slow',
+])
+
+export interface SentInput {
+  readonly topic: Topic
+  readonly codec: Codec
+  readonly expected: Expected
+  /** The faults that struck in this run. */
+  readonly faults: readonly { readonly kind: FaultKind }[]
+}
+
+interface Appended {
+  readonly event: Event
+  readonly at: number
+}
+
+/** The log contains every derived event and every due timer event of the folds, none too early and no other. Without a doubtful fault it contains each once. */
+export const checkSent = (sent: SentInput): readonly Violation[] => {
+  const isCertain = !sent.faults.some(({ kind }) => DOUBTFUL.has(kind))
+  const appended = eventsOf(sent)
+  return [...checkDerived(appended, sent, isCertain), ...checkTimers(appended, sent, isCertain)]
+}
+
+/** Leaves out the copies that the broker made. */
+const eventsOf = ({ topic, codec }: SentInput): readonly Appended[] =>
+  topic.partitions
+    .flat()
+    .filter((record) => !topic.copies.has(positionName(record)))
+    .flatMap(({ value, timestamp }) => {
+      try {
+        return [{ event: codec.decode(value), at: timestamp }]
+      } catch {
+        return []
+      }
+    })
+
+const duplicatesIn = (names: readonly string[]): readonly string[] => [
+  ...new Set(names.filter((name, index) => names.indexOf(name) !== index)),
+]
+
+const checkDerived = (
+  appended: readonly Appended[],
+  { expected }: SentInput,
+  isCertain: boolean,
+): readonly Violation[] => {
+  const wanted = new Set(expected.derived.map(({ cause, type, key }) => `${cause} ${type} ${key}`))
+  const sent = appended
+    .filter(({ event }) => event.meta.source === 'derived')
+    .map(({ event: { type, meta } }) => `${meta.causationId} ${type} ${meta.key}`)
+  const found = new Set(sent)
+  return [
+    ...[...wanted].filter((name) => !found.has(name)).map((name) => `never sent: ${name}`),
+    ...[...found].filter((name) => !wanted.has(name)).map((name) => `no fold requested: ${name}`),
+    ...(isCertain ? duplicatesIn(sent).map((name) => `sent twice: ${name}`) : []),
+  ].map((detail) => ({ checker: 'derived', detail }))
+}
+
+const checkTimers = (
+  appended: readonly Appended[],
+  { expected }: SentInput,
+  isCertain: boolean,
+): readonly Violation[] => {
+  const fired = appended.filter(({ event }) => event.meta.source === 'timer')
+  return [
+    ...fired
+      .filter(({ event }) => !expected.timers.has(event.meta.eventId))
+      .map(({ event }) => `never armed: ${event.meta.eventId}`),
+    ...fired
+      .filter(({ event, at }) => at < (expected.timers.get(event.meta.eventId) ?? 0))
+      .map(({ event }) => `too early: ${event.meta.eventId}`),
+    ...(isCertain ? duplicatesIn(fired.map(({ event }) => event.meta.eventId)).map((id) => `fired twice: ${id}`) : []),
+  ].map((detail) => ({ checker: 'timers', detail }))
+}

@@ -1,0 +1,39 @@
+import type { Domain } from '../projections/projection.ts'
+import type { Coordinator } from './group-model.ts'
+import type { Hooks } from './process.ts'
+import { restore, type Table } from './store-model.ts'
+import type { Tables } from './tables.ts'
+
+type Backup = Pick<Table, 'items' | 'checkpoints'>
+
+export interface DisturbanceParts {
+  readonly coordinator: Coordinator
+  readonly tables: Tables
+  readonly domains: readonly Domain[]
+  readonly embedded: boolean
+}
+
+/** Carries out the faults that concern the groups and the first generations' tables. Each of them also takes a backup of these tables. */
+export const createDisturbances = ({ coordinator, tables, domains, embedded }: DisturbanceParts): Hooks['disturb'] => {
+  const backupsByDomain = new Map<Domain, Backup[]>(domains.map((domain) => [domain, []]))
+  return (kind, process, amount) => {
+    if (kind === 'rebalance') coordinator.rebalance(process)
+    if (kind === 'rewind') coordinator.rewind(process, amount)
+    for (const [{ table }, backups] of backupsByDomain) {
+      const first = tables.of(table, 1)
+      const backup = backups[Math.floor(amount * (backups.length + 1)) - 1]
+      if (kind === 'forget') forget(first, backup)
+      if (kind === 'restore' && !embedded) restore(first, backup ?? { items: new Map(), checkpoints: new Map() })
+      backups.push({ items: new Map(first.items), checkpoints: new Map(first.checkpoints) })
+    }
+  }
+}
+
+/** Sets the checkpoints back to those of the backup. Without a backup there are none. */
+const forget = (table: Table, backup: Backup | undefined) => {
+  for (const [partition, now] of [...table.checkpoints]) {
+    const offset = backup?.checkpoints.get(partition)
+    if (offset === undefined) table.checkpoints.delete(partition)
+    else table.checkpoints.set(partition, Math.min(now, offset))
+  }
+}

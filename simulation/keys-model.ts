@@ -1,0 +1,140 @@
+import { hash } from 'node:crypto'
+import { createKeyring, type Keyring } from '../processors/engine/people/keyring.ts'
+import { type Founding, type KeyStore, type Person, type PersonalLogKey } from '../processors/engine/ports/key-store.ts'
+import type { Domain } from '../projections/projection.ts'
+import { openCodec, type Codec } from '../schemas/codec.ts'
+import { Fault } from '../schemas/fault.ts'
+import type { Sealing } from '../schemas/sealing.ts'
+import type { Operation } from './calls.ts'
+import type { Process } from './process.ts'
+import type { Scheduler } from './scheduler.ts'
+import { afterStep, beingForgotten } from '../processors/engine/people/key-store-rules.ts'
+
+/** The keys of people. They outlive every process. */
+export interface KeyTable {
+  readonly founding: Founding
+  readonly people: Map<string, Person>
+  readonly embedded: boolean
+  /** The number of keys ever made. */
+  made: number
+}
+
+export const createKeyTable = (
+  embedded: boolean,
+  founding: Founding = { id: 'simulated', plainBefore: {} },
+): KeyTable => ({ founding, people: new Map(), embedded, made: 0 })
+
+const throttled = () =>
+  new Fault('store-throttled', 'The simulated key store is throttled. Try again.', { retriable: true })
+const unavailable = () =>
+  new Fault('store-unavailable', 'The simulated key store did not answer. Try again.', { retriable: true })
+
+const addPlaces = (table: KeyTable, subject: string, places: readonly PersonalLogKey[]) => {
+  const person = table.people.get(subject) ?? { key: undefined, destroyed: [], places: [], forgetting: false }
+  if (person.key === undefined) table.made += 1
+  const secret = hash('sha256', `key ${table.made} of ${subject}`, 'buffer')
+  const fresh = places.filter(
+    ({ domain, key }, index) =>
+      ![...person.places, ...places.slice(0, index)].some((known) => known.domain === domain && known.key === key),
+  )
+  table.people.set(subject, {
+    ...person,
+    key: person.key ?? { id: secret.toString('hex', 0, 8), bytes: secret },
+    places: [...person.places, ...fresh],
+  })
+}
+
+/** The key store port, for one process. */
+export const keyStoreFor = (scheduler: Scheduler, process: Process, table: KeyTable): KeyStore => {
+  const call = <T>(port: string, work: Pick<Operation<T>, 'steps' | 'unknown'>) =>
+    scheduler.call<T>(process, { port, refused: throttled, prompt: true, ...work })
+  const { people, founding, embedded } = table
+  return {
+    founding,
+    shared: !embedded,
+    ...(embedded ? { peek: (subject: string) => people.get(subject) } : {}),
+    load: (subjects) =>
+      call('keys.load', {
+        *steps() {
+          return subjects.map((subject) => people.get(subject))
+        },
+      }),
+    ensureKeys: (wanted) =>
+      call('keys.keep', {
+        *steps() {
+          const refused = [...wanted.keys()].filter((subject) => people.get(subject)?.forgetting)
+          for (const [subject, places] of wanted) if (!refused.includes(subject)) addPlaces(table, subject, places)
+          if (refused.length > 0) throw beingForgotten(refused)
+        },
+        unknown: unavailable,
+      }),
+    step: (subject, step) =>
+      call('keys.step', {
+        *steps() {
+          const person = people.get(subject)
+          const after = person && afterStep(person, step)
+          if (after) people.set(subject, after)
+        },
+        unknown: unavailable,
+      }),
+    close: async () => undefined,
+  }
+}
+
+/** The keys that the shared codec uses during one call. The codec is synchronous, so no other process calls it meanwhile. */
+let activeSealing: Sealing | undefined
+const requireSealing = (): Sealing => {
+  if (activeSealing === undefined) throw new Error('The shared codec was used outside withSealing.')
+  return activeSealing
+}
+const activeKeys: Sealing = {
+  current: (subject) => requireSealing().current(subject),
+  opening: (subject, id) => requireSealing().opening(subject, id),
+  isPlain: (at) => requireSealing().isPlain(at),
+  createKeys: (events) => requireSealing().createKeys(events),
+  load: (subjects) => requireSealing().load(subjects),
+}
+
+/** The shared codecs, by the folder that contains the schemas. */
+const codecs = new Map<string | undefined, Codec>()
+const sharedCodec = (folder: URL | undefined): Codec => {
+  const codec = codecs.get(folder?.href) ?? openCodec({ sealing: activeKeys, folder })
+  codecs.set(folder?.href, codec)
+  return codec
+}
+
+const withSealing = <T>(sealing: Sealing, work: () => T): T => {
+  activeSealing = sealing
+  try {
+    return work()
+  } finally {
+    activeSealing = undefined
+  }
+}
+
+/** The codec of a domain with the keys of one process. All processes share one codec, because opening one is slow. */
+export const codecOver = (sealing: Sealing, { schemas }: Pick<Domain, 'schemas'>): Codec => {
+  const codec = sharedCodec(schemas)
+  return {
+    encode: (event) => withSealing(sealing, () => codec.encode(event)),
+    decode: (value, at) => withSealing(sealing, () => codec.decode(value, at)),
+    keysFor: (events) => withSealing(sealing, () => codec.keysFor?.(events)),
+    keysOf: (values) => withSealing(sealing, async () => codec.keysOf?.(values)),
+  }
+}
+
+/** A codec that reads the log with the keys that are left, without port calls. */
+export const readingCodec = (table: KeyTable, domain: Pick<Domain, 'name' | 'schemas'>): Codec => {
+  const store: KeyStore = {
+    founding: table.founding,
+    shared: false,
+    peek: (subject) => table.people.get(subject),
+    load: async () => [],
+    ensureKeys: async () => undefined,
+    step: async () => undefined,
+    close: async () => undefined,
+  }
+  return codecOver(createRing(store, () => 0).sealing(domain.name), domain)
+}
+
+export const createRing = (store: KeyStore, now: () => number): Keyring => createKeyring(store, { now })

@@ -1,0 +1,205 @@
+import { randomFaults, plannedFaults, swarm, type Fault, type Faults, type Rates } from './faults.ts'
+import type { Domain } from '../projections/projection.ts'
+import type { Violation } from './checkers.ts'
+import { startClients } from './clients.ts'
+import { createBuildMachine } from './build-machine.ts'
+import { startTokenProber } from './token-prober.ts'
+import { startForgetter } from './forgetter.ts'
+import { checkRun } from './check-run.ts'
+import { createDeployer } from './deployer.ts'
+import { startOperator, type Move } from './operator.ts'
+import { createRandom } from './random.ts'
+import { createScheduler, type Scheduler } from './scheduler.ts'
+import type { Table } from './store-model.ts'
+import { EPOCH, type Workload } from './workload.ts'
+import type { DomainSimulation } from './domain.ts'
+import { toyWorkload } from './workload-toy.ts'
+import type { Bug } from './bug.ts'
+import { createWorld, type World } from './world.ts'
+
+export type SimulatedDomains = Readonly<Record<string, DomainSimulation>>
+
+export interface RunOptions {
+  /** Exactly these faults instead of those that the seed draws. */
+  readonly plan?: readonly Fault[]
+  /** Called at every port call. Replaces the plan. */
+  readonly faults?: Faults
+  /** The domains from which the seed draws one, next to the toy domain of the simulation itself. Default: the toy domain alone. */
+  readonly domains?: SimulatedDomains
+  /** This domain instead of one that the seed draws. */
+  readonly domain?: string
+  /** How often each kind of fault strikes, instead of what the seed draws. */
+  readonly rates?: Rates
+  readonly moves?: readonly Move[]
+  /** Collects a readable line per step. */
+  readonly record?: boolean
+  readonly bug?: Bug
+}
+
+export interface Report {
+  readonly seed: number
+  readonly violations: readonly Violation[]
+  /** The faults that struck, in order. With them as a plan, the run is the same again. */
+  readonly faults: readonly Fault[]
+  /** The names of the port calls of the nodes. A fault can strike each of them. */
+  readonly calls: readonly string[]
+  readonly events: number
+  /** Equal for runs with the same steps. */
+  readonly hash: number
+  readonly lines: readonly string[]
+}
+
+/** The parts of a run that its seed draws. */
+interface RunShape {
+  readonly workload: Workload
+  readonly nodes: number
+  readonly partitions: number
+  readonly batch: number
+  readonly embedded: boolean
+  readonly restart: boolean
+  /** The operations on the generations during the run. */
+  readonly moves: readonly Move[]
+  /** The domain of these generations. */
+  readonly domain: Domain
+}
+
+/** Half of the runs have no moves, and test the rest. */
+const MOVES: readonly (readonly Move[])[] = [
+  [],
+  [],
+  [],
+  [],
+  [],
+  ['rebuild'],
+  ['rebuild', 'flip'],
+  ['rebuild', 'flip', 'back'],
+  ['rebuild', 'flip', 'back', 'flip'],
+  ['rebuild', 'flip', 'rebuild', 'flip'],
+]
+
+/** The time after the last fault in which running processes find their remaining work. */
+const CALM_MS = 500
+/** The duration of the phase with faults. A node that dies again and again makes no progress and shows nothing new. */
+const SAFETY_MS = 30_000
+const STUCK_MS = 600_000
+const BUDGET = 60_000
+
+/** A domain with every feature of the engine, and no other purpose. */
+const TOY: SimulatedDomains = { toy: { workload: toyWorkload } }
+
+const withRules = (workload: Workload, bug: Bug | undefined): Workload =>
+  bug?.rules === undefined
+    ? workload
+    : { ...workload, domain: bug.rules(workload.domain), sameLogDomains: workload.sameLogDomains?.map(bug.rules) ?? [] }
+
+const shapeOf = (seed: number, options: RunOptions): RunShape => {
+  const random = createRandom(seed)
+  const domains = { ...TOY, ...options.domains }
+  const name = options.domain ?? random.pick(Object.keys(domains))
+  const simulated = domains[name]
+  if (simulated === undefined) throw new Error(`There is no simulation of the domain ${name}.`)
+  const length = random.pick([6, 12, 20, 40])
+  const embedded = random.chance(0.25)
+  const workload = withRules(simulated.workload(random, length), options.bug)
+  return {
+    workload,
+    nodes: embedded ? 1 : random.between(1, 3),
+    partitions: embedded ? 1 : random.between(1, 3),
+    batch: random.pick([1, 2, 5, 30, 300]),
+    embedded,
+    restart: random.chance(0.5),
+    moves: options.moves ?? random.pick(MOVES),
+    domain: random.pick([workload.domain, ...(workload.sameLogDomains ?? [])]),
+  }
+}
+
+/** One run of a seed, in four phases: faults, repair (no more faults), liveness (all work ends), check. */
+export const runSeed = async (seed: number, options: RunOptions = {}): Promise<Report> => {
+  const shape = shapeOf(seed, options)
+  const faults =
+    options.faults ?? (options.plan ? plannedFaults(options.plan) : randomFaults(seed, options.rates ?? swarm(seed)))
+  const scheduler = createScheduler({ seed, faults, start: EPOCH, ...(options.record ? { record: true } : {}) })
+  const world = createWorld({ seed, scheduler, ...shape, ...(options.bug ? { bug: options.bug } : {}) })
+  const clients = startClients(world, scheduler, shape.workload.clients)
+  const deployer = createDeployer(world, scheduler, shape.workload)
+  const tokenViolations = startTokenProber(world, scheduler, shape.workload)
+  world.start()
+  const buildMachine = createBuildMachine(world, { scheduler, ...shape })
+  const operator = startOperator(world, { buildMachine, ...shape })
+  const forgetter = startForgetter(world, { buildMachine, subjects: shape.workload.subjectsToForget ?? [] })
+
+  const isSettled = () => clients.done() && operator.done() && forgetter.done() && isCaughtUp(world, scheduler.now())
+  const first = await scheduler.run(() => isSettled() || scheduler.now() > EPOCH + SAFETY_MS, BUDGET)
+  scheduler.calm()
+  deployer.deployAll()
+  // A lost checkpoint has an effect only when a node starts from it.
+  if (shape.restart || scheduler.struck.some(({ kind }) => kind === 'forget')) world.restart()
+  const calmAt = scheduler.now()
+  const isOver = () => scheduler.now() > calmAt + STUCK_MS
+  const isWell = () => scheduler.loose() === 0 && isSettled() && deployer.done()
+  const end = await scheduler.run(() => isOver() || (scheduler.now() > calmAt + CALM_MS && isWell()), BUDGET)
+
+  const stuck: Violation[] = isWell()
+    ? []
+    : [{ checker: 'C7', detail: stuckDetail(world, scheduler, `${first}, then ${end}`) }]
+  const violations = [
+    ...stuck,
+    ...tokenViolations,
+    ...(await checkRun({
+      world,
+      workload: shape.workload,
+      history: clients.history,
+      seed,
+      faults: scheduler.struck,
+      buildMachine,
+      forgotten: forgetter.forgotten,
+      rules: options.bug?.rules,
+    })),
+  ]
+  const events = world.topic.partitions.reduce((sum, records) => sum + records.length, 0)
+  return {
+    seed,
+    violations,
+    faults: scheduler.struck,
+    calls: scheduler.calls,
+    events,
+    hash: scheduler.hash(),
+    lines: scheduler.lines,
+  }
+}
+
+/** Returns true if every following generation has folded the whole log, every outbox is empty and no timer is due. */
+const isCaughtUp = (world: World, now: number): boolean =>
+  world.domains.every((domain) => hasCaughtUp(world, domain, now))
+
+const hasCaughtUp = ({ topic, tables }: World, domain: Domain, now: number): boolean => {
+  const following = tables.following(domain)
+  if (following.length === 0) return false
+  const hasPassed = ({ table }: { table: Table }) =>
+    topic.partitions.every((records, partition) => (table.checkpoints.get(partition) ?? 0) >= records.length)
+  return (
+    following.every(hasPassed) &&
+    !following.some(({ table }) => hasPendingWork(table, tables.serving(domain).table === table ? now : 0))
+  )
+}
+
+const hasPendingWork = ({ items }: Table, now: number): boolean => {
+  const due = new Date(now).toISOString()
+  // The timer event of a parked key is in the log. Its row is removed only when the key is healed.
+  const isParked = (key: unknown) =>
+    [...items.values()].some((item) => item.PK.startsWith('PARKED#') && item['key'] === key)
+  for (const { PK, SK, key } of items.values())
+    if (PK.startsWith('OUTBOX#') || (PK.startsWith('TIMER#') && SK < due && !isParked(key))) return true
+  return false
+}
+
+const stuckDetail = ({ topic, tables, errors, domains }: World, scheduler: Scheduler, endings: string): string => {
+  const lag = domains
+    .flatMap((domain) => tables.following(domain).map((following) => ({ ...following, domain })))
+    .map(
+      ({ domain, generation, table }) =>
+        `${domain.name} generation ${generation} ${topic.partitions.map((records, partition) => `${table.checkpoints.get(partition) ?? 0} of ${records.length}`).join(', ')}${hasPendingWork(table, scheduler.now()) ? ' (outbox or timers pending)' : ''}`,
+    )
+  const last = errors.at(-1)
+  return `stuck (${endings}) at ${scheduler.now() - EPOCH} ms: ${lag.join('; ')}; last failure: ${last instanceof Error ? (last.stack ?? last.message) : String(last)}`
+}

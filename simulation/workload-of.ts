@@ -1,0 +1,87 @@
+import type { Item } from '../projections/item.ts'
+import type { Domain } from '../projections/projection.ts'
+import { openCodec } from '../schemas/codec.ts'
+import type { Event } from '../schemas/event.ts'
+import type { DomainSimulation } from './domain.ts'
+import type { Random } from './random.ts'
+import { expectedOf } from './reference.ts'
+import { assignToClients, createEventFactory, tagTexts, type CheckInput, type EventDraft } from './workload.ts'
+
+/** The state of a workload when it draws the next event. */
+export interface DrawState {
+  /** The only source of random numbers. */
+  readonly random: Random
+  /** The time of the previous event, in epoch milliseconds. */
+  readonly now: number
+  /** The events that are already drawn. */
+  readonly events: readonly Event[]
+}
+
+/** The log and the items at the end of a run. */
+export interface FinalState {
+  /** The events that were not refused and not duplicates, in the order in which they were folded. */
+  readonly applied: readonly Event[]
+  readonly items: readonly Item[]
+}
+
+export interface WorkloadOptions {
+  /** The invariants of the domain. Returns a sentence for each one that is broken. Default: none. */
+  readonly check?: (state: FinalState) => readonly string[]
+}
+
+/**
+ * The workload of a domain for the simulation. `draw` returns one event per call: draw keys and ids from short lists, so that events meet each
+ * other, and use no other random numbers than those of the state. The workload sends the events from several clients, repeats some of them,
+ * and adds records that are no events. If the domain stores personal data, some runs seal it and forget people.
+ * A run fails if a drawn event does not fit its schema.
+ */
+export const workloadOf = (
+  domain: Domain,
+  draw: (state: DrawState) => EventDraft,
+  { check }: WorkloadOptions = {},
+): DomainSimulation['workload'] => {
+  const codec = openCodec({ folder: domain.schemas })
+  return (random, length) => {
+    const factory = createEventFactory(random)
+    const events: Event[] = []
+    while (events.length < length) {
+      const { personal, ...event } = draw({ random, now: factory.now(), events })
+      const created = factory.create({ ...event, personal: personal ? tagTexts(personal, events.length) : null })
+      // Throws if the event does not fit its schema. A client of the simulation would not append it, and the run would test nothing.
+      codec.encode(created)
+      events.push(created)
+    }
+    const isSealed = domain.personal !== undefined && random.chance(0.5)
+    const people = [...new Set(events.flatMap(({ meta }) => meta.subjectId ?? []))]
+    const subjectsToForget = isSealed && random.chance(0.6) ? people.slice(0, random.between(1, 2)) : []
+    const keys = [...new Set(events.map(({ meta }) => meta.key))]
+    return {
+      domain,
+      codec,
+      // A key that stays parked forever cannot forget a person, so no undecodable record gets a key.
+      clients: assignToClients(random, { events, keys, ...(subjectsToForget.length > 0 ? { poisoned: [] } : {}) }),
+      hasOutgoingEvents: true,
+      users: [],
+      subjectsToForget,
+      ...(check && { check: (input) => violationsOf(domain, check, input) }),
+      ...(isSealed ? { isSealed } : {}),
+    }
+  }
+}
+
+const violationsOf = (
+  domain: Domain,
+  check: NonNullable<WorkloadOptions['check']>,
+  { topic, codec, rules }: CheckInput,
+): ReturnType<NonNullable<ReturnType<DomainSimulation['workload']>['check']>> => {
+  const applied = new Set<Event>()
+  const { items } = expectedOf({
+    domain: rules(domain),
+    codec,
+    topic,
+    watch: ({ event, result: { refusal, duplicate } }) => {
+      if (refusal === undefined && !duplicate) applied.add(event)
+    },
+  })
+  return check({ applied: [...applied], items: [...items.values()] }).map((detail) => ({ checker: 'domain', detail }))
+}

@@ -1,0 +1,152 @@
+import type { Item } from '../projections/item.ts'
+import type { Domain } from '../projections/projection.ts'
+import type { Point } from '../projections/series.ts'
+import type { Codec } from '../schemas/codec.ts'
+import type { Event, EventMeta } from '../schemas/event.ts'
+import type { Violation } from './checkers.ts'
+import type { Topic } from './log-model.ts'
+import type { Random } from './random.ts'
+
+/** An event that a client sends, or bytes that an unknown writer puts on the topic. */
+export interface Send {
+  /** The id of the event. Null if the payload is no event. */
+  readonly id: string | null
+  /** Null: any partition. */
+  readonly key: string | null
+  readonly payload: Event | Uint8Array
+}
+
+export interface Workload {
+  readonly domain: Domain
+  /** Further domains that fold the same log. They have no refusals, derived events or timers. */
+  readonly sameLogDomains?: readonly Domain[]
+  readonly codec: Codec
+  /** One list per client. Each client sends its list in order. */
+  readonly clients: readonly (readonly Send[])[]
+  /** The folds return derived events or timers, so the nodes run sender and timers. */
+  readonly hasOutgoingEvents: boolean
+  /** The users whose tokens the simulation tries. Empty if the domain has no tokens. */
+  readonly users: readonly string[]
+  /** The releases that can decode or fold more events than the ones before, in order. Default: none. */
+  readonly releases?: readonly FixRelease[]
+  /** Personal data is sealed. Each process has a codec with its own keys, and `codec` has none. */
+  readonly isSealed?: true
+  /** The people who are forgotten during the run. Default: none. */
+  readonly subjectsToForget?: readonly string[]
+  /** The invariants of the domain. They hold for every log, and do not depend on the engine. */
+  readonly check?: (input: CheckInput) => readonly Violation[]
+}
+
+interface FixRelease {
+  /** The codes of the parked keys that this release can heal. */
+  readonly codes: readonly string[]
+  deploy(): void
+}
+
+export interface CheckInput {
+  readonly topic: Topic
+  readonly codec: Codec
+  /** The points of every following generation. */
+  readonly stored: readonly StoredSeries[]
+  readonly rules: (domain: Domain) => Domain
+}
+
+export interface StoredSeries {
+  readonly name: string
+  readonly points: ReadonlyMap<string, Point>
+  readonly items: ReadonlyMap<string, Item>
+}
+
+export const EPOCH = Date.UTC(2026, 0, 5, 12)
+
+export interface EventDraft {
+  readonly type: string
+  readonly key: string
+  readonly data: unknown
+  readonly personal?: unknown
+  readonly request?: EventMeta['request']
+  /** The actor of the event, who is also its subject if it has personal data. Default: the key. */
+  readonly by?: string
+}
+
+/** How fast event time passes. */
+export interface Pace {
+  readonly from: number
+  readonly stepMs: number
+  /** The probability of a step of 30 hours, so that items expire by event time. */
+  readonly leapChance: number
+}
+
+/** Makes events as an edge does. Ids and times come from the random numbers of the run. */
+export const createEventFactory = (
+  random: Random,
+  { from, stepMs, leapChance }: Pace = { from: EPOCH, stepMs: 90_000, leapChance: 0.03 },
+) => {
+  let at = from
+  let count = 0
+  return {
+    now: () => at,
+    create: ({ type, key, data, personal = null, request = null, by = key }: EventDraft): Event => {
+      at += random.chance(leapChance) ? 30 * 3_600_000 : random.between(0, stepMs)
+      count += 1
+      const meta: EventMeta = {
+        eventId: `e${String(count).padStart(4, '0')}`,
+        key,
+        occurredAt: at,
+        recordedAt: at,
+        source: 'simulation',
+        correlationId: null,
+        causationId: null,
+        actorId: by,
+        subjectId: personal === null ? null : by,
+        request,
+      }
+      return { type, meta, data, personal }
+    },
+  }
+}
+
+/** Adds a unique tag to each personal text. A checker finds every trace of the text by its tag. */
+export const tagTexts = (personal: object, count: number): object =>
+  Object.fromEntries(
+    Object.entries(personal).map(([name, text], index) => [
+      name,
+      typeof text === 'string' ? `${text} ¤${count * 10 + index}` : text,
+    ]),
+  )
+
+/** Distributes the events to one to three clients. Adds some events a second time, and some undecodable bytes. */
+export const assignToClients = (
+  random: Random,
+  {
+    events,
+    keys,
+    poisoned = keys,
+  }: { events: readonly Event[]; keys: readonly string[]; poisoned?: readonly string[] },
+): Workload['clients'] => {
+  const sends: Send[] = events.map((event) => ({ id: event.meta.eventId, key: event.meta.key, payload: event }))
+  const repeated = sends.filter(() => random.chance(0.05))
+  const undecodable = random.chance(0.25) ? [undecodableSend(random, poisoned)] : []
+  const all = [...sends]
+  for (const extra of [...repeated, ...undecodable])
+    all.splice(random.between(Math.floor(all.length / 4), all.length), 0, extra)
+  const clients = random.between(1, 3)
+  // Mostly one client sends all events of a key, so they stay in order.
+  const clientOf = (send: Send) =>
+    send.key === null || random.chance(0.1) ? random.between(0, clients - 1) : keys.indexOf(send.key) % clients
+  const byClient: Send[][] = Array.from({ length: clients }, () => [])
+  for (const send of all) byClient[Math.max(0, clientOf(send))]?.push(send)
+  return byClient
+}
+
+const undecodableSend = (random: Random, keys: readonly string[]): Send => ({
+  id: null,
+  key: random.chance(0.5) || keys.length === 0 ? null : random.pick(keys),
+  // Random bytes, an unknown schema, an array that claims a billion entries, no bytes.
+  payload: random.pick([
+    Buffer.from([0xff, 1, 2]),
+    Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1]),
+    Buffer.from([0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 7]),
+    Buffer.alloc(0),
+  ]),
+})
