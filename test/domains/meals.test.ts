@@ -1,27 +1,46 @@
-import { placesOf } from '../../cli/domains.ts'
-import { meals } from '../../processors/meals/domain.ts'
-import { mealsEdge } from '../../producers/meals.ts'
-import { domainContract } from '../contracts/domain.ts'
-import { as, BREAKFAST as EATEN, openMemoryEdge } from '../producers/memory-edge.ts'
+import { mealsRecord } from '../../domains/meals.ts'
+import { domainContract } from '../../testing/contract/contract.ts'
+import { as } from '../producers/person.ts'
+import { BREAKFAST as EATEN } from '../producers/meals/edge.ts'
 import { aHistory } from '../processors/meals/arbitrary.ts'
-import { BREAKFAST, ID, NOW } from '../processors/meals/said.ts'
+import { BREAKFAST, ID, NOW } from '../processors/meals/events.ts'
 
 domainContract({
-  domain: meals,
-  partition: placesOf('meals'),
+  record: mealsRecord,
   pools: {
     keys: ['ada', 'bob'],
-    fields: () => ({ mealId: [ID], uid: ['u1'], eatenAt: [BREAKFAST, NOW], userDate: ['2026-11-16', '2026-11-15'], name: ['fiber'] }),
+    fields: () => ({
+      mealId: [ID],
+      uid: ['u1'],
+      eatenAt: [BREAKFAST, NOW],
+      userDate: ['2026-11-16', '2026-11-15'],
+      name: ['fiber'],
+    }),
   },
   history: aHistory,
-  edge: {
-    parts: mealsEdge,
-    open: async () => {
-      const edge = await openMemoryEdge({ limits: { usageSample: null } })
+  http: {
+    prepare: async (edge) => {
       const { token, say } = await as(edge, 'ada')
-      const { body: { id } } = await say('POST', '/v1/meals', EATEN)
+      const {
+        body: { id },
+      } = await say('POST', '/v1/meals', EATEN)
       const day = '2026-11-16'
-      return { edge, token, values: { id: [id], name: ['fiber'], day: [day], from: [day], to: [day], userDate: [day], effectiveFromDate: [day], eatenAt: [EATEN.eatenAt], tz: [EATEN.tz], mealSummary: ['Soup'], revision: [1] } }
+      return {
+        token,
+        values: {
+          id: [id],
+          name: ['fiber'],
+          day: [day],
+          from: [day],
+          to: [day],
+          userDate: [day],
+          effectiveFromDate: [day],
+          eatenAt: [EATEN.eatenAt],
+          tz: [EATEN.tz],
+          mealSummary: ['Soup'],
+          revision: [1],
+        },
+      }
     },
   },
 })

@@ -1,51 +1,69 @@
-import { placesOf } from '../../cli/domains.ts'
-import { scales } from '../../processors/scales/domain.ts'
-import { scalesSeries } from '../../processors/scales/series.ts'
-import { scalesEdge } from '../../producers/scales.ts'
-import { domainContract, type DomainCase } from '../contracts/domain.ts'
-import { GUINNESS, openRunningBar } from '../producers/scales/bar.ts'
+import { scalesRecord } from '../../domains/scales.ts'
+import { domainContract } from '../../testing/contract/contract.ts'
+import { GUINNESS, createRunningBar } from '../producers/scales/bar.ts'
 import { aHistory } from '../processors/scales/arbitrary.ts'
-import { MINUTE, NOW } from '../processors/scales/said.ts'
-
-const pools: DomainCase['pools'] = {
-  keys: ['loc-001', 'loc-002'],
-  people: ['ann', 'SCALE-1'],
-  fields: (loc) => ({
-    device_id: [`${loc}-A`], epoch: [1], keg_id: [`${loc}-k1`], tap: ['01', '02'], boot: ['b1'], at: [NOW, NOW + MINUTE], tapped_at: [NOW], weight_lbs: [50, 95.25, -5, 161.5],
-    type: ['low_keg', 'silent_device'], entity: ['TAP#01', `DEVICE#${loc}-A`], beer_id: ['guinness'], keg_type: ['half_barrel'],
-  }),
-}
+import { MINUTE, NOW } from '../processors/scales/events.ts'
 
 domainContract({
-  domain: scales,
-  partition: placesOf('scales'),
-  pools,
+  record: scalesRecord,
+  pools: {
+    keys: ['loc-001', 'loc-002'],
+    people: ['ann', 'SCALE-1'],
+    fields: (loc) => ({
+      device_id: [`${loc}-A`],
+      epoch: [1],
+      keg_id: [`${loc}-k1`],
+      tap: ['01', '02'],
+      boot: ['b1'],
+      at: [NOW, NOW + MINUTE],
+      tapped_at: [NOW],
+      weight_lbs: [50, 95.25, -5, 161.5],
+      type: ['low_keg', 'silent_device'],
+      entity: ['TAP#01', `DEVICE#${loc}-A`],
+      beer_id: ['guinness'],
+      keg_type: ['half_barrel'],
+    }),
+  },
   history: aHistory,
   // The tare of a device that is not registered yet changes its keg only. Repeated after the registration, it changes the telemetry, too.
   isApplied: ({ type }, changed) => (type === 'TareRecorded' ? !changed.includes(false) : changed.includes(true)),
-  edge: {
-    parts: scalesEdge,
-    // The series are another domain's, and this edge has none.
+  series: {
+    // A measurement of a tap's earlier state is remembered again if it is repeated. Its point is the same.
+    isApplied: ({ type }, changed) =>
+      !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
+  },
+  http: {
+    // The edge of the suite has no series.
     unavailable: ['series-absent'],
-    open: async () => {
-      const { edge, token, keg } = await openRunningBar()
+    prepare: async (edge) => {
+      const { token, keg } = await createRunningBar(edge)
       const at = '2026-11-16T11:30:00Z'
       return {
-        edge, token,
+        token,
         values: {
-          id: ['none'], loc: ['loc-001'], loc_id: ['loc-001'], tap: ['07', '08'], device: ['SCALE-0042'], device_id: ['SCALE-0042', 'SCALE-0043'], keg: [keg], keg_id: [keg], beer: [GUINNESS.beer_id], beer_id: [GUINNESS.beer_id],
-          type: ['half_barrel'], keg_type: ['half_barrel'], alert: ['low_keg:TAP:07'], user: ['bob'], token: ['none'], from: [at], to: ['2026-11-16T12:00:00Z'], at: [at], tapped_at: [at], timezone: ['UTC'], specific_gravity: [1.01],
+          id: ['none'],
+          loc: ['loc-001'],
+          loc_id: ['loc-001'],
+          tap: ['07', '08'],
+          device: ['SCALE-0042'],
+          device_id: ['SCALE-0042', 'SCALE-0043'],
+          keg: [keg],
+          keg_id: [keg],
+          beer: [GUINNESS.beer_id],
+          beer_id: [GUINNESS.beer_id],
+          type: ['half_barrel'],
+          keg_type: ['half_barrel'],
+          alert: ['low_keg:TAP:07'],
+          user: ['bob'],
+          token: ['none'],
+          from: [at],
+          to: ['2026-11-16T12:00:00Z'],
+          at: [at],
+          tapped_at: [at],
+          timezone: ['UTC'],
+          specific_gravity: [1.01],
         },
       }
     },
   },
-})
-
-domainContract({
-  domain: scalesSeries,
-  partition: placesOf('scales-series'),
-  pools,
-  history: aHistory,
-  // A measurement of a tap's earlier state is remembered again if it is repeated. Its point is the same.
-  isApplied: ({ type }, changed) => !['ReadingReported', 'TelemetryReported'].includes(type) && changed.includes(true),
 })

@@ -1,0 +1,105 @@
+import type { Importer } from '../projections/importing.ts'
+import type { Exporter } from '../producers/exporting.ts'
+import type { AppendRules } from '../producers/append-rules.ts'
+import type { ItemFormatter } from '../projections/item-formatter.ts'
+import type { Domain } from '../projections/projection.ts'
+import { Fault } from '../schemas/fault.ts'
+import type { DomainSimulation } from '../simulation/domain.ts'
+import type { DomainRecord, Partitions } from './record.ts'
+
+/** The domains that this program runs, with what it knows about each. */
+export interface Domains {
+  readonly records: readonly DomainRecord[]
+  /** Every domain in the order of its record, each followed by the domain of its series. */
+  readonly all: readonly Domain[]
+  /** Fault: `bad-usage` for an unknown name. So do all functions below. */
+  named(name: string): Domain
+  partitionsOf(name: string): Partitions
+  /** The name of the domain that has the series of another. Undefined if it has no series. */
+  seriesOf(name: string): string | undefined
+  /** The formatter for items with this sort key. Undefined if `explain` prints them attribute by attribute. */
+  formatterOf(name: string, sk: string | undefined): ItemFormatter | undefined
+  importerOf(name: string): Importer
+  exporterOf(name: string): Exporter
+  byHandOf(name: string): AppendRules
+  recordOf(name: string): DomainRecord
+  /** The workloads and planted bugs for the simulation, by the name of the domain. */
+  simulations(): Promise<Readonly<Record<string, DomainSimulation>>>
+}
+
+export const createDomains = (records: readonly DomainRecord[]): Domains => {
+  const entries = records.flatMap((record) => [
+    { record, domain: record.domain, partitions: record.partitions },
+    ...(record.series === undefined ? [] : [{ record, ...record.series }]),
+  ])
+  const all = entries.map(({ domain }) => domain)
+  requireUnique(all)
+  const entry = (name: string) => {
+    const found = entries.find(({ domain }) => domain.name === name)
+    if (found !== undefined) return found
+    throw unknownDomain(
+      name,
+      all.map((domain) => domain.name),
+    )
+  }
+  const namesWith = (part: keyof DomainRecord): readonly string[] =>
+    records.filter((record) => record[part] !== undefined).map(({ domain }) => domain.name)
+  const isSeries = (name: string): boolean => entry(name).record.series?.domain.name === name
+  /** A part of the record. A series domain has none of these parts. */
+  const partOf = <P extends 'importer' | 'exporter'>(name: string, part: P): NonNullable<DomainRecord[P]> => {
+    const found = isSeries(name) ? undefined : entry(name).record[part]
+    if (found !== undefined) return found
+    const [code, verb] = part === 'importer' ? ['import-unknown', 'import'] : ['export-unknown', 'export']
+    throw new Fault(
+      code,
+      `The domain ${name} has no ${verb}. Domains with an ${verb}: ${namesWith(part).join(', ') || 'none'}.`,
+    )
+  }
+  return {
+    records,
+    all,
+    named: (name) => entry(name).domain,
+    recordOf: (name) => entry(name).record,
+    partitionsOf: (name) => entry(name).partitions,
+    seriesOf: (name) => (isSeries(name) ? undefined : entry(name).record.series?.domain.name),
+    formatterOf: (name, sk) =>
+      isSeries(name) ? undefined : entry(name).record.formatters?.find((each) => sk?.startsWith(each.sk) === true),
+    importerOf: (name) => partOf(name, 'importer'),
+    exporterOf: (name) => partOf(name, 'exporter'),
+    byHandOf(name) {
+      const { record } = entry(name)
+      if (record.appendRules !== undefined && !isSeries(name)) return record.appendRules
+      throw new Fault(
+        'bad-usage',
+        isSeries(name)
+          ? `${name} has no log of its own: append to ${record.domain.name}, whose log it folds.`
+          : `No event can be appended to ${name} by hand: its record has no rules for it (appendRules).`,
+      )
+    },
+    simulations: async () => {
+      const found = records.flatMap(({ domain, simulation }) =>
+        simulation === undefined ? [] : [{ domain, simulation }],
+      )
+      return Object.fromEntries(
+        await Promise.all(found.map(async ({ domain, simulation }) => [domain.name, await simulation()] as const)),
+      )
+    },
+  }
+}
+
+const requireUnique = (all: readonly Domain[]): void => {
+  const twice = all.find(({ name, table }, index) =>
+    all.slice(0, index).some((earlier) => earlier.name === name || earlier.table.name === table.name),
+  )
+  if (twice !== undefined)
+    throw new Fault(
+      'bad-config',
+      `Two domains have the name ${twice.name} or the table ${twice.table.name}. Rename one of them, or select only one in TRIBUTARY_DOMAINS.`,
+    )
+}
+
+export const unknownDomain = (name: string, known: readonly string[]): Fault =>
+  new Fault(
+    'bad-usage',
+    `There is no domain "${name}". There ${known.length === 1 ? 'is' : 'are'}: ${known.join(', ')}.`,
+  )

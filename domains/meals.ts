@@ -1,0 +1,17 @@
+import { meals } from '../processors/meals/domain.ts'
+import { mealsByHand } from '../producers/meals/by-hand.ts'
+import { mealsEdge } from '../producers/meals/edge.ts'
+import { userIn, userPartition } from '../projections/access/keys.ts'
+import { mealsImporter } from '../projections/meals/importer.ts'
+import type { DomainRecord } from './record.ts'
+
+export const mealsRecord: DomainRecord = {
+  domain: meals,
+  partitions: { of: (user) => [userPartition(user)], keyIn: userIn, example: 'USER#ada' },
+  edge: mealsEdge,
+  importer: mealsImporter,
+  appendRules: mealsByHand,
+  demo: async () => (await import('../producers/meals/demo.ts')).mealsDemo,
+  simulation: async () => (await import('./meals/simulation.ts')).mealsSimulation,
+  benchmarks: async () => (await import('./meals/benchmarks.ts')).mealsWorkloads(),
+}

@@ -1,0 +1,90 @@
+import type { DomainEdge } from '../producers/http/domain.ts'
+import type { AppendRules } from '../producers/append-rules.ts'
+import type { Demo } from '../producers/demo/demo.ts'
+import type { Exporter } from '../producers/exporting.ts'
+import type { Values, Variables } from '../producers/variables.ts'
+import type { Importer } from '../projections/importing.ts'
+import type { Item } from '../projections/item.ts'
+import type { ItemFormatter } from '../projections/item-formatter.ts'
+import type { Domain } from '../projections/projection.ts'
+import type { Event } from '../schemas/event.ts'
+import type { DomainSimulation } from '../simulation/domain.ts'
+
+/** Everything that the program knows about one domain. */
+export interface DomainRecord {
+  /** Its topic, table, schemas and folds. */
+  readonly domain: Domain
+  readonly partitions: Partitions
+  /** The domain that folds the same log into points. Its generations are rebuilt and flipped on their own. */
+  readonly series?: { readonly domain: Domain; readonly partitions: Partitions }
+  /** Routes, tokens, authentication schemes, webhooks, device messages and live feeds. Absent if the domain has no way in over the network. */
+  readonly edge?: Edge | ConfigurableEdge
+  /** Reads the rows of other tables. Absent if the domain imports nothing. */
+  readonly importer?: Importer
+  /** Writes everything of one key. Absent if the domain exports nothing. */
+  readonly exporter?: Exporter
+  /** The rules by which an operator appends an event. Absent if `tributary append` refuses the domain. */
+  readonly appendRules?: AppendRules
+  /** How `explain` prints some kinds of items. Default: attribute by attribute. */
+  readonly formatters?: readonly ItemFormatter[]
+  /** Realistic traffic for `tributary demo`. */
+  readonly demo?: () => Promise<Demo>
+  /** Workload, invariants and planted bugs for `tributary simulate`. */
+  readonly simulation?: () => Promise<DomainSimulation>
+  /** Workloads whose write units `npm run bench writes` counts. */
+  readonly benchmarks?: () => Promise<readonly WriteWorkload[]>
+}
+
+/** Events of one domain whose write units are counted. */
+export interface WriteWorkload {
+  readonly name: string
+  /** Events that are appended first. Their units are not counted. */
+  readonly opening: readonly Event[]
+  readonly events: readonly Event[]
+  /** Events within this time form one batch of at most 500 events. Absent: only single events are measured. */
+  readonly batch?: { readonly name: string; readonly ms: number }
+  /** The items that the source document writes for an event, one write each. Default: one transaction per event over the domain's items. */
+  readonly sourceItems?: (event: Event) => readonly Item[]
+}
+
+/** The part of a domain's edge that needs no process: the host adds access to the log and the serving generation. */
+export type Edge = Omit<DomainEdge, 'commands' | 'serving' | 'end'>
+
+/** An edge that uses outside services, which environment variables name. */
+export interface ConfigurableEdge {
+  readonly variables: Variables
+  /** Receives the value of each variable. Adds a sentence to `mistakes` for values that do not fit together. */
+  configure(values: Readonly<Record<string, unknown>>, mistakes: string[]): ConfiguredEdge
+}
+
+export interface ConfiguredEdge {
+  /** `failed` is called with the error if an outside service does not answer. */
+  edge(failed: (error: unknown) => void): Edge
+  /** The checks of `tributary doctor` for the outside services that are configured. */
+  readonly checks: readonly ServiceCheck[]
+}
+
+export interface ServiceCheck {
+  readonly name: string
+  /** Returns the good result as a sentence, or throws. */
+  check(): Promise<string> | string
+}
+
+/** Declares an edge that uses outside services. `configure` receives values of the declared types. */
+export const configurableEdge = <V extends Variables>(
+  variables: V,
+  configure: (values: Values<V>, mistakes: string[]) => ConfiguredEdge,
+): ConfigurableEdge => ({ variables, configure: (values, mistakes) => configure(values as Values<V>, mistakes) })
+
+/** Relates the partitions of a domain's table to the keys of its log. */
+export interface Partitions {
+  /** Every partition that contains items of one log key. Absent if only an item itself shows its key. */
+  readonly of?: (key: string) => readonly string[]
+  /** The log key from which an item, or every item of a partition, is derived. Undefined if it cannot be determined. */
+  readonly keyIn: (pk: string, item?: Item) => string | undefined
+  /** A partition key for error texts, such as `USER#ada`. */
+  readonly example: string
+}
+
+/** Declares the record of a domain. A package exports it as its default export, and `TRIBUTARY_DOMAINS` names the package. */
+export const defineDomain = (record: DomainRecord): DomainRecord => record
