@@ -3,7 +3,11 @@ import { decimalText, minorFrom, MOST_MINOR } from '../../projections/expenses/m
 import type { Problem } from '../http/problem.ts'
 import { refused } from './params.ts'
 
-export const moneySchema = { type: ['number', 'string'], maxLength: 40, description: 'A number, or a decimal string, with at most the currency\'s decimals.' } as const
+export const moneySchema = {
+  type: ['number', 'string'],
+  maxLength: 40,
+  description: 'A number or a decimal string, with no more decimals than the currency has.',
+} as const
 export const currencySchema = { type: 'string', minLength: 3, maxLength: 3, description: 'ISO 4217, or TON.' } as const
 
 /** A currency with the decimals of its smallest unit. */
@@ -15,34 +19,46 @@ export interface Currency {
 export const currencyIn = (code: string, pointer: string): Currency => {
   const decimals = decimalsOf(code)
   if (decimals === undefined) {
-    throw refused('currency-unknown', `${pointer}: there is no currency ${JSON.stringify(code)}: send a code of ISO 4217 such as EUR, or TON.`, pointer)
+    throw refused(
+      'currency-unknown',
+      `${pointer}: there is no currency ${JSON.stringify(code)}. Send a code of ISO 4217 such as EUR, or TON.`,
+      pointer,
+    )
   }
   return { code, decimals }
 }
 
-/** More than nothing, and no more than an expense may be. */
+/** The amount in minor units. Rejects 0 and more than the maximum. */
 export const amountIn = (sent: number | string, currency: Currency, pointer: string): bigint => {
   const minor = partIn(sent, currency, pointer)
   if (minor === 0n) throw wrongAmount(pointer, 'it must be more than zero')
   return minor
 }
 
-/** A part of an amount may be nothing. */
+/** A part of an amount in minor units. It can be 0. */
 export const partIn = (sent: number | string, { code, decimals }: Currency, pointer: string): bigint => {
   const tooMuch = `it must be at most ${decimalText(MOST_MINOR, decimals)} ${code}`
-  // Whatever the decimals; of what is no number this is false.
+  // True whatever the decimals. False for text that is not a number.
   if (Number(sent) > Number(MOST_MINOR)) throw wrongAmount(pointer, tooMuch)
-  if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS) throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits: send it as a string`)
+  if (typeof sent === 'number' && digitsOf(sent) > EXACT_DIGITS)
+    throw wrongAmount(pointer, `a number is exact to ${EXACT_DIGITS} digits. Send it as a string`)
   const minor = minorFrom(sent, decimals)
-  if (minor === undefined) throw wrongAmount(pointer, decimals === 0 ? `it must be a whole number of ${code}` : `it must be a decimal such as 10.5, with at most ${decimals} decimals (${code})`)
+  if (minor === undefined)
+    throw wrongAmount(
+      pointer,
+      decimals === 0
+        ? `it must be a whole number of ${code}`
+        : `it must be a decimal such as 10.5, with at most ${decimals} decimals (${code})`,
+    )
   if (minor < 0n) throw wrongAmount(pointer, 'it must not be negative')
   if (minor > MOST_MINOR) throw wrongAmount(pointer, tooMuch)
   return minor
 }
 
-/** Beyond these a double is not the decimal that was written. */
+/** A double with more digits can differ from the decimal that was written. */
 const EXACT_DIGITS = 15
 
-const digitsOf = (value: number): number => String(Math.abs(value)).replace(/e.*$/, '').replace('.', '').replace(/^0+/, '').length
+const digitsOf = (value: number): number =>
+  String(Math.abs(value)).replace(/e.*$/, '').replace('.', '').replace(/^0+/, '').length
 
 const wrongAmount = (pointer: string, why: string): Problem => refused('amount-invalid', `${pointer}: ${why}.`, pointer)

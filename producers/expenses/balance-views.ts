@@ -1,6 +1,6 @@
-import type { BalanceThen } from '../../projections/expenses/as-of.ts'
+import type { PastBalance } from '../../projections/expenses/as-of.ts'
 import { netOf, type Debt } from '../../projections/expenses/debts.ts'
-import type { MemberItem, Standing } from '../../projections/expenses/items.ts'
+import type { MemberItem, MemberBalance } from '../../projections/expenses/items.ts'
 import { decimalText } from '../../projections/expenses/money.ts'
 import { text, textOrNull } from '../http/schemas.ts'
 import { arrayOf, shape } from '../http/shape.ts'
@@ -9,27 +9,44 @@ import { moneyText } from './expense-views.ts'
 type Decimals = [decimals: number]
 type Names = ReadonlyMap<string, string | null>
 
-const sumOf = (name: keyof Standing) => (standing: Standing, decimals: number): string => decimalText(standing[name], decimals)
+const sumOf =
+  (name: keyof MemberBalance) =>
+  (balance: MemberBalance, decimals: number): string =>
+    decimalText(balance[name], decimals)
 
-export const standing = shape<Standing, Decimals>()({
+export const memberBalance = shape<MemberBalance, Decimals>()({
   paid: { ...moneyText, from: sumOf('paid') },
-  share: { ...moneyText, from: sumOf('share'), description: 'What they bear of all expenses, their own too.' },
-  sent: { ...moneyText, from: sumOf('sent'), description: 'By settlements that are completed.' },
+  share: {
+    ...moneyText,
+    from: sumOf('share'),
+    description: 'Their share of all expenses, also of those that they paid.',
+  },
+  sent: { ...moneyText, from: sumOf('sent'), description: 'By completed settlements.' },
   received: { ...moneyText, from: sumOf('received') },
-  net: { ...moneyText, from: (each, decimals) => decimalText(netOf(each), decimals), description: 'paid − share + sent − received; over all members it is zero.' },
-})
-
-const standingOfMember = shape<Standing & { readonly userId: string; readonly userName: string | null }, Decimals>()({ userId: text, userName: textOrNull, ...standing.fields })
-
-export const balance = shape<BalanceThen, [names: Names]>()({
-  currency: text,
-  members: {
-    ...arrayOf(standingOfMember.schema),
-    from: ({ members, exponent }, names) => Object.entries(members).map(([userId, each]) => standingOfMember.view({ ...each, userId, userName: names.get(userId) ?? null }, exponent)),
+  net: {
+    ...moneyText,
+    from: (each, decimals) => decimalText(netOf(each), decimals),
+    description: 'paid − share + sent − received. The nets of all members sum up to zero.',
   },
 })
 
-/** How members are called now. */
+const namedMemberBalance = shape<
+  MemberBalance & { readonly userId: string; readonly userName: string | null },
+  Decimals
+>()({ userId: text, userName: textOrNull, ...memberBalance.fields })
+
+export const balance = shape<PastBalance, [names: Names]>()({
+  currency: text,
+  members: {
+    ...arrayOf(namedMemberBalance.schema),
+    from: ({ members, exponent }, names) =>
+      Object.entries(members).map(([userId, each]) =>
+        namedMemberBalance.view({ ...each, userId, userName: names.get(userId) ?? null }, exponent),
+      ),
+  },
+})
+
+/** The current names of the members. */
 export const namesOf = (members: readonly MemberItem[]): Names => new Map(members.map(({ id, name }) => [id, name]))
 
 const debt = shape<Debt, [decimals: number, names: Names]>()({
@@ -40,7 +57,13 @@ const debt = shape<Debt, [decimals: number, names: Names]>()({
   amount: { ...moneyText, from: ({ minor }, decimals) => decimalText(minor, decimals) },
 })
 
-export const debtsOfCurrency = shape<Pick<BalanceThen, 'currency' | 'exponent'>, [debts: readonly Debt[], names: Names]>()({
+export const debtsOfCurrency = shape<
+  Pick<PastBalance, 'currency' | 'exponent'>,
+  [debts: readonly Debt[], names: Names]
+>()({
   currency: text,
-  debts: { ...arrayOf(debt.schema), from: ({ exponent }, debts, names) => debts.map((each) => debt.view(each, exponent, names)) },
+  debts: {
+    ...arrayOf(debt.schema),
+    from: ({ exponent }, debts, names) => debts.map((each) => debt.view(each, exponent, names)),
+  },
 })

@@ -10,7 +10,7 @@ import { group, groupWithMembers } from './views.ts'
 
 const withMembers = async (call: Pick<Call, 'caller'>, id: string) => {
   const [found, members] = await Promise.all([groups.get(call.caller.reader, id), queriesOf(call).everyMember(id)])
-  // A command that is sent again answers with the group as it is now, which is not for a person who was removed since.
+  // A repeated command answers with the current group, which a person who was removed since cannot read.
   if (members.find((member) => member.id === call.caller.user)?.removedAt !== undefined) throw wasRemoved()
   return found && groupWithMembers.view(found, members)
 }
@@ -22,7 +22,7 @@ const listGroups = listing({
   url: '/api/groups',
   operationId: 'listGroups',
   byIndex: true,
-  summary: 'The groups of which you are a member.',
+  summary: 'List the groups of which you are a member.',
   of: group,
   page: (call, paging) => queriesOf(call).groupsOf(call.caller.user, paging),
 })
@@ -31,7 +31,7 @@ const oneGroup = question({
   method: 'GET',
   url: '/api/groups/:groupId',
   operationId: 'getGroup',
-  summary: 'A group with its members, those who left too.',
+  summary: 'Get a group with its members, also those who left.',
   result: groupWithMembers.schema,
   answer: async (call) => {
     const found = await thisGroup(call)
@@ -41,42 +41,76 @@ const oneGroup = question({
 })
 
 export const titleSchema = { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' } as const
-const chatId = { type: 'string', minLength: 1, maxLength: 21, description: 'The id of the Telegram chat. Ids of groups are below zero.' } as const
+const chatId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 21,
+  description: 'The id of the Telegram chat. Ids of groups are below zero.',
+} as const
 const DEFAULT_CURRENCY = 'TON'
 
 const createGroup = command({
   method: 'POST',
   url: '/api/groups',
   operationId: 'createGroup',
-  summary: 'Make a group, and be its first member.',
+  summary: 'Create a group. You become its first member and owner.',
   body: {
     type: 'object',
     additionalProperties: false,
     required: ['title'],
-    properties: { title: titleSchema, currency: { ...currencySchema, description: 'The default currency of amounts: a code of ISO 4217, or TON. Default: TON.' }, chatId, ...personProperties },
+    properties: {
+      title: titleSchema,
+      currency: {
+        ...currencySchema,
+        description: 'The default currency of amounts: a code of ISO 4217, or TON. Default: TON.',
+      },
+      chatId,
+      ...personProperties,
+    },
   },
   status: 201,
   result: groupWithMembers.schema,
   decide: async (call) => {
-    const { body: { title: called, currency = DEFAULT_CURRENCY, chatId: chat, ...person } } = call
+    const {
+      body: { title: called, currency = DEFAULT_CURRENCY, chatId: chat, ...person },
+    } = call
     currencyIn(currency, '/currency')
     const id = call.newId()
-    return { key: id, id, draft: event('GroupCreated', { title: called, currency, chatId: chat === undefined ? null : chatIn(chat) }, await personOf(call, person)) }
+    return {
+      key: id,
+      id,
+      draft: event(
+        'GroupCreated',
+        { title: called, currency, chatId: chat === undefined ? null : chatIn(chat) },
+        await personOf(call, person),
+      ),
+    }
   },
   answer: (call, { id = '' }) => withMembers(call, id),
 })
 
 const chatIn = (chat: string): string => {
   if (isChatId(chat)) return chat
-  throw mistake(400, { pointer: '/chatId', code: 'bad-format', detail: '/chatId: it must be a whole number as Telegram gives it, such as -1001234567890.' })
+  throw mistake(400, {
+    pointer: '/chatId',
+    code: 'bad-format',
+    detail: '/chatId: it must be the number of a Telegram chat, such as -1001234567890.',
+  })
 }
 
 const changeGroup = command({
   method: 'PATCH',
   url: '/api/groups/:groupId',
   operationId: 'changeGroup',
-  summary: 'Change one thing of a group: its title, its currency (nothing is converted), or whether debts are simplified.',
-  body: { type: 'object', additionalProperties: false, minProperties: 1, maxProperties: 1, properties: { title: titleSchema, currency: currencySchema, simplify: { type: 'boolean' } } },
+  summary:
+    'Change one thing of a group: its title, its currency (nothing is converted), or whether debts are simplified.',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    minProperties: 1,
+    maxProperties: 1,
+    properties: { title: titleSchema, currency: currencySchema, simplify: { type: 'boolean' } },
+  },
   status: 200,
   result: groupWithMembers.schema,
   decide: (call) => ({ key: groupOf(call), id: groupOf(call), draft: changeOf(call.body) }),

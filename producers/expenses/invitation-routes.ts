@@ -5,7 +5,7 @@ import { listOf } from '../http/lists.ts'
 import { command, question, type Route } from '../http/route.ts'
 import { bool, text, textOrNull } from '../http/schemas.ts'
 import { shape } from '../http/shape.ts'
-import { hashToken } from '../pat.ts'
+import { hashToken } from '../access/pat.ts'
 import { event, groupOf, invitationOf, queriesOf } from './params.ts'
 import { inGroup } from './rights.ts'
 
@@ -18,23 +18,48 @@ const createInvitation = command({
   method: 'POST',
   url: '/api/groups/:groupId/invitations',
   operationId: 'createInvitation',
-  summary: 'Invite people to the group. Everybody who knows the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
+  summary:
+    'Invite people to the group. Everybody who knows the secret can join until the invitation expires, is revoked, or its creator leaves the group. The secret is in this answer only.',
   body: {
     type: ['object', 'null'],
     additionalProperties: false,
-    properties: { expiresInHours: { type: 'integer', minimum: 1, maximum: MOST_HOURS, description: `Default: ${DEFAULT_HOURS} (7 days).` } },
+    properties: {
+      expiresInHours: {
+        type: 'integer',
+        minimum: 1,
+        maximum: MOST_HOURS,
+        description: `Default: ${DEFAULT_HOURS} (7 days).`,
+      },
+    },
   },
   status: 201,
-  result: { type: 'object', required: ['id', 'expiresAt'], properties: { id: text, secret: { ...text, description: 'Send it as "invitation" to POST …/join. A repeated request with the same Idempotency-Key is answered without it.' }, expiresAt: text } },
+  result: {
+    type: 'object',
+    required: ['id', 'expiresAt'],
+    properties: {
+      id: text,
+      secret: {
+        ...text,
+        description:
+          'Send it as "invitation" to POST …/join. A repeated request with the same Idempotency-Key is answered without it.',
+      },
+      expiresAt: text,
+    },
+  },
   decide: (call) => {
     const [invitationId, secret] = [call.newId(), Buffer.from(call.randomBytes(SECRET_BYTES)).toString('base64url')]
     const expiresAt = call.now + (call.body?.expiresInHours ?? DEFAULT_HOURS) * HOUR_MS
     // Events and items contain the hash, never the secret.
-    return { key: groupOf(call), id: invitationId, draft: event('InvitationCreated', { invitationId, secretHash: hashToken(secret), expiresAt }), shown: { secret } }
+    return {
+      key: groupOf(call),
+      id: invitationId,
+      draft: event('InvitationCreated', { invitationId, secretHash: hashToken(secret), expiresAt }),
+      unstored: { secret },
+    }
   },
-  answer: async (call, { id, draft, shown }) => {
+  answer: async (call, { id, draft, unstored }) => {
     const stored = (await queriesOf(call).invitations(groupOf(call))).find((invitation) => invitation.id === id)
-    return { id, ...shown, expiresAt: stored?.expiresAt ?? isoOf((draft.data as InvitationCreatedData).expiresAt) }
+    return { id, ...unstored, expiresAt: stored?.expiresAt ?? isoOf((draft.data as InvitationCreatedData).expiresAt) }
   },
 })
 
@@ -47,7 +72,9 @@ const listInvitations = question({
   summary: 'The open invitations of a group, without their secrets.',
   result: listOf(openInvitation.schema),
   answer: async (call) => {
-    const open = (await queriesOf(call).invitations(groupOf(call))).filter(({ expiresAt }) => expiresAt > isoOf(call.now))
+    const open = (await queriesOf(call).invitations(groupOf(call))).filter(
+      ({ expiresAt }) => expiresAt > isoOf(call.now),
+    )
     return { items: open.map(openInvitation.view) }
   },
 })

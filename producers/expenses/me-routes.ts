@@ -1,22 +1,25 @@
 import type { Activity } from '../../projections/expenses/activity.ts'
-import { paidAt, type ReceivedItem, type SettlementItem, type Standing } from '../../projections/expenses/items.ts'
+import { paidAt, type ReceivedItem, type SettlementItem, type MemberBalance } from '../../projections/expenses/items.ts'
 import type { Page } from '../../projections/table.ts'
-import { NO_STANDING, standingsAfter } from '../../projections/expenses/standings.ts'
+import { ZERO_BALANCE, memberBalancesAfter } from '../../projections/expenses/member-balances.ts'
 import type { ExpensesQueries } from '../../projections/expenses/queries.ts'
 import { listing, listOf } from '../http/lists.ts'
 import { question, type Call, type Route } from '../http/route.ts'
 import { integer, text } from '../http/schemas.ts'
 import { shape } from '../http/shape.ts'
-import { standing } from './balance-views.ts'
+import { memberBalance } from './balance-views.ts'
 import { expense, owed } from './expense-views.ts'
 import { queriesOf } from './params.ts'
 import { settlement } from './settlement-views.ts'
 import { person, profileView } from './views.ts'
 import { profiles } from '../../projections/expenses/keys.ts'
 
-
 /** Leaves out the groups from which the caller was removed, so a page can contain fewer items than its limit. */
-const readable = async <I>(call: Pick<Call, 'caller'>, { items, ...rest }: Page<I>, groupIdOf: (item: I) => string): Promise<Page<I>> => {
+const readable = async <I>(
+  call: Pick<Call, 'caller'>,
+  { items, ...rest }: Page<I>,
+  groupIdOf: (item: I) => string,
+): Promise<Page<I>> => {
   const removed = await queriesOf(call).removedFrom(call.caller.user, items.map(groupIdOf))
   return { items: items.filter((item) => !removed.has(groupIdOf(item))), ...rest }
 }
@@ -27,16 +30,17 @@ const me = question({
   method: 'GET',
   url: '/api/users/me',
   operationId: 'getMe',
-  summary: 'Your profile: the newest one of your groups, or the one of your sign-in if no group has one.',
+  summary: 'Get your profile: the latest one from your groups, else the one from your sign-in.',
   result: person.schema,
-  answer: async (call) => profileView(call.caller.user, (await profiles.get(call.caller.reader, call.caller.user)) ?? call.caller.profile),
+  answer: async (call) =>
+    profileView(call.caller.user, (await profiles.get(call.caller.reader, call.caller.user)) ?? call.caller.profile),
 })
 
 const listMyExpenses = listing({
   url: '/api/users/me/expenses',
   operationId: 'listMyExpenses',
   byIndex: true,
-  summary: 'What you paid, in all groups, the newest first.',
+  summary: 'List the expenses that you paid in all groups, the newest first.',
   of: expense,
   page: async (call, paging) => readable(call, await queriesOf(call).paidBy(call.caller.user, paging), groupIdOf),
 })
@@ -45,7 +49,7 @@ const listMyDebts = listing({
   url: '/api/users/me/debts',
   operationId: 'listMyDebts',
   byIndex: true,
-  summary: 'What others paid for you, in all groups, the newest first.',
+  summary: 'List what others paid for you in all groups, the newest first.',
   of: owed,
   page: async (call, paging) => readable(call, await queriesOf(call).owedBy(call.caller.user, paging), groupIdOf),
 })
@@ -54,12 +58,15 @@ const listMySettlements = listing({
   url: '/api/users/me/settlements',
   operationId: 'listMySettlements',
   byIndex: true,
-  summary: 'What you sent or received by settlements, in all groups, the newest first.',
+  summary: 'List the settlements that you sent or received in all groups, the newest first.',
   query: { direction: { type: 'string', enum: ['sent', 'received'], description: 'Default: sent.' } },
   of: settlement,
   page: async (call, paging) => {
     const { receivedBy, sentBy } = queriesOf(call)
-    const page: Page<SettlementItem | ReceivedItem> = await (call.query.direction === 'received' ? receivedBy : sentBy)(call.caller.user, paging)
+    const page: Page<SettlementItem | ReceivedItem> = await (call.query.direction === 'received' ? receivedBy : sentBy)(
+      call.caller.user,
+      paging,
+    )
     return readable(call, page, groupIdOf)
   },
 })
@@ -67,29 +74,54 @@ const listMySettlements = listing({
 const activity = shape<Activity>()({
   kind: { type: 'string', enum: ['paid', 'owed', 'sent', 'received'] },
   at: { ...text, from: ({ kind, item }) => (kind === 'paid' || kind === 'owed' ? paidAt(item) : item.createdAt) },
-  expense: { ...expense.schema, optional: true, description: 'What you paid.', from: ({ kind, item }) => (kind === 'paid' ? expense.view(item) : undefined) },
-  debt: { ...owed.schema, optional: true, description: 'What was paid for you.', from: ({ kind, item }) => (kind === 'owed' ? owed.view(item) : undefined) },
-  settlement: { ...settlement.schema, optional: true, from: ({ kind, item }) => (kind === 'sent' || kind === 'received' ? settlement.view(item) : undefined) },
+  expense: {
+    ...expense.schema,
+    optional: true,
+    description: 'What you paid.',
+    from: ({ kind, item }) => (kind === 'paid' ? expense.view(item) : undefined),
+  },
+  debt: {
+    ...owed.schema,
+    optional: true,
+    description: 'What was paid for you.',
+    from: ({ kind, item }) => (kind === 'owed' ? owed.view(item) : undefined),
+  },
+  settlement: {
+    ...settlement.schema,
+    optional: true,
+    from: ({ kind, item }) => (kind === 'sent' || kind === 'received' ? settlement.view(item) : undefined),
+  },
 })
 
 const listMyActivity = listing({
   url: '/api/users/me/activity',
   operationId: 'listMyActivity',
   byIndex: true,
-  summary: 'What you paid, owe, sent and received, in all groups, the newest first.',
+  summary: 'List what you paid, owe, sent and received in all groups, the newest first.',
   of: activity,
   page: async (call, { limit, cursor }) => {
-    const { items, cursor: next } = await queriesOf(call).activityOf(call.caller.user, { limit, ...(cursor !== undefined && { cursor: Buffer.from(cursor, 'base64url').toString() }) })
-    return readable(call, { items, ...(next !== undefined && { cursor: Buffer.from(next).toString('base64url') }) }, ({ item }) => item.groupId)
+    const { items, cursor: next } = await queriesOf(call).activityOf(call.caller.user, {
+      limit,
+      ...(cursor !== undefined && { cursor: Buffer.from(cursor, 'base64url').toString() }),
+    })
+    return readable(
+      call,
+      { items, ...(next !== undefined && { cursor: Buffer.from(next).toString('base64url') }) },
+      ({ item }) => item.groupId,
+    )
   },
 })
 
-const sumOfCurrency = shape<Standing & Pick<Sum, 'currency' | 'groups'>, [decimals: number]>()({ currency: text, groups: { ...integer, description: 'In how many.' }, ...standing.fields })
+const sumOfCurrency = shape<MemberBalance & Pick<Sum, 'currency' | 'groups'>, [decimals: number]>()({
+  currency: text,
+  groups: { ...integer, description: 'Number of groups.' },
+  ...memberBalance.fields,
+})
 
 interface Sum {
   readonly currency: string
   readonly exponent: number
-  standing: Standing
+  balance: MemberBalance
   groups: number
 }
 
@@ -98,23 +130,35 @@ const summary = question({
   url: '/api/users/me/summary',
   operationId: 'getMySummary',
   byIndex: true,
-  summary: 'What you paid, bear, sent and received, by currency, in the groups you are in and those you left. Groups that removed you do not count.',
+  summary:
+    'Get your sums by currency: paid, share, sent and received, in your groups and in those that you left. Groups that removed you do not count.',
   result: listOf(sumOfCurrency.schema),
   answer: async (call) => {
     const sums = await summed(queriesOf(call), call.caller.user)
-    return { items: sums.map(({ currency, exponent, standing: each, groups }) => sumOfCurrency.view({ ...each, currency, groups }, exponent)) }
+    return {
+      items: sums.map(({ currency, exponent, balance: each, groups }) =>
+        sumOfCurrency.view({ ...each, currency, groups }, exponent),
+      ),
+    }
   },
 })
 
-/** From the balances, which are sums already (E-d); groups are asked for by pages, so that no answer waits for all at once. */
+/** The sums of a user over their groups, from the balances (E-d). Reads the groups in pages. */
 const summed = async (queries: ExpensesQueries, user: string): Promise<readonly Sum[]> => {
   const sums = new Map<string, Sum>()
   for (const of of ['now', 'left'] as const) {
     let cursor: string | undefined
     do {
-      const page = await queries.membershipsOf(user, of, { limit: GROUPS_AT_ONCE, ...(cursor !== undefined && { cursor }) })
-      const balances = (await Promise.all(page.items.map(({ GSI1SK }) => queries.balances(GSI1SK.slice(GSI1SK.indexOf('#') + 1))))).flat()
-      for (const { currency, exponent, members } of balances) if (Object.hasOwn(members, user)) add(sums, { currency, exponent, standing: members[user] ?? NO_STANDING, groups: 1 })
+      const page = await queries.membershipsOf(user, of, {
+        limit: GROUPS_AT_ONCE,
+        ...(cursor !== undefined && { cursor }),
+      })
+      const balances = (
+        await Promise.all(page.items.map(({ GSI1SK }) => queries.balances(GSI1SK.slice(GSI1SK.indexOf('#') + 1))))
+      ).flat()
+      for (const { currency, exponent, members } of balances)
+        if (Object.hasOwn(members, user))
+          add(sums, { currency, exponent, balance: members[user] ?? ZERO_BALANCE, groups: 1 })
       cursor = page.cursor
     } while (cursor !== undefined)
   }
@@ -123,12 +167,12 @@ const summed = async (queries: ExpensesQueries, user: string): Promise<readonly 
 
 const GROUPS_AT_ONCE = 50
 
-/** Amounts of other decimals are no amounts of the same currency. */
+/** Adds amounts of the same currency and the same decimals. */
 const add = (sums: Map<string, Sum>, more: Sum): void => {
   const key = `${more.currency} ${more.exponent}`
   const sum = sums.get(key)
   if (sum === undefined) return void sums.set(key, more)
-  sum.standing = standingsAfter({ of: sum.standing }, { of: more.standing })['of'] ?? NO_STANDING
+  sum.balance = memberBalancesAfter({ of: sum.balance }, { of: more.balance })['of'] ?? ZERO_BALANCE
   sum.groups += 1
 }
 

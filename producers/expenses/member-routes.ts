@@ -2,10 +2,10 @@ import type { MemberJoinedData } from '../../schemas/generated/expenses.ts'
 import type { Problem } from '../http/problem.ts'
 import { command, type Call, type Route } from '../http/route.ts'
 import { thisGroup } from './group-routes.ts'
-import { hashToken } from '../pat.ts'
+import { hashToken } from '../access/pat.ts'
 import { event, groupOf, queriesOf, refused } from './params.ts'
 import { personOf, personProperties } from './person.ts'
-import { alsoForWhoLeft, inGroup } from './rights.ts'
+import { inGroupOrFormer, inGroup } from './rights.ts'
 import { groupWithMembers, member } from './views.ts'
 import { chats, members } from '../../projections/expenses/keys.ts'
 
@@ -14,11 +14,21 @@ const self = async (call: Pick<Call, 'caller' | 'params'>) => {
   return found && member.view(found)
 }
 
-const invitation = { type: 'string', minLength: 1, maxLength: 128, description: 'The secret of an invitation.' } as const
+const invitation = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  description: 'The secret of an invitation.',
+} as const
 
 /** The invitation or chat by which the caller wants to join. The fold decides whether it admits them. */
-const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string | undefined): Promise<Omit<MemberJoinedData, 'userId'>> => {
-  const { caller: { user, chat } } = call
+const admissionOf = async (
+  call: Pick<Call, 'caller' | 'params'>,
+  secret: string | undefined,
+): Promise<Omit<MemberJoinedData, 'userId'>> => {
+  const {
+    caller: { user, chat },
+  } = call
   const [queries, id] = [queriesOf(call), groupOf(call)]
   const { group, member: self } = await queries.rightsOf(id, user)
   // The same answer as for a group that does not admit the caller: ids of groups stay unknown to strangers.
@@ -30,26 +40,33 @@ const admissionOf = async (call: Pick<Call, 'caller' | 'params'>, secret: string
     if (!isMember && !(await queries.invitations(id)).some((each) => each.hash === hash)) throw notInvited()
     return { invitation: hash, chatId: null }
   }
-  if (chat !== undefined && (await chats.get(call.caller.reader, chat))?.groupId === id) return { invitation: null, chatId: chat }
+  if (chat !== undefined && (await chats.get(call.caller.reader, chat))?.groupId === id)
+    return { invitation: null, chatId: chat }
   // A member who joins again only changes their name.
   if (isMember) return { invitation: null, chatId: null }
   throw notInvited()
 }
 
-const notInvited = (): Problem => refused('invitation-only', '/invitation: joining needs an open invitation to this group. Request one from a member.')
+const notInvited = (): Problem =>
+  refused('invitation-only', '/invitation: joining needs an open invitation to this group. Request one from a member.')
 
 const join = command({
   method: 'POST',
   url: '/api/groups/:groupId/join',
   operationId: 'joinGroup',
-  summary: 'Join a group, for the first time or again. This needs an invitation, or a Mini App that was opened from the Telegram chat of the group.',
+  summary:
+    'Join a group, for the first time or again. This needs an invitation, or a Mini App that was opened from the Telegram chat of the group.',
   body: { type: ['object', 'null'], additionalProperties: false, properties: { invitation, ...personProperties } },
   status: 200,
   result: groupWithMembers.schema,
   decide: async (call) => {
     const { invitation: secret, ...person } = call.body ?? {}
     const userId = call.caller.user
-    return { key: groupOf(call), id: userId, draft: event('MemberJoined', { userId, ...(await admissionOf(call, secret)) }, await personOf(call, person)) }
+    return {
+      key: groupOf(call),
+      id: userId,
+      draft: event('MemberJoined', { userId, ...(await admissionOf(call, secret)) }, await personOf(call, person)),
+    }
   },
   answer: thisGroup,
 })
@@ -58,7 +75,8 @@ const leave = command({
   method: 'POST',
   url: '/api/groups/:groupId/leave',
   operationId: 'leaveGroup',
-  summary: 'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
+  summary:
+    'Leave a group. Your balance stays, and you can read on. If you own the group, the member who joined first becomes the owner.',
   status: 200,
   result: member.schema,
   decide: (call) => {
@@ -68,13 +86,19 @@ const leave = command({
   answer: self,
 })
 
-export const walletSchema = { type: ['string', 'null'], minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9_:+/=-]+$', description: 'A TON address; null takes it back.' } as const
+export const walletSchema = {
+  type: ['string', 'null'],
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9_:+/=-]+$',
+  description: 'A TON address. Null removes it.',
+} as const
 
 const setWallet = command({
   method: 'PUT',
   url: '/api/groups/:groupId/wallet',
   operationId: 'setWallet',
-  summary: 'Set the wallet at which you are paid.',
+  summary: 'Set the wallet that receives payments to you.',
   body: { type: 'object', additionalProperties: false, required: ['wallet'], properties: { wallet: walletSchema } },
   status: 200,
   result: member.schema,
@@ -96,9 +120,13 @@ const setProfile = command({
   decide: (call) => {
     const userId = call.caller.user
     const { name, username = null, avatarUrl = null } = call.body
-    return { key: groupOf(call), id: userId, draft: event('MemberProfileChanged', { userId }, { name, username, avatarUrl }) }
+    return {
+      key: groupOf(call),
+      id: userId,
+      draft: event('MemberProfileChanged', { userId }, { name, username, avatarUrl }),
+    }
   },
   answer: self,
 })
 
-export const memberRoutes: readonly Route[] = [join, ...alsoForWhoLeft([leave]), ...inGroup([setWallet, setProfile])]
+export const memberRoutes: readonly Route[] = [join, ...inGroupOrFormer([leave]), ...inGroup([setWallet, setProfile])]

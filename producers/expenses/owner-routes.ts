@@ -21,7 +21,8 @@ const removeMember = command({
   method: 'DELETE',
   url: '/api/groups/:groupId/members/:userId',
   operationId: 'removeGroupMember',
-  summary: 'Remove a person from the group. They can neither read nor join it until a member invites them again. Their balance stays. Only the owner can do this.',
+  summary:
+    'Remove a person from the group. They can neither read nor join it until a member invites them again. Their balance stays. Only the owner can do this.',
   status: 200,
   result: member.schema,
   decide: (call) => {
@@ -35,7 +36,10 @@ const removeMember = command({
 })
 
 /** A command without a body, for the whole group. */
-const groupCommand = (action: 'archive' | 'unarchive', { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string }): Route =>
+const groupCommand = (
+  action: 'archive' | 'unarchive',
+  { type, summary }: { readonly type: 'GroupArchived' | 'GroupUnarchived'; readonly summary: string },
+): Route =>
   command({
     method: 'POST',
     url: `/api/groups/:groupId/${action}`,
@@ -47,7 +51,13 @@ const groupCommand = (action: 'archive' | 'unarchive', { type, summary }: { read
     answer: thisGroup,
   })
 
-const archive = groupCommand('archive', { type: 'GroupArchived', summary: 'Archive the group: it is read-only until it is unarchived. Only the owner can do this.' })
-const unarchive = groupCommand('unarchive', { type: 'GroupUnarchived', summary: 'Unarchive the group: its members can change it again. Only the owner can do this.' })
+const archive = groupCommand('archive', {
+  type: 'GroupArchived',
+  summary: 'Archive the group: it is read-only until it is unarchived. Only the owner can do this.',
+})
+const unarchive = groupCommand('unarchive', {
+  type: 'GroupUnarchived',
+  summary: 'Unarchive the group: its members can change it again. Only the owner can do this.',
+})
 
 export const ownerRoutes: readonly Route[] = inGroup([handOver, removeMember, archive, unarchive])

@@ -7,18 +7,36 @@ import { pathId, shown } from '../http/path-id.ts'
 import { refusedEarly } from '../http/problem.ts'
 import type { Call } from '../http/route.ts'
 
-export const idSchema = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$' } as const
+export const idSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_.:@-]*$',
+} as const
 
 /** A request that the rules of the folds refuse, before an event is appended. */
 export const refused = refusedEarly(expensesRefusals)
 
 /** A stranger gets the same answer for every group, whether it exists or not. */
-export const groupOf = pathId('groupId', isId, (id) => refused('group-not-found', `There is no group ${shown(id)}, or you are not a member of it. Join a group by an invitation from a member: POST /api/groups/:groupId/join.`))
-export const expenseOf = pathId('expenseId', isId, (id) => refused('expense-not-found', `The group has no expense ${shown(id)}.`))
-export const settlementOf = pathId('settlementId', isId, (id) => refused('settlement-not-found', `The group has no settlement ${shown(id)}.`))
+export const groupOf = pathId('groupId', isId, (id) =>
+  refused(
+    'group-not-found',
+    `There is no group ${shown(id)}, or you are not a member of it. Join a group by an invitation from a member: POST /api/groups/:groupId/join.`,
+  ),
+)
+export const expenseOf = pathId('expenseId', isId, (id) =>
+  refused('expense-not-found', `The group has no expense ${shown(id)}.`),
+)
+export const settlementOf = pathId('settlementId', isId, (id) =>
+  refused('settlement-not-found', `The group has no settlement ${shown(id)}.`),
+)
 /** The person that a path names. */
-export const memberOf = pathId('userId', isId, (user) => refused('member-not-found', `${shown(user)} was never a member of this group.`))
-export const invitationOf = pathId('invitationId', isId, (id) => refused('invitation-not-found', `The group has no open invitation ${shown(id)}.`))
+export const memberOf = pathId('userId', isId, (user) =>
+  refused('member-not-found', `${shown(user)} was never a member of this group.`),
+)
+export const invitationOf = pathId('invitationId', isId, (id) =>
+  refused('invitation-not-found', `The group has no open invitation ${shown(id)}.`),
+)
 
 /** The queries of the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): ExpensesQueries => expensesQueries(reader)

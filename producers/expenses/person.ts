@@ -6,26 +6,51 @@ import { misfitOf } from '../../projections/expenses/rules.ts'
 import type { Call } from '../http/route.ts'
 import { refused } from './params.ts'
 
-/** As people call themselves in a group. */
+/** The profile of a person in a group. */
 export const personProperties = {
   name: { type: 'string', minLength: 1, maxLength: 200 },
-  username: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_]+$', description: 'Of Telegram, without the @.' },
+  username: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9_]+$',
+    description: 'Telegram username without the @.',
+  },
   avatarUrl: { type: 'string', minLength: 1, maxLength: 1_000, pattern: HTTPS_URL, description: 'An https URL.' },
 } as const
 
-export type SaidPerson = { readonly name?: string; readonly username?: string; readonly avatarUrl?: string }
+export type PersonFields = { readonly name?: string; readonly username?: string; readonly avatarUrl?: string }
 
-/** What the caller says of themselves, came in as, or was last heard to say; else they are called by their id. */
-export const personOf = async ({ caller: { reader, user, profile } }: Pick<Call, 'caller'>, said: SaidPerson): Promise<MemberJoinedPersonal> => {
-  if (said.name !== undefined) return { name: said.name, username: said.username ?? profile?.username ?? null, avatarUrl: said.avatarUrl ?? profile?.avatarUrl ?? null }
+/**
+ * The caller's profile: from the body, else from the sign-in, else the latest one of their groups, else with their id
+ * as name.
+ */
+export const personOf = async (
+  { caller: { reader, user, profile } }: Pick<Call, 'caller'>,
+  fields: PersonFields,
+): Promise<MemberJoinedPersonal> => {
+  if (fields.name !== undefined)
+    return {
+      name: fields.name,
+      username: fields.username ?? profile?.username ?? null,
+      avatarUrl: fields.avatarUrl ?? profile?.avatarUrl ?? null,
+    }
   const known = profile ?? (await profiles.get(reader, user))
-  return { name: known?.name ?? user, username: said.username ?? known?.username ?? null, avatarUrl: said.avatarUrl ?? known?.avatarUrl ?? null }
+  return {
+    name: known?.name ?? user,
+    username: fields.username ?? known?.username ?? null,
+    avatarUrl: fields.avatarUrl ?? known?.avatarUrl ?? null,
+  }
 }
 
 const MISFITS = { 'member-unknown': 'was never a member of', 'member-left': 'left' } as const
 
 /** Refuses the first of these people, each with their place in the body, whom the group's events cannot name. */
-export const demandMembers = (members: readonly MemberItem[], people: readonly (readonly [user: string, pointer: string])[], canHaveLeft: (user: string) => boolean): void => {
+export const demandMembers = (
+  members: readonly MemberItem[],
+  people: readonly (readonly [user: string, pointer: string])[],
+  canHaveLeft: (user: string) => boolean,
+): void => {
   const byId = new Map(members.map((member) => [member.id, member]))
   for (const [user, pointer] of people) {
     const code = misfitOf(byId.get(user), canHaveLeft(user))

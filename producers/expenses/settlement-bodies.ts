@@ -10,7 +10,13 @@ import { demandMembers } from './person.ts'
 
 export const TON = 'TON'
 
-const txHash = { type: 'string', minLength: 16, maxLength: 128, pattern: '^[A-Za-z0-9_+/=-]+$', description: 'The hash of the TON transaction on the payee\'s account, in hex or base64.' } as const
+const txHash = {
+  type: 'string',
+  minLength: 16,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9_+/=-]+$',
+  description: "The hash of the TON transaction on the payee's account, in hex or base64.",
+} as const
 
 export const newSettlementSchema = {
   type: 'object',
@@ -40,7 +46,7 @@ export interface NewSettlement {
   readonly txHash?: string
 }
 
-export interface Proposing {
+export interface ProposalContext {
   readonly group: string
   readonly settlementId: string
   readonly user: string
@@ -48,16 +54,42 @@ export interface Proposing {
   readonly now: number
 }
 
-/** Between the caller and another who is or was a member: who left may still owe. */
-export const settlementProposed = (body: NewSettlement, { group, settlementId, user, members, now }: Proposing): Decision => {
+/** A settlement between the caller and a current or former member: a person who left can still have debts. */
+export const settlementProposed = (
+  body: NewSettlement,
+  { group, settlementId, user, members, now }: ProposalContext,
+): Decision => {
   const { toUserId, fromUserId = user } = body
   const currency = currencyIn(body.currency, '/currency')
   const amountMinor = amountIn(body.amount, currency, '/amount')
-  if (toUserId === fromUserId) throw refused('settlement-to-self', '/toUserId: nobody settles with themselves: name another member.')
-  if (user !== fromUserId && user !== toUserId) throw mistake(403, { pointer: '/fromUserId', code: 'party-only', detail: '/fromUserId: a settlement is proposed by who pays or who is paid.' })
-  demandMembers(members, [[fromUserId, '/fromUserId'], [toUserId, '/toUserId']], () => true)
+  if (toUserId === fromUserId)
+    throw refused('settlement-to-self', '/toUserId: the payer and the payee must be different members.')
+  if (user !== fromUserId && user !== toUserId)
+    throw mistake(403, {
+      pointer: '/fromUserId',
+      code: 'party-only',
+      detail: '/fromUserId: only the payer or the payee can propose a settlement.',
+    })
+  demandMembers(
+    members,
+    [
+      [fromUserId, '/fromUserId'],
+      [toUserId, '/toUserId'],
+    ],
+    () => true,
+  )
   const named = body.txHash === undefined ? null : oneTxHash(body.txHash)
-  const draft = event('SettlementProposed', { settlementId, fromUserId, toUserId, amountMinor, currency: currency.code, exponent: currency.decimals, txHash: named, proposedAt: now, rowHash: null })
+  const draft = event('SettlementProposed', {
+    settlementId,
+    fromUserId,
+    toUserId,
+    amountMinor,
+    currency: currency.code,
+    exponent: currency.decimals,
+    txHash: named,
+    proposedAt: now,
+    rowHash: null,
+  })
   return { key: group, id: settlementId, draft }
 }
 
@@ -73,22 +105,47 @@ export interface StatusChange {
 }
 
 /** Rejects requests of others than the payer and the payee, and changes of a final status. */
-export const statusChangeOf = (settlement: SettlementItem, user: string, { status, txHash: hash }: { readonly status: 'completed' | 'failed'; readonly txHash?: string }): StatusChange => {
+export const statusChangeOf = (
+  settlement: SettlementItem,
+  user: string,
+  { status, txHash: hash }: { readonly status: 'completed' | 'failed'; readonly txHash?: string },
+): StatusChange => {
   const named = hash === undefined ? undefined : oneTxHash(hash)
   const change: StatusChange = { settlement, user, status, named, txHash: named ?? settlement.txHash }
-  if (user !== settlement.fromUserId && user !== settlement.toUserId) throw new Problem(403, 'party-only', 'Only the payer and the payee of this settlement can change its status.')
-  if (isTooLate(settlement, status, named ?? null)) throw refused('settlement-final', `This settlement is ${settlement.status}, which is final. Propose another one.`)
+  if (user !== settlement.fromUserId && user !== settlement.toUserId)
+    throw new Problem(403, 'party-only', 'Only the payer and the payee of this settlement can change its status.')
+  if (isTooLate(settlement, status, named ?? null))
+    throw refused('settlement-final', `This settlement is ${settlement.status}, which is final. Propose another one.`)
   return change
 }
 
-/** Only the payee can complete the settlement; `why` says why the payer can not. */
+/** Only the payee can complete the settlement. `why`: the reason why the payer cannot. */
 export const receiverOnly = ({ toUserId, toUserName }: SettlementItem, why: string): Problem =>
-  mistake(403, { pointer: '/txHash', code: 'receiver-only', detail: `/txHash: ${why}. Only ${toUserName ?? toUserId}, who is paid, can confirm this settlement.` })
+  mistake(403, {
+    pointer: '/txHash',
+    code: 'receiver-only',
+    detail: `/txHash: ${why}. Only the payee (${toUserName ?? toUserId}) can confirm this settlement.`,
+  })
 
-export const confirmed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange, confirmedBy: ConfirmedBy, verifiedAt: number): Decision =>
+export const confirmed = (
+  { settlement: { id, groupId }, txHash: hash }: StatusChange,
+  confirmedBy: ConfirmedBy,
+  verifiedAt: number,
+): Decision =>
   hash === null
-    ? { key: groupId, id, draft: event('SettlementConfirmed', { settlementId: id, txHash: null, verifiedAt, confirmedBy }) }
-    : { key: transactionLogKey(hash), id, draft: event('TransactionClaimed', { txHash: hash, groupId, settlementId: id, verifiedAt, confirmedBy }) }
+    ? {
+        key: groupId,
+        id,
+        draft: event('SettlementConfirmed', { settlementId: id, txHash: null, verifiedAt, confirmedBy }),
+      }
+    : {
+        key: transactionLogKey(hash),
+        id,
+        draft: event('TransactionClaimed', { txHash: hash, groupId, settlementId: id, verifiedAt, confirmedBy }),
+      }
 
-export const failed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange): Decision =>
-  ({ key: groupId, id, draft: event('SettlementFailed', { settlementId: id, txHash: hash, confirmedBy: 'manual' }) })
+export const failed = ({ settlement: { id, groupId }, txHash: hash }: StatusChange): Decision => ({
+  key: groupId,
+  id,
+  draft: event('SettlementFailed', { settlementId: id, txHash: hash, confirmedBy: 'manual' }),
+})

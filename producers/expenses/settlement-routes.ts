@@ -5,18 +5,29 @@ import { listing } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
 import { groupOf, queriesOf, refused, settlementOf } from './params.ts'
-import { alsoForWhoLeft } from './rights.ts'
-import { confirmed, failed, newSettlementSchema, receiverOnly, settlementProposed, settlementStatusSchema, statusChangeOf, TON, type StatusChange } from './settlement-bodies.ts'
+import { inGroupOrFormer } from './rights.ts'
+import {
+  confirmed,
+  failed,
+  newSettlementSchema,
+  receiverOnly,
+  settlementProposed,
+  settlementStatusSchema,
+  statusChangeOf,
+  TON,
+  type StatusChange,
+} from './settlement-bodies.ts'
 import { settlement } from './settlement-views.ts'
 import type { TonCheck, TonMismatch } from './ton.ts'
 import { groups, members, settlements, transactions } from '../../projections/expenses/keys.ts'
 
-type Here = Pick<Call, 'caller' | 'params'>
+type RequestCall = Pick<Call, 'caller' | 'params'>
 
-const found = (call: Here, id: string): Promise<SettlementItem | undefined> => queriesOf(call).settlement(groupOf(call), id)
+const findSettlement = (call: RequestCall, id: string): Promise<SettlementItem | undefined> =>
+  queriesOf(call).settlement(groupOf(call), id)
 
-const here = async (call: Here): Promise<SettlementItem> => {
-  const item = await found(call, settlementOf(call))
+const requireSettlement = async (call: RequestCall): Promise<SettlementItem> => {
+  const item = await findSettlement(call, settlementOf(call))
   if (item === undefined) throw settlementOf.missing(settlementOf(call))
   return item
 }
@@ -24,7 +35,7 @@ const here = async (call: Here): Promise<SettlementItem> => {
 const listSettlements = listing({
   url: '/api/groups/:groupId/settlements',
   operationId: 'listSettlements',
-  summary: 'The settlements of a group, the newest first.',
+  summary: 'List the settlements of a group, the newest first.',
   of: settlement,
   page: (call, paging) => settlements.page(call.caller.reader, groupOf(call), { reverse: true, ...paging }),
 })
@@ -33,16 +44,17 @@ const oneSettlement = question({
   method: 'GET',
   url: '/api/groups/:groupId/settlements/:settlementId',
   operationId: 'getSettlement',
-  summary: 'One settlement.',
+  summary: 'Get one settlement.',
   result: settlement.schema,
-  answer: async (call) => settlement.view(await here(call)),
+  answer: async (call) => settlement.view(await requireSettlement(call)),
 })
 
 const propose = command({
   method: 'POST',
   url: '/api/groups/:groupId/settlements',
   operationId: 'proposeSettlement',
-  summary: 'Propose a payment to another member. It counts when it is completed. A TON payment carries the comment of the answer.',
+  summary:
+    'Propose a payment to another member. It counts when it is completed. A TON payment carries the comment of the answer.',
   body: newSettlementSchema,
   status: 201,
   result: settlement.schema,
@@ -52,7 +64,7 @@ const propose = command({
     return settlementProposed(call.body, { group, settlementId, user: call.caller.user, members, now: call.now })
   },
   answer: async (call, { id = '' }) => {
-    const item = await found(call, id)
+    const item = await findSettlement(call, id)
     return item && settlement.view(item)
   },
 })
@@ -65,7 +77,8 @@ const decided = async (call: Call, change: StatusChange, ton: TonCheck | undefin
   if (settlement.status === 'completed') return confirmed(change, 'manual', call.now)
   const { reader } = call.caller
   // The fold of a claim does not read the group: the claim is keyed by the transaction.
-  if ((await groups.get(reader, settlement.groupId))?.archivedAt !== undefined) throw refused('group-archived', 'This group is archived. Its owner can unarchive it.')
+  if ((await groups.get(reader, settlement.groupId))?.archivedAt !== undefined)
+    throw refused('group-archived', 'This group is archived. Its owner can unarchive it.')
   if (user !== settlement.toUserId) return confirmedByChain(call, change, ton)
   const claim = named === undefined && txHash !== null ? await transactions.get(reader, txHash) : undefined
   const isOwn = claim === undefined || (claim.groupId === settlement.groupId && claim.settlementId === settlement.id)
@@ -79,47 +92,64 @@ const confirmedByChain = async (call: Call, change: StatusChange, ton: TonCheck 
   if (ton === undefined) throw receiverOnly(settlement, 'this server does not look up transactions')
   if (txHash === null) throw receiverOnly(settlement, 'name the transaction that paid')
   const payee = await members.get(call.caller.reader, settlement.groupId, settlement.toUserId)
-  const found = await ton.check({ txHash, to: payee?.wallet ?? null, amountMinor: BigInt(settlement.amountMinor), comment: settlement.comment, after: Date.parse(settlement.createdAt) })
-  if (found === 'unknown') throw new Problem(503, 'transaction-unconfirmed', 'The chain does not contain this transaction yet, or the API did not answer. Send the request again later.', { retryAfter: RETRY_SECONDS })
+  const found = await ton.check({
+    txHash,
+    to: payee?.wallet ?? null,
+    amountMinor: BigInt(settlement.amountMinor),
+    comment: settlement.comment,
+    after: Date.parse(settlement.createdAt),
+  })
+  if (found === 'unknown')
+    throw new Problem(
+      503,
+      'transaction-unconfirmed',
+      'The chain does not contain this transaction yet, or the API did not answer. Send the request again later.',
+      { retryAfter: RETRY_SECONDS },
+    )
   if (found !== 'confirmed') throw receiverOnly(settlement, MISMATCHES[found](settlement))
   return confirmed(change, 'ton', call.now)
 }
 
 const MISMATCHES: Readonly<Record<TonMismatch, (settlement: SettlementItem) => string>> = {
   'no-wallet': () => 'the payee has set no TON wallet',
-  'hash': () => 'this is not the hash of a TON transaction',
-  'receiver': () => 'the transaction did not go to the payee\'s wallet',
-  'amount': ({ amountMinor, exponent }) => `the transaction did not bring exactly ${decimalText(amountMinor, exponent)} TON`,
-  'comment': ({ comment }) => `the transaction does not carry the comment ${comment}`,
-  'early': () => 'the transaction is not later than the settlement',
-  'bounced': () => 'the transaction bounced',
+  hash: () => 'this is not the hash of a TON transaction',
+  receiver: () => "the transaction did not go to the payee's wallet",
+  amount: ({ amountMinor, exponent }) =>
+    `the transaction did not bring exactly ${decimalText(amountMinor, exponent)} TON`,
+  comment: ({ comment }) => `the transaction does not carry the comment ${comment}`,
+  early: () => 'the transaction is not later than the settlement',
+  bounced: () => 'the transaction bounced',
 }
 
 const RETRY_SECONDS = 10
 const [FIRST_WAIT_MS, LAST_WAIT_MS] = [10, 640]
 
 /** The claim of a transaction completes the settlement by a derived event. Waits about a second for it. */
-const followed = async (call: Here, waitMs = FIRST_WAIT_MS): Promise<SettlementItem | undefined> => {
-  const item = await found(call, settlementOf(call))
+const awaitDecision = async (call: RequestCall, waitMs = FIRST_WAIT_MS): Promise<SettlementItem | undefined> => {
+  const item = await findSettlement(call, settlementOf(call))
   if (item !== undefined && item.status !== 'pending') return item
   if (waitMs > LAST_WAIT_MS) return undefined
   await delay(waitMs)
-  return followed(call, 2 * waitMs)
+  return awaitDecision(call, 2 * waitMs)
 }
 
-const decideOn = (ton: TonCheck | undefined) => command({
-  method: 'PUT',
-  url: '/api/groups/:groupId/settlements/:settlementId',
-  operationId: 'changeSettlementStatus',
-  summary: 'Change the status of a settlement. The payee can complete it. The payer can complete it by a TON transaction with its comment, if the server looks up transactions. Both can mark it as failed.',
-  body: settlementStatusSchema,
-  status: 200,
-  result: settlement.schema,
-  decide: async (call) => decided(call, statusChangeOf(await here(call), call.caller.user, call.body), ton),
-  answer: async (call) => {
-    const item = await followed(call)
-    return item && settlement.view(item)
-  },
-})
+const decideOn = (ton: TonCheck | undefined) =>
+  command({
+    method: 'PUT',
+    url: '/api/groups/:groupId/settlements/:settlementId',
+    operationId: 'changeSettlementStatus',
+    summary:
+      'Change the status of a settlement. The payee can complete it. The payer can complete it by a TON transaction with its comment, if the server looks up transactions. Both can mark it as failed.',
+    body: settlementStatusSchema,
+    status: 200,
+    result: settlement.schema,
+    decide: async (call) =>
+      decided(call, statusChangeOf(await requireSettlement(call), call.caller.user, call.body), ton),
+    answer: async (call) => {
+      const item = await awaitDecision(call)
+      return item && settlement.view(item)
+    },
+  })
 
-export const settlementRoutes = (ton: TonCheck | undefined): readonly Route[] => alsoForWhoLeft([listSettlements, oneSettlement, propose, decideOn(ton)])
+export const settlementRoutes = (ton: TonCheck | undefined): readonly Route[] =>
+  inGroupOrFormer([listSettlements, oneSettlement, propose, decideOn(ton)])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../memory-edge.ts'
+import type { Person } from '../person.ts'
 import { openCircle } from './circle.ts'
 
 let circle: Awaited<ReturnType<typeof openCircle>>
@@ -15,8 +15,13 @@ beforeAll(async () => {
 afterAll(() => circle.edge.app.close())
 
 const said = (more: object) => ({ amount: 100, description: 'Dinner', ...more })
-const exact = (...amounts: readonly unknown[]) => said({ splitType: 'exact', splits: amounts.map((amount, at) => ({ userId: ['123', '456'][at], amount })) })
-const percent = (...points: readonly unknown[]) => said({ splitType: 'percentage', splits: points.map((percentage, at) => ({ userId: ['123', '456'][at], percentage })) })
+const exact = (...amounts: readonly unknown[]) =>
+  said({ splitType: 'exact', splits: amounts.map((amount, at) => ({ userId: ['123', '456'][at], amount })) })
+const percent = (...points: readonly unknown[]) =>
+  said({
+    splitType: 'percentage',
+    splits: points.map((percentage, at) => ({ userId: ['123', '456'][at], percentage })),
+  })
 
 const WRONG: readonly (readonly [string, number, string, string, object])[] = [
   ['nothing', 400, 'missing-field', '/amount', {}],
@@ -52,20 +57,56 @@ const WRONG: readonly (readonly [string, number, string, string, object])[] = [
   ['percentages that sum up to more', 400, 'splits-mismatch', '/splits', percent(60, 60)],
   ['percentages that sum up to less', 400, 'splits-mismatch', '/splits', percent(33.33, 33.33)],
   ['a percentage with three decimals', 400, 'percentage-invalid', '/splits/0/percentage', percent(33.333, 66.667)],
-  ['no shares', 400, 'out-of-range', '/splits/0/shares', said({ splitType: 'shares', splits: [{ userId: '123', shares: 0 }] })],
-  ['broken shares', 400, 'wrong-type', '/splits/0/shares', said({ splitType: 'shares', splits: [{ userId: '123', shares: 1.5 }] })],
-  ['an amount in an equal split', 400, 'unknown-field', '/splits/0/amount', said({ splits: [{ userId: '123', amount: 100 }] })],
-  ['a person twice', 400, 'duplicate-entry', '/splits/1/userId', said({ splits: [{ userId: '123' }, { userId: '123' }] })],
+  [
+    'no shares',
+    400,
+    'out-of-range',
+    '/splits/0/shares',
+    said({ splitType: 'shares', splits: [{ userId: '123', shares: 0 }] }),
+  ],
+  [
+    'broken shares',
+    400,
+    'wrong-type',
+    '/splits/0/shares',
+    said({ splitType: 'shares', splits: [{ userId: '123', shares: 1.5 }] }),
+  ],
+  [
+    'an amount in an equal split',
+    400,
+    'unknown-field',
+    '/splits/0/amount',
+    said({ splits: [{ userId: '123', amount: 100 }] }),
+  ],
+  [
+    'a person twice',
+    400,
+    'duplicate-entry',
+    '/splits/1/userId',
+    said({ splits: [{ userId: '123' }, { userId: '123' }] }),
+  ],
   ['an unknown payer', 409, 'member-unknown', '/payerId', said({ payerId: '999' })],
-  ['an unknown member', 409, 'member-unknown', '/splits/1/userId', said({ splits: [{ userId: '123' }, { userId: 'constructor' }] })],
+  [
+    'an unknown member',
+    409,
+    'member-unknown',
+    '/splits/1/userId',
+    said({ splits: [{ userId: '123' }, { userId: 'constructor' }] }),
+  ],
   ['a payer who left', 409, 'member-left', '/payerId', said({ payerId: '789' })],
-  ['a member who left', 409, 'member-left', '/splits/1/userId', said({ splits: [{ userId: '123' }, { userId: '789' }] })],
+  [
+    'a member who left',
+    409,
+    'member-left',
+    '/splits/1/userId',
+    said({ splits: [{ userId: '123' }, { userId: '789' }] }),
+  ],
   ['a name that is no id', 400, 'bad-format', '/payerId', said({ payerId: 'a#b' })],
   ['a day that no calendar has', 400, 'bad-date', '/date', said({ date: '2026-02-30' })],
   ['a time without a zone', 400, 'bad-instant', '/date', said({ date: '2026-11-16T12:00:00' })],
 ]
 
-describe('E30: what no expense can be is refused at its place, and nothing of it is in the log', () => {
+describe('E30: an invalid expense is rejected with a pointer, and the log has no event of it', () => {
   test.each(WRONG)('%s', async (_name, status, code, field, body) => {
     const before = circle.edge.events.length
     const answer = await ann.say('POST', `${circle.group}/expenses`, body)
@@ -76,7 +117,7 @@ describe('E30: what no expense can be is refused at its place, and nothing of it
 
 const paid = (more: object) => ({ toUserId: '456', amount: 10, currency: 'EUR', ...more })
 
-describe('E34: what no settlement can be is refused at its place', () => {
+describe('E34: an invalid settlement is rejected with a pointer', () => {
   test.each([
     ['no currency', 400, 'missing-field', '/currency', { toUserId: '456', amount: 10 }],
     ['an unknown currency', 400, 'currency-unknown', '/currency', paid({ currency: 'ABC' })],
@@ -93,25 +134,53 @@ describe('E34: what no settlement can be is refused at its place', () => {
   })
 })
 
-test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('of %s it is told how much may be', async (amount) =>
-  expect((await ann.say('POST', `${circle.group}/expenses`, said({ amount }))).body['detail']).toContain('at most 10000000000000000.00 EUR'))
+test.each([1e19, 1e30, 1e300, `1${'0'.repeat(30)}`])('the rejection of %s names the maximum', async (amount) =>
+  expect((await ann.say('POST', `${circle.group}/expenses`, said({ amount }))).body['detail']).toContain(
+    'at most 10000000000000000.00 EUR',
+  ),
+)
 
-test('a revision needs what it is one of', async () => {
-  const { body: { id } } = await ann.say('POST', `${circle.group}/expenses`, said({}))
+test('a revision needs a revision number', async () => {
+  const {
+    body: { id },
+  } = await ann.say('POST', `${circle.group}/expenses`, said({}))
   for (const [body, field, code] of [
-    [said({}), '/revision', 'missing-field'], [said({ revision: 0 }), '/revision', 'out-of-range'], [said({ revision: '1' }), '/revision', 'wrong-type'], [said({ revision: 1, date: '2026-11-31' }), '/date', 'bad-date'],
-    [said({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'], [{ revision: 1, amount: 5 }, '/description', 'missing-field'],
+    [said({}), '/revision', 'missing-field'],
+    [said({ revision: 0 }), '/revision', 'out-of-range'],
+    [said({ revision: '1' }), '/revision', 'wrong-type'],
+    [said({ revision: 1, date: '2026-11-31' }), '/date', 'bad-date'],
+    [said({ revision: 1, amount: 0 }), '/amount', 'amount-invalid'],
+    [{ revision: 1, amount: 5 }, '/description', 'missing-field'],
   ] as const) {
-    expect(await ann.say('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({ status: 400, body: { field, code } })
+    expect(await ann.say('PUT', `${circle.group}/expenses/${id}`, body), JSON.stringify(body)).toMatchObject({
+      status: 400,
+      body: { field, code },
+    })
   }
 })
 
-test('another group\'s ids in the path find nothing', async () => {
-  const { body: { id: expense } } = await ann.say('POST', `${circle.group}/expenses`, said({}))
-  const { body: { id: settlement } } = await ann.say('POST', `${circle.group}/settlements`, paid({}))
+test("another group's ids in the path find nothing", async () => {
+  const {
+    body: { id: expense },
+  } = await ann.say('POST', `${circle.group}/expenses`, said({}))
+  const {
+    body: { id: settlement },
+  } = await ann.say('POST', `${circle.group}/settlements`, paid({}))
   const bob = circle.bob
-  for (const path of [`expenses/${expense}`, `expenses/${expense}/history`]) expect(await bob.ask(`/api/groups/${other}/${path}`)).toMatchObject({ status: 404, body: { code: 'expense-not-found' } })
-  expect(await bob.ask(`/api/groups/${other}/settlements/${settlement}`)).toMatchObject({ status: 404, body: { code: 'settlement-not-found' } })
-  expect(await bob.say('PUT', `/api/groups/${other}/settlements/${settlement}`, { status: 'completed' })).toMatchObject({ status: 404, body: { code: 'settlement-not-found' } })
-  expect(await bob.say('POST', `/api/groups/${other}/expenses/${expense}/restore`)).toMatchObject({ status: 404, body: { code: 'expense-not-found' } })
+  for (const path of [`expenses/${expense}`, `expenses/${expense}/history`])
+    expect(await bob.ask(`/api/groups/${other}/${path}`)).toMatchObject({
+      status: 404,
+      body: { code: 'expense-not-found' },
+    })
+  expect(await bob.ask(`/api/groups/${other}/settlements/${settlement}`)).toMatchObject({
+    status: 404,
+    body: { code: 'settlement-not-found' },
+  })
+  expect(await bob.say('PUT', `/api/groups/${other}/settlements/${settlement}`, { status: 'completed' })).toMatchObject(
+    { status: 404, body: { code: 'settlement-not-found' } },
+  )
+  expect(await bob.say('POST', `/api/groups/${other}/expenses/${expense}/restore`)).toMatchObject({
+    status: 404,
+    body: { code: 'expense-not-found' },
+  })
 })

@@ -6,36 +6,96 @@ const HOUR = 3_600_000
 describe('balances', () => {
   test('E46 E-d: are what everybody paid, bears, sent and received; the nets sum up to zero', async () => {
     const { group, ann, bob, cyd } = await openCircle()
-    await ann.say('POST', `${group}/expenses`, { ...DINNER, splitType: 'exact', splits: [{ userId: '123', amount: 20 }, { userId: '456', amount: 30 }, { userId: '789', amount: 50 }] })
-    const { body: { id } } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: 50, currency: 'EUR' })
+    await ann.say('POST', `${group}/expenses`, {
+      ...DINNER,
+      splitType: 'exact',
+      splits: [
+        { userId: '123', amount: 20 },
+        { userId: '456', amount: 30 },
+        { userId: '789', amount: 50 },
+      ],
+    })
+    const {
+      body: { id },
+    } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: 50, currency: 'EUR' })
     await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
     expect((await bob.ask(`${group}/balances`)).body).toEqual({
-      items: [{
-        currency: 'EUR',
-        members: [
-          { userId: '123', userName: 'Ann', paid: '100.00', share: '20.00', sent: '0.00', received: '50.00', net: '30.00' },
-          { userId: '456', userName: 'Bob', paid: '0.00', share: '30.00', sent: '0.00', received: '0.00', net: '-30.00' },
-          { userId: '789', userName: 'Cyd', paid: '0.00', share: '50.00', sent: '50.00', received: '0.00', net: '0.00' },
-        ],
-      }],
+      items: [
+        {
+          currency: 'EUR',
+          members: [
+            {
+              userId: '123',
+              userName: 'Ann',
+              paid: '100.00',
+              share: '20.00',
+              sent: '0.00',
+              received: '50.00',
+              net: '30.00',
+            },
+            {
+              userId: '456',
+              userName: 'Bob',
+              paid: '0.00',
+              share: '30.00',
+              sent: '0.00',
+              received: '0.00',
+              net: '-30.00',
+            },
+            {
+              userId: '789',
+              userName: 'Cyd',
+              paid: '0.00',
+              share: '50.00',
+              sent: '50.00',
+              received: '0.00',
+              net: '0.00',
+            },
+          ],
+        },
+      ],
     })
   })
 
   test('as of a day are as its end left them, as of an instant as they were then', async () => {
     const { edge, group, ann } = await openCircle()
-    const half = (amount: number) => ann.say('POST', `${group}/expenses`, { amount, description: 'x', splits: [{ userId: '123' }, { userId: '456' }] })
+    const half = (amount: number) =>
+      ann.say('POST', `${group}/expenses`, { amount, description: 'x', splits: [{ userId: '123' }, { userId: '456' }] })
     await half(10)
     edge.clock.at += HOUR
-    const { body: { id } } = await half(20)
+    const {
+      body: { id },
+    } = await half(20)
     edge.clock.at += 24 * HOUR
     await ann.say('DELETE', `${group}/expenses/${id}`)
     edge.clock.at += 24 * HOUR
     await half(100)
-    const asOf = async (time: string) => netsIn(await ann.ask(`${group}/balances?as-of=${encodeURIComponent(time)}`))['123']
-    expect(await Promise.all(['2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2030-01-01'].map(asOf))).toEqual([undefined, '15.00', '5.00', '55.00', '55.00'])
-    expect(await Promise.all(['2026-11-16T11:59:59Z', '2026-11-16T13:30:00+01:00', '2026-11-16T13:00:00Z', '2026-11-17T12:59:59.999Z', '2026-11-17T13:00:00Z', '2026-11-18T23:00:00Z'].map(asOf))).toEqual([undefined, '5.00', '15.00', '15.00', '5.00', '55.00'])
-    for (const [time, code] of [['yesterday', 'bad-instant'], ['2026-02-30', 'bad-date'], ['2026-11-16T12:00:00', 'bad-instant']] as const) {
-      expect(await ann.ask(`${group}/balances?as-of=${time}`)).toMatchObject({ status: 400, body: { code, field: 'querystring/as-of' } })
+    const asOf = async (time: string) =>
+      netsIn(await ann.ask(`${group}/balances?as-of=${encodeURIComponent(time)}`))['123']
+    expect(await Promise.all(['2026-11-15', '2026-11-16', '2026-11-17', '2026-11-18', '2030-01-01'].map(asOf))).toEqual(
+      [undefined, '15.00', '5.00', '55.00', '55.00'],
+    )
+    expect(
+      await Promise.all(
+        [
+          '2026-11-16T11:59:59Z',
+          '2026-11-16T13:30:00+01:00',
+          '2026-11-16T13:00:00Z',
+          '2026-11-17T12:59:59.999Z',
+          '2026-11-17T13:00:00Z',
+          '2026-11-18T23:00:00Z',
+        ].map(asOf),
+      ),
+    ).toEqual([undefined, '5.00', '15.00', '15.00', '5.00', '55.00'])
+    for (const [time, code] of [
+      ['yesterday', 'bad-instant'],
+      ['2026-02-30', 'bad-date'],
+      ['2026-11-16T12:00:00', 'bad-instant'],
+    ] as const) {
+      expect(await ann.ask(`${group}/balances?as-of=${time}`)).toMatchObject({
+        status: 400,
+        body: { code, field: 'querystring/as-of' },
+      })
     }
   })
 })
@@ -44,26 +104,58 @@ describe('debts', () => {
   /** Cyd owes Bob what Bob owes Ann. */
   const openChain = async () => {
     const circle = await openCircle()
-    await circle.ann.say('POST', `${circle.group}/expenses`, { amount: 10, description: 'x', splits: [{ userId: '456' }] })
-    await circle.bob.say('POST', `${circle.group}/expenses`, { amount: 10, description: 'y', splits: [{ userId: '789' }] })
+    await circle.ann.say('POST', `${circle.group}/expenses`, {
+      amount: 10,
+      description: 'x',
+      splits: [{ userId: '456' }],
+    })
+    await circle.bob.say('POST', `${circle.group}/expenses`, {
+      amount: 10,
+      description: 'y',
+      splits: [{ userId: '789' }],
+    })
     return circle
   }
 
   test('E32: are as few payments as can be, or pair by pair, as the group has it or as asked', async () => {
     const { group, ann } = await openChain()
-    const fewest = { simplify: true, items: [{ currency: 'EUR', debts: [{ fromUserId: '789', fromUserName: 'Cyd', toUserId: '123', toUserName: 'Ann', amount: '10.00' }] }] }
-    const pairs = { simplify: false, items: [{ currency: 'EUR', debts: [{ fromUserId: '456', toUserId: '123', amount: '10.00' }, { fromUserId: '789', toUserId: '456', amount: '10.00' }] }] }
+    const fewest = {
+      simplify: true,
+      items: [
+        {
+          currency: 'EUR',
+          debts: [{ fromUserId: '789', fromUserName: 'Cyd', toUserId: '123', toUserName: 'Ann', amount: '10.00' }],
+        },
+      ],
+    }
+    const pairs = {
+      simplify: false,
+      items: [
+        {
+          currency: 'EUR',
+          debts: [
+            { fromUserId: '456', toUserId: '123', amount: '10.00' },
+            { fromUserId: '789', toUserId: '456', amount: '10.00' },
+          ],
+        },
+      ],
+    }
     expect((await ann.ask(`${group}/debts`)).body).toEqual(fewest)
     expect((await ann.ask(`${group}/debts?simplify=false`)).body).toMatchObject(pairs)
     await ann.say('PATCH', group, { simplify: false })
     expect((await ann.ask(`${group}/debts`)).body).toMatchObject(pairs)
     expect((await ann.ask(`${group}/debts?simplify=true`)).body).toEqual(fewest)
-    expect(await ann.ask(`${group}/debts?simplify=maybe`)).toMatchObject({ status: 400, body: { field: 'querystring/simplify' } })
+    expect(await ann.ask(`${group}/debts?simplify=maybe`)).toMatchObject({
+      status: 400,
+      body: { field: 'querystring/simplify' },
+    })
   })
 
   test('E32: paid one by one as suggested, none is left', async () => {
     const { group, ann, cyd } = await openChain()
-    const { body: { id } } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: '10.00', currency: 'EUR' })
+    const {
+      body: { id },
+    } = await cyd.say('POST', `${group}/settlements`, { toUserId: '123', amount: '10.00', currency: 'EUR' })
     await ann.say('PUT', `${group}/settlements/${id}`, { status: 'completed' })
     expect((await ann.ask(`${group}/debts`)).body.items).toEqual([{ currency: 'EUR', debts: [] }])
   })

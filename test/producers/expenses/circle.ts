@@ -1,18 +1,29 @@
 import { expenses } from '../../../processors/expenses/domain.ts'
-import { expensesEdge, expensesEdgeWith } from '../../../producers/expenses.ts'
+import { expensesEdge, expensesEdgeWith } from '../../../producers/expenses/edge.ts'
 import type { TonCheck } from '../../../producers/expenses/ton.ts'
-import { as, openMemoryEdge, type Answered, type AnswerBody, type MemoryEdge, type Person } from '../memory-edge.ts'
+import { as, type Person } from '../person.ts'
+import { openMemoryEdge, type MemoryEdge } from '../../../testing/edge/edge.ts'
+import type { EdgeAnswer, AnswerBody } from '../../../testing/edge/request.ts'
 
-export const openExpenses = (ton?: TonCheck) => openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
+export const openExpenses = (ton?: TonCheck) =>
+  openMemoryEdge({ domain: expenses, edge: ton === undefined ? expensesEdge : expensesEdgeWith({ ton }) })
 
 /** The secret of a new invitation to the group. */
-export const inviteBy = async (person: Pick<Person, 'say'>, group: string): Promise<string> => String((await person.say('POST', `${group}/invitations`)).body['secret'])
+export const inviteBy = async (person: Pick<Person, 'say'>, group: string): Promise<string> =>
+  String((await person.say('POST', `${group}/invitations`)).body['secret'])
 
-/** Ann (123) made a group in EUR; Bob (456) and Cyd (789) joined it. */
-export const openCircle = async (ton?: TonCheck) => {
-  const edge = await openExpenses(ton)
-  const [ann, bob, cyd] = await Promise.all(['123', '456', '789'].map((user) => as(edge, user))) as [Person, Person, Person]
-  const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Roommates', currency: 'EUR', name: 'Ann', username: 'ann' })
+export const openCircle = async (ton?: TonCheck) => createCircle(await openExpenses(ton))
+
+/** Ann (123) creates a group in EUR. Bob (456) and Cyd (789) join it. */
+export const createCircle = async (edge: MemoryEdge) => {
+  const [ann, bob, cyd] = (await Promise.all(['123', '456', '789'].map((user) => as(edge, user)))) as [
+    Person,
+    Person,
+    Person,
+  ]
+  const {
+    body: { id },
+  } = await ann.say('POST', '/api/groups', { title: 'Roommates', currency: 'EUR', name: 'Ann', username: 'ann' })
   const group = `/api/groups/${id}`
   const invitation = await inviteBy(ann, group)
   await bob.say('POST', `${group}/join`, { invitation, name: 'Bob' })
@@ -23,9 +34,12 @@ export const openCircle = async (ton?: TonCheck) => {
 export const DINNER = { amount: 100, description: 'Dinner' } as const
 
 /** Net balances of a currency, by user. */
-export const netsIn = ({ body }: Answered, currency = 'EUR'): Readonly<Record<string, unknown>> => {
+export const netsIn = ({ body }: EdgeAnswer, currency = 'EUR'): Readonly<Record<string, unknown>> => {
   const balance = body.items.find((item) => item['currency'] === currency)
-  return Object.fromEntries(((balance?.['members'] ?? []) as readonly AnswerBody[]).map(({ userId, net }) => [userId, net]))
+  return Object.fromEntries(
+    ((balance?.['members'] ?? []) as readonly AnswerBody[]).map(({ userId, net }) => [userId, net]),
+  )
 }
 
-export const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))
+export const typesOf = ({ events }: MemoryEdge) =>
+  events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))

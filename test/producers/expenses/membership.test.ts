@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { as, type Answered, type Person } from '../memory-edge.ts'
+import { as, type Person } from '../person.ts'
+import type { EdgeAnswer } from '../../../testing/edge/request.ts'
 import { DINNER, inviteBy, netsIn, openCircle, typesOf } from './circle.ts'
 
 const HOUR = 3_600_000
@@ -9,15 +10,35 @@ describe('an invitation', () => {
   test('is answered with an id, an unguessable secret and when it expires', async () => {
     const { group, bob } = await openCircle()
     const made = await bob.say('POST', `${group}/invitations`)
-    expect(made).toMatchObject({ status: 201, body: { id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string, secret: expect.stringMatching(/^[\w-]{32}$/) as string, expiresAt: '2026-11-23T12:00:00.000Z' } })
-    expect((await bob.say('POST', `${group}/invitations`, { expiresInHours: 1 })).body).toMatchObject({ expiresAt: '2026-11-16T13:00:00.000Z' })
-    for (const expiresInHours of [0, 721, 1.5, '24']) expect(await bob.say('POST', `${group}/invitations`, { expiresInHours })).toMatchObject({ status: 400, body: { field: '/expiresInHours' } })
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        secret: expect.stringMatching(/^[\w-]{32}$/) as string,
+        expiresAt: '2026-11-23T12:00:00.000Z',
+      },
+    })
+    expect((await bob.say('POST', `${group}/invitations`, { expiresInHours: 1 })).body).toMatchObject({
+      expiresAt: '2026-11-16T13:00:00.000Z',
+    })
+    for (const expiresInHours of [0, 721, 1.5, '24'])
+      expect(await bob.say('POST', `${group}/invitations`, { expiresInHours })).toMatchObject({
+        status: 400,
+        body: { field: '/expiresInHours' },
+      })
   })
 
   test('E26: is needed to join: the id of a group admits nobody', async () => {
     const { edge, group } = await openCircle()
     const dan = await as(edge, '999')
-    for (const body of [undefined, {}, { name: 'Dan' }, { invitation: 'guessed' }, { invitation: 'A'.repeat(32), name: 'Dan' }]) expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject(FORBIDDEN)
+    for (const body of [
+      undefined,
+      {},
+      { name: 'Dan' },
+      { invitation: 'guessed' },
+      { invitation: 'A'.repeat(32), name: 'Dan' },
+    ])
+      expect(await dan.say('POST', `${group}/join`, body), JSON.stringify(body)).toMatchObject(FORBIDDEN)
     expect(await dan.ask(group)).toMatchObject({ status: 404 })
   })
 
@@ -44,14 +65,19 @@ describe('an invitation', () => {
 
   test('admits to its own group only', async () => {
     const { edge, ann, invitation } = await openCircle()
-    const { body: { id } } = await ann.say('POST', '/api/groups', { title: 'Other' })
+    const {
+      body: { id },
+    } = await ann.say('POST', '/api/groups', { title: 'Other' })
     expect(await (await as(edge, '999')).say('POST', `/api/groups/${id}/join`, { invitation })).toMatchObject(FORBIDDEN)
   })
 
   test('expires', async () => {
     const { edge, group, bob } = await openCircle()
-    const { body: { secret } } = await bob.say('POST', `${group}/invitations`, { expiresInHours: 2 })
-    const join = async (user: string): Promise<Answered> => (await as(edge, user)).say('POST', `${group}/join`, { invitation: secret })
+    const {
+      body: { secret },
+    } = await bob.say('POST', `${group}/invitations`, { expiresInHours: 2 })
+    const join = async (user: string): Promise<EdgeAnswer> =>
+      (await as(edge, user)).say('POST', `${group}/join`, { invitation: secret })
     edge.clock.at += 2 * HOUR - 1
     expect(await join('998')).toMatchObject({ status: 200, body: { memberCount: 4 } })
     edge.clock.at += 1
@@ -63,13 +89,27 @@ describe('an invitation', () => {
     const { edge, group, ann, bob, cyd } = await openCircle()
     const dan = await as(edge, '999')
     for (const by of [bob, ann]) {
-      const { body: { id, secret } } = await bob.say('POST', `${group}/invitations`)
-      expect(await cyd.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({ status: 403, body: { code: 'owner-only' } })
-      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({ status: 200, body: { id, revoked: true } })
-      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({ status: 404, body: { code: 'invitation-not-found' } })
+      const {
+        body: { id, secret },
+      } = await bob.say('POST', `${group}/invitations`)
+      expect(await cyd.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+        status: 403,
+        body: { code: 'owner-only' },
+      })
+      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+        status: 200,
+        body: { id, revoked: true },
+      })
+      expect(await by.say('DELETE', `${group}/invitations/${id}`)).toMatchObject({
+        status: 404,
+        body: { code: 'invitation-not-found' },
+      })
       expect(await dan.say('POST', `${group}/join`, { invitation: secret })).toMatchObject(FORBIDDEN)
     }
-    expect(await bob.say('DELETE', `${group}/invitations/a%23b`)).toMatchObject({ status: 404, body: { code: 'invitation-not-found' } })
+    expect(await bob.say('DELETE', `${group}/invitations/a%23b`)).toMatchObject({
+      status: 404,
+      body: { code: 'invitation-not-found' },
+    })
   })
 
   test('ends when its creator leaves', async () => {
@@ -81,21 +121,40 @@ describe('an invitation', () => {
 
   test('is one of at most twenty', async () => {
     const { edge, group, ann, bob } = await openCircle()
-    for (let n = 1; n < 20; n += 1) expect((await ann.say('POST', `${group}/invitations`, { expiresInHours: 24 })).status).toBe(201)
-    expect(await bob.say('POST', `${group}/invitations`)).toMatchObject({ status: 409, body: { code: 'too-many-invitations' } })
+    for (let n = 1; n < 20; n += 1)
+      expect((await ann.say('POST', `${group}/invitations`, { expiresInHours: 24 })).status).toBe(201)
+    expect(await bob.say('POST', `${group}/invitations`)).toMatchObject({
+      status: 409,
+      body: { code: 'too-many-invitations' },
+    })
     edge.clock.at += 24 * HOUR
     expect((await bob.say('POST', `${group}/invitations`)).status).toBe(201)
-    expect((await bob.ask(`${group}/invitations`)).body.items).toMatchObject([{ createdBy: '123', expiresAt: '2026-11-23T12:00:00.000Z' }, { createdBy: '456' }])
+    expect((await bob.ask(`${group}/invitations`)).body.items).toMatchObject([
+      { createdBy: '123', expiresAt: '2026-11-23T12:00:00.000Z' },
+      { createdBy: '456' },
+    ])
   })
 
   test('has a secret that is in no event, no item and no later answer', async () => {
     const { edge, group, ann, bob } = await openCircle()
     const key = { 'idempotency-key': 'k' }
-    const { body: { id, secret, expiresAt } } = await ann.say('POST', `${group}/invitations`, {}, key)
+    const {
+      body: { id, secret, expiresAt },
+    } = await ann.say('POST', `${group}/invitations`, {}, key)
     await (await as(edge, '999')).say('POST', `${group}/join`, { invitation: secret })
-    expect(await ann.say('POST', `${group}/invitations`, {}, key)).toMatchObject({ status: 201, body: { id, expiresAt } })
-    const seen = [await ann.say('POST', `${group}/invitations`, {}, key), await bob.ask(`${group}/invitations`), await bob.ask(`${group}/activity`), await bob.ask(`${group}/export`)].map(({ text }) => text)
-    const stored = JSON.stringify([edge.events, [...edge.items]], (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+    expect(await ann.say('POST', `${group}/invitations`, {}, key)).toMatchObject({
+      status: 201,
+      body: { id, expiresAt },
+    })
+    const seen = [
+      await ann.say('POST', `${group}/invitations`, {}, key),
+      await bob.ask(`${group}/invitations`),
+      await bob.ask(`${group}/activity`),
+      await bob.ask(`${group}/export`),
+    ].map(({ text }) => text)
+    const stored = JSON.stringify([edge.events, [...edge.items]], (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    )
     expect([stored, ...seen].filter((text) => text.includes(String(secret)))).toEqual([])
     expect(stored).toContain('"secretHash"')
   })
@@ -103,33 +162,72 @@ describe('an invitation', () => {
 
 /** Every route that reads something of a group. */
 const reads = (expense: string, settlement: string) => [
-  '', '/invitations', '/expenses', `/expenses/${expense}`, `/expenses/${expense}/history`, '/activity', '/balances', '/balances?as-of=2026-11-16', '/debts', '/settlements', `/settlements/${settlement}`, '/export', '/export?format=csv',
+  '',
+  '/invitations',
+  '/expenses',
+  `/expenses/${expense}`,
+  `/expenses/${expense}/history`,
+  '/activity',
+  '/balances',
+  '/balances?as-of=2026-11-16',
+  '/debts',
+  '/settlements',
+  `/settlements/${settlement}`,
+  '/export',
+  '/export?format=csv',
 ]
 
 describe('a removed member', () => {
   const openRemoved = async () => {
     const circle = await openCircle()
     const { group, ann, bob } = circle
-    const { body: { id: expense } } = await bob.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
-    const { body: { id: settlement } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
-    expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({ status: 200, body: { id: '456', removedAt: '2026-11-16T12:00:00.000Z' } })
+    const {
+      body: { id: expense },
+    } = await bob.say('POST', `${group}/expenses`, { amount: 30, description: 'Taxi' })
+    const {
+      body: { id: settlement },
+    } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'EUR' })
+    expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({
+      status: 200,
+      body: { id: '456', removedAt: '2026-11-16T12:00:00.000Z' },
+    })
     return { ...circle, expense, settlement }
   }
 
   test('E-l: reads nothing of the group, in no list either', async () => {
     const { group, bob, expense, settlement } = await openRemoved()
-    for (const path of reads(expense, settlement)) expect(await bob.ask(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
-    for (const path of ['/api/groups', '/api/users/me/expenses', '/api/users/me/debts', '/api/users/me/settlements', '/api/users/me/activity', '/api/users/me/summary']) expect((await bob.ask(path)).body.items, path).toEqual([])
+    for (const path of reads(expense, settlement))
+      expect(await bob.ask(group + path), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
+    for (const path of [
+      '/api/groups',
+      '/api/users/me/expenses',
+      '/api/users/me/debts',
+      '/api/users/me/settlements',
+      '/api/users/me/activity',
+      '/api/users/me/summary',
+    ])
+      expect((await bob.ask(path)).body.items, path).toEqual([])
   })
 
   test('changes nothing in the group', async () => {
     const { edge, group, bob, expense, settlement } = await openRemoved()
     const before = edge.events.length
     for (const [method, path, body] of [
-      ['PATCH', '', { title: 'Mine' }], ['POST', '/leave', undefined], ['PUT', '/wallet', { wallet: 'EQabc' }], ['PUT', '/profile', { name: 'Dan' }], ['POST', '/expenses', DINNER], ['DELETE', `/expenses/${expense}`, undefined],
-      ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }], ['PUT', `/settlements/${settlement}`, { status: 'failed' }], ['POST', '/invitations', {}], ['PUT', '/owner', { userId: '456' }],
+      ['PATCH', '', { title: 'Mine' }],
+      ['POST', '/leave', undefined],
+      ['PUT', '/wallet', { wallet: 'EQabc' }],
+      ['PUT', '/profile', { name: 'Dan' }],
+      ['POST', '/expenses', DINNER],
+      ['DELETE', `/expenses/${expense}`, undefined],
+      ['POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }],
+      ['PUT', `/settlements/${settlement}`, { status: 'failed' }],
+      ['POST', '/invitations', {}],
+      ['PUT', '/owner', { userId: '456' }],
     ] as const) {
-      expect(await bob.say(method, group + path, body), path).toMatchObject({ status: 403, body: { code: 'members-only' } })
+      expect(await bob.say(method, group + path, body), path).toMatchObject({
+        status: 403,
+        body: { code: 'members-only' },
+      })
     }
     expect(edge.events.length).toBe(before)
   })
@@ -137,16 +235,30 @@ describe('a removed member', () => {
   test('E-i: keeps their balance, which the others see and settle', async () => {
     const { group, ann } = await openRemoved()
     expect(netsIn(await ann.ask(`${group}/balances`))).toEqual({ 123: '-10.00', 456: '20.00', 789: '-10.00' })
-    const { body } = await ann.say('POST', `${group}/settlements`, { fromUserId: '456', toUserId: '123', amount: 5, currency: 'EUR' })
-    expect(await ann.say('PUT', `${group}/settlements/${body.id}`, { status: 'completed' })).toMatchObject({ status: 200, body: { status: 'completed' } })
-    expect(await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })).toMatchObject({ status: 409, body: { code: 'member-left' } })
+    const { body } = await ann.say('POST', `${group}/settlements`, {
+      fromUserId: '456',
+      toUserId: '123',
+      amount: 5,
+      currency: 'EUR',
+    })
+    expect(await ann.say('PUT', `${group}/settlements/${body.id}`, { status: 'completed' })).toMatchObject({
+      status: 200,
+      body: { status: 'completed' },
+    })
+    expect(await ann.say('POST', `${group}/expenses`, { ...DINNER, splits: [{ userId: '456' }] })).toMatchObject({
+      status: 409,
+      body: { code: 'member-left' },
+    })
   })
 
   test('E26: joins by no invitation from before the removal, and by one from after it', async () => {
     const { group, cyd, bob, invitation } = await openRemoved()
     expect(await bob.say('POST', `${group}/join`, { invitation })).toMatchObject(FORBIDDEN)
     expect(await bob.say('POST', `${group}/join`)).toMatchObject(FORBIDDEN)
-    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(cyd, group) })).toMatchObject({ status: 200, body: { memberCount: 3 } })
+    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(cyd, group) })).toMatchObject({
+      status: 200,
+      body: { memberCount: 3 },
+    })
     expect((await bob.ask('/api/users/me/expenses')).body.items).toHaveLength(1)
     expect(await bob.say('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })
   })
@@ -177,20 +289,43 @@ describe('the owner of a group', () => {
   test('is who created it, and the only one who removes, hands over and archives', async () => {
     const { group, ann, bob } = await openCircle()
     expect(await ownerOf(bob, group)).toBe('123')
-    for (const [method, path, body] of [['DELETE', '/members/789', undefined], ['PUT', '/owner', { userId: '456' }], ['POST', '/archive', undefined], ['POST', '/unarchive', undefined]] as const) {
-      expect(await bob.say(method, group + path, body), path).toMatchObject({ status: 403, body: { code: 'owner-only' } })
+    for (const [method, path, body] of [
+      ['DELETE', '/members/789', undefined],
+      ['PUT', '/owner', { userId: '456' }],
+      ['POST', '/archive', undefined],
+      ['POST', '/unarchive', undefined],
+    ] as const) {
+      expect(await bob.say(method, group + path, body), path).toMatchObject({
+        status: 403,
+        body: { code: 'owner-only' },
+      })
     }
-    expect(await ann.say('DELETE', `${group}/members/999`)).toMatchObject({ status: 404, body: { code: 'member-not-found' } })
-    expect(await ann.say('DELETE', `${group}/members/123`)).toMatchObject({ status: 409, body: { code: 'member-invalid' } })
+    expect(await ann.say('DELETE', `${group}/members/999`)).toMatchObject({
+      status: 404,
+      body: { code: 'member-not-found' },
+    })
+    expect(await ann.say('DELETE', `${group}/members/123`)).toMatchObject({
+      status: 409,
+      body: { code: 'member-invalid' },
+    })
     expect((await ann.ask('/api/groups')).body.items).toMatchObject([{ ownerId: '123' }])
   })
 
   test('hands the group over to another member', async () => {
     const { group, ann, bob, cyd } = await openCircle()
     await cyd.say('POST', `${group}/leave`)
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({ status: 409, body: { code: 'member-unknown', field: '/userId' } })
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '789' })).toMatchObject({ status: 409, body: { code: 'member-left' } })
-    expect(await ann.say('PUT', `${group}/owner`, { userId: '456' })).toMatchObject({ status: 200, body: { ownerId: '456' } })
+    expect(await ann.say('PUT', `${group}/owner`, { userId: '999' })).toMatchObject({
+      status: 409,
+      body: { code: 'member-unknown', field: '/userId' },
+    })
+    expect(await ann.say('PUT', `${group}/owner`, { userId: '789' })).toMatchObject({
+      status: 409,
+      body: { code: 'member-left' },
+    })
+    expect(await ann.say('PUT', `${group}/owner`, { userId: '456' })).toMatchObject({
+      status: 200,
+      body: { ownerId: '456' },
+    })
     expect(await ann.say('DELETE', `${group}/members/456`)).toMatchObject({ status: 403, body: { code: 'owner-only' } })
     expect((await bob.say('DELETE', `${group}/members/123`)).status).toBe(200)
   })
@@ -213,21 +348,59 @@ describe('the owner of a group', () => {
 describe('an archived group', () => {
   test('is read-only: every command but its unarchiving is answered 409', async () => {
     const { edge, group, ann, bob } = await openCircle()
-    const { body: { id: expense } } = await bob.say('POST', `${group}/expenses`, DINNER)
-    const { body: { id: settlement } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: 5, currency: 'TON', txHash: 'a1b2c3d4e5f60718' })
+    const {
+      body: { id: expense },
+    } = await bob.say('POST', `${group}/expenses`, DINNER)
+    const {
+      body: { id: settlement },
+    } = await bob.say('POST', `${group}/settlements`, {
+      toUserId: '123',
+      amount: 5,
+      currency: 'TON',
+      txHash: 'a1b2c3d4e5f60718',
+    })
     const invitation = await inviteBy(ann, group)
-    expect(await ann.say('POST', `${group}/archive`)).toMatchObject({ status: 200, body: { archivedAt: '2026-11-16T12:00:00.000Z' } })
+    expect(await ann.say('POST', `${group}/archive`)).toMatchObject({
+      status: 200,
+      body: { archivedAt: '2026-11-16T12:00:00.000Z' },
+    })
     expect((await ann.say('POST', `${group}/archive`)).status).toBe(200)
-    const before = [await bob.ask(group), await bob.ask(`${group}/balances`), await bob.ask(`${group}/settlements`), await bob.ask(`${group}/activity`)].map(({ text }) => text)
+    const before = [
+      await bob.ask(group),
+      await bob.ask(`${group}/balances`),
+      await bob.ask(`${group}/settlements`),
+      await bob.ask(`${group}/activity`),
+    ].map(({ text }) => text)
     for (const [person, method, path, body] of [
-      [bob, 'PATCH', '', { title: 'Mine' }], [bob, 'POST', '/leave', undefined], [bob, 'PUT', '/wallet', { wallet: 'EQabc' }], [bob, 'PUT', '/profile', { name: 'Dan' }], [bob, 'POST', '/expenses', DINNER],
-      [bob, 'PUT', `/expenses/${expense}`, { ...DINNER, revision: 1 }], [bob, 'DELETE', `/expenses/${expense}`, undefined], [bob, 'POST', `/expenses/${expense}/restore`, undefined], [bob, 'POST', '/invitations', {}],
-      [bob, 'POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }], [ann, 'PUT', `/settlements/${settlement}`, { status: 'completed' }], [bob, 'PUT', `/settlements/${settlement}`, { status: 'failed' }],
-      [ann, 'PUT', '/owner', { userId: '456' }], [ann, 'DELETE', '/members/456', undefined], [await as(edge, '999'), 'POST', '/join', { invitation }],
+      [bob, 'PATCH', '', { title: 'Mine' }],
+      [bob, 'POST', '/leave', undefined],
+      [bob, 'PUT', '/wallet', { wallet: 'EQabc' }],
+      [bob, 'PUT', '/profile', { name: 'Dan' }],
+      [bob, 'POST', '/expenses', DINNER],
+      [bob, 'PUT', `/expenses/${expense}`, { ...DINNER, revision: 1 }],
+      [bob, 'DELETE', `/expenses/${expense}`, undefined],
+      [bob, 'POST', `/expenses/${expense}/restore`, undefined],
+      [bob, 'POST', '/invitations', {}],
+      [bob, 'POST', '/settlements', { toUserId: '123', amount: 1, currency: 'EUR' }],
+      [ann, 'PUT', `/settlements/${settlement}`, { status: 'completed' }],
+      [bob, 'PUT', `/settlements/${settlement}`, { status: 'failed' }],
+      [ann, 'PUT', '/owner', { userId: '456' }],
+      [ann, 'DELETE', '/members/456', undefined],
+      [await as(edge, '999'), 'POST', '/join', { invitation }],
     ] as const) {
-      expect(await person.say(method, group + path, body), path).toMatchObject({ status: 409, body: { code: 'group-archived' } })
+      expect(await person.say(method, group + path, body), path).toMatchObject({
+        status: 409,
+        body: { code: 'group-archived' },
+      })
     }
-    expect([await bob.ask(group), await bob.ask(`${group}/balances`), await bob.ask(`${group}/settlements`), await bob.ask(`${group}/activity`)].map(({ text }) => text)).toEqual(before)
+    expect(
+      [
+        await bob.ask(group),
+        await bob.ask(`${group}/balances`),
+        await bob.ask(`${group}/settlements`),
+        await bob.ask(`${group}/activity`),
+      ].map(({ text }) => text),
+    ).toEqual(before)
     expect(await ann.say('POST', `${group}/unarchive`)).toMatchObject({ status: 200 })
     expect((await ann.ask(group)).body).not.toHaveProperty('archivedAt')
     expect(await bob.say('POST', `${group}/expenses`, DINNER)).toMatchObject({ status: 201 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { expenses } from '../../../processors/expenses/domain.ts'
 import type { DeletedExpenseItem } from '../../../projections/expenses/items.ts'
 import type { Item } from '../../../projections/item.ts'
-import type { MemoryEdge } from '../memory-edge.ts'
+import type { MemoryEdge } from '../../../testing/edge/edge.ts'
 import { DINNER, openCircle } from './circle.ts'
 
 /** As fold version 2 wrote an expense or a part of one: `createdAt` is the time of the payment. */
@@ -16,21 +16,30 @@ const makeOlder = ({ items }: MemoryEdge): void => {
     const { expense, deletedAt, deletedBy } = item as Item as DeletedExpenseItem
     items.delete(id)
     const [nameId, name] = [...items].find(([, { SK }]) => SK === `EXPENSE#${expense.id}`) ?? []
-    if (nameId !== undefined && name !== undefined) items.set(nameId, { ...name, expense: older(expense), deletedAt, deletedBy })
+    if (nameId !== undefined && name !== undefined)
+      items.set(nameId, { ...name, expense: older(expense), deletedAt, deletedBy })
   }
 }
 
 test('the edge answers from items of fold version 2', async () => {
   const { edge, group, ann, bob } = await openCircle()
   const date = '2026-11-10T12:00:00.000Z'
-  const { body: { id } } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
-  const { body: { id: gone } } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
+  const {
+    body: { id },
+  } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
+  const {
+    body: { id: gone },
+  } = await ann.say('POST', `${group}/expenses`, { ...DINNER, date })
   await ann.say('DELETE', `${group}/expenses/${gone}`)
   makeOlder(edge)
   expect(await ann.ask(`${group}/expenses/${id}`)).toMatchObject({ status: 200, body: { id, date } })
   expect(await ann.ask(`${group}/expenses`)).toMatchObject({ status: 200, body: { items: [{ id, date }] } })
-  expect(await bob.ask('/api/users/me/debts')).toMatchObject({ status: 200, body: { items: [{ expenseId: id, date }] } })
-  for (const person of [ann, bob]) expect(await person.ask('/api/users/me/activity')).toMatchObject({ status: 200, body: { items: [{ at: date }] } })
+  expect(await bob.ask('/api/users/me/debts')).toMatchObject({
+    status: 200,
+    body: { items: [{ expenseId: id, date }] },
+  })
+  for (const person of [ann, bob])
+    expect(await person.ask('/api/users/me/activity')).toMatchObject({ status: 200, body: { items: [{ at: date }] } })
   expect(await ann.ask(`${group}/expenses/${gone}`)).toMatchObject({ status: 404, body: { code: 'expense-deleted' } })
   expect(await ann.ask(`${group}/expenses/${gone}/history`)).toMatchObject({ status: 200 })
 })

@@ -1,18 +1,24 @@
 import { expect, test } from 'vitest'
-import { expensesEdge } from '../../../producers/expenses.ts'
+import { expensesEdge } from '../../../producers/expenses/edge.ts'
 import { BY_INDEX } from '../../../producers/http/domain.ts'
 import { tokenHash } from '../../../projections/access/keys.ts'
 import type { Query } from '../../../projections/table.ts'
-import { send, type Person, type Sent } from '../memory-edge.ts'
+import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
+import type { Person } from '../person.ts'
 import { DINNER, openCircle } from './circle.ts'
 
 /** A circle in which Ann paid for all, and Bob proposed to pay a part of it back. */
 const openEvening = async () => {
   const circle = await openCircle()
   const { group, ann, bob } = circle
-  const { body: { id: expenseId } } = await ann.say('POST', `${group}/expenses`, DINNER)
-  const { body: { id: settlementId } } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
-  const pathOf = (url: string): string => url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
+  const {
+    body: { id: expenseId },
+  } = await ann.say('POST', `${group}/expenses`, DINNER)
+  const {
+    body: { id: settlementId },
+  } = await bob.say('POST', `${group}/settlements`, { toUserId: '123', amount: '12.34', currency: 'EUR' })
+  const pathOf = (url: string): string =>
+    url.replace(':groupId', circle.id).replace(':expenseId', expenseId).replace(':settlementId', settlementId)
   return { ...circle, pathOf }
 }
 
@@ -20,23 +26,50 @@ type Evening = Awaited<ReturnType<typeof openEvening>>
 
 interface Written {
   readonly by: 'ann' | 'bob'
-  readonly method: Sent['method'] & string
+  readonly method: EdgeRequest['method'] & string
   readonly url: string
   readonly body: object
   /** A derived event carries the change. */
   readonly isDerived: boolean
 }
 
-const REVISION: Written = { by: 'ann', method: 'PUT', url: '/api/groups/:groupId/expenses/:expenseId', body: { ...DINNER, amount: 90, revision: 1 }, isDerived: false }
-const RENAMING: Written = { by: 'ann', method: 'PATCH', url: '/api/groups/:groupId', body: { title: 'Flatmates' }, isDerived: false }
-const PROFILE: Written = { by: 'bob', method: 'PUT', url: '/api/groups/:groupId/profile', body: { name: 'Robert' }, isDerived: true }
-const CLAIM: Written = { by: 'ann', method: 'PUT', url: '/api/groups/:groupId/settlements/:settlementId', body: { status: 'completed', txHash: 'a1b2c3d4'.repeat(8) }, isDerived: true }
+const REVISION: Written = {
+  by: 'ann',
+  method: 'PUT',
+  url: '/api/groups/:groupId/expenses/:expenseId',
+  body: { ...DINNER, amount: 90, revision: 1 },
+  isDerived: false,
+}
+const RENAMING: Written = {
+  by: 'ann',
+  method: 'PATCH',
+  url: '/api/groups/:groupId',
+  body: { title: 'Flatmates' },
+  isDerived: false,
+}
+const PROFILE: Written = {
+  by: 'bob',
+  method: 'PUT',
+  url: '/api/groups/:groupId/profile',
+  body: { name: 'Robert' },
+  isDerived: true,
+}
+const CLAIM: Written = {
+  by: 'ann',
+  method: 'PUT',
+  url: '/api/groups/:groupId/settlements/:settlementId',
+  body: { status: 'completed', txHash: 'a1b2c3d4'.repeat(8) },
+  isDerived: true,
+}
 
 /** A write that changes the answer of each route, and the person who reads. */
 const ROUTES: Readonly<Record<string, { readonly write: Written; readonly read: 'ann' | 'bob' }>> = {
   '/api/groups': { write: RENAMING, read: 'bob' },
   '/api/groups/:groupId': { write: RENAMING, read: 'bob' },
-  '/api/groups/:groupId/invitations': { write: { by: 'ann', method: 'POST', url: '/api/groups/:groupId/invitations', body: {}, isDerived: false }, read: 'bob' },
+  '/api/groups/:groupId/invitations': {
+    write: { by: 'ann', method: 'POST', url: '/api/groups/:groupId/invitations', body: {}, isDerived: false },
+    read: 'bob',
+  },
   '/api/groups/:groupId/expenses': { write: REVISION, read: 'bob' },
   '/api/groups/:groupId/expenses/:expenseId': { write: REVISION, read: 'bob' },
   '/api/groups/:groupId/expenses/:expenseId/history': { write: REVISION, read: 'bob' },
@@ -56,30 +89,36 @@ const ROUTES: Readonly<Record<string, { readonly write: Written; readonly read: 
 
 const questions = expensesEdge.routes.filter(({ method }) => method === 'GET')
 
-test('every GET route of expenses is in the table', () => expect(Object.keys(ROUTES).sort()).toEqual(questions.map(({ url }) => url).sort()))
+test('every GET route of expenses is in the table', () =>
+  expect(Object.keys(ROUTES).sort()).toEqual(questions.map(({ url }) => url).sort()))
 
 const personIn = (evening: Evening, name: 'ann' | 'bob'): Person => evening[name]
 
-test.each(Object.entries(ROUTES))('GET %s with Tributary-After never shows less than that event', async (url, { write: { by, method, url: written, body, isDerived }, read }) => {
-  const evening = await openEvening()
-  const { edge, pathOf } = evening
-  const reader = personIn(evening, read)
-  const before = await reader.ask(pathOf(url))
-  expect(before.status).toBe(200)
-  // The newest profile counts, by its time.
-  edge.clock.at += 1000
-  if (isDerived) edge.hold()
-  else edge.pause()
-  const { status, headers } = await personIn(evening, by).say(method, pathOf(written), body, { prefer: 'respond-async' })
-  expect(status).toBe(202)
-  const after = { 'tributary-after': String(headers['tributary-event']) }
-  expect(await reader.ask(pathOf(url), after)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
-  if (isDerived) edge.send()
-  else edge.resume()
-  const now = await reader.ask(pathOf(url), after)
-  expect(now.status).toBe(200)
-  expect(now.text).not.toBe(before.text)
-})
+test.each(Object.entries(ROUTES))(
+  'GET %s with Tributary-After never shows less than that event',
+  async (url, { write: { by, method, url: written, body, isDerived }, read }) => {
+    const evening = await openEvening()
+    const { edge, pathOf } = evening
+    const reader = personIn(evening, read)
+    const before = await reader.ask(pathOf(url))
+    expect(before.status).toBe(200)
+    // The newest profile counts, by its time.
+    edge.clock.at += 1000
+    if (isDerived) edge.holdDerived()
+    else edge.pause()
+    const { status, headers } = await personIn(evening, by).say(method, pathOf(written), body, {
+      prefer: 'respond-async',
+    })
+    expect(status).toBe(202)
+    const after = { 'tributary-after': String(headers['tributary-event']) }
+    expect(await reader.ask(pathOf(url), after)).toMatchObject({ status: 503, body: { code: 'not-yet-visible' } })
+    if (isDerived) edge.sendDerived()
+    else edge.resume()
+    const now = await reader.ask(pathOf(url), after)
+    expect(now.status).toBe(200)
+    expect(now.text).not.toBe(before.text)
+  },
+)
 
 test('OpenAPI names the routes that read an index, which DynamoDB can answer late', async () => {
   const evening = await openEvening()
@@ -87,7 +126,9 @@ test('OpenAPI names the routes that read an index, which DynamoDB can answer lat
   const asked: Query[] = []
   const { query } = edge.reader
   Object.assign(edge.reader, { query: (each: Query) => (asked.push(each), query(each)) })
-  const { body: { paths } } = await send(edge.app, { url: '/openapi.json' })
+  const {
+    body: { paths },
+  } = await send(edge.app, { url: '/openapi.json' })
   for (const { url, byIndex } of questions) {
     asked.splice(0)
     expect((await ann.ask(pathOf(url))).status, url).toBe(200)

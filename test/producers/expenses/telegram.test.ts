@@ -1,21 +1,26 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { expenses } from '../../../processors/expenses/domain.ts'
-import { expensesEdgeWith } from '../../../producers/expenses.ts'
-import { createTonCheck } from '../../../producers/ton/toncenter.ts'
+import { expensesEdgeWith } from '../../../producers/expenses/edge.ts'
+import { createTonCheck } from '../../../producers/expenses/ton/toncenter.ts'
 import { hexOf, paid, startTon, type TonService } from '../../services/ton.ts'
 import { inviteBy } from './circle.ts'
-import { NOON, openMemoryEdge, send, type MemoryEdge, type Sent } from '../memory-edge.ts'
-import { BOT_TOKEN, openedBy, ZOFIE } from '../telegram/signed.ts'
+import { NOON } from '../../../testing/event.ts'
+import { openMemoryEdge, type MemoryEdge } from '../../../testing/edge/edge.ts'
+import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
+import { BOT_TOKEN, openedBy, ZOFIE } from './telegram/signed.ts'
 
 const SECRET = 'a-secret-of-the-webhook'
 const BOB = { id: 12, first_name: 'Bob', username: 'bob' } as const
 
 /** A person in the Mini App. */
 const inApp = (edge: MemoryEdge, user: { readonly id: number }, chat?: object) => {
-  const headers = { authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}` }
+  const headers = {
+    authorization: `tma ${openedBy(user, chat === undefined ? {} : { more: { chat: JSON.stringify(chat) } })}`,
+  }
   return {
     ask: (url: string) => send(edge.app, { url, headers }),
-    say: (method: Sent['method'] & string, url: string, body?: unknown) => send(edge.app, { method, url, headers, body }),
+    say: (method: EdgeRequest['method'] & string, url: string, body?: unknown) =>
+      send(edge.app, { method, url, headers, body }),
   }
 }
 
@@ -26,42 +31,83 @@ beforeEach(async () => {
 afterEach(() => ton.stop())
 
 const open = async () => {
-  const edge = await openMemoryEdge({ domain: expenses, edge: expensesEdgeWith({ telegram: { botToken: BOT_TOKEN, webhookSecret: SECRET }, ton: createTonCheck({ api: ton.url }) }) })
-  const post = (body: unknown) => send(edge.app, { method: 'POST', url: '/webhooks/telegram', body, headers: { 'x-telegram-bot-api-secret-token': SECRET } })
+  const edge = await openMemoryEdge({
+    domain: expenses,
+    edge: expensesEdgeWith({
+      telegram: { botToken: BOT_TOKEN, webhookSecret: SECRET },
+      ton: createTonCheck({ api: ton.url }),
+    }),
+  })
+  const post = (body: unknown) =>
+    send(edge.app, {
+      method: 'POST',
+      url: '/webhooks/telegram',
+      body,
+      headers: { 'x-telegram-bot-api-secret-token': SECRET },
+    })
   return { edge, post, zofie: inApp(edge, ZOFIE), bob: inApp(edge, BOB) }
 }
 
 describe('in the Mini App', () => {
   test('E-l E-m E36 a person is who Telegram says, with the name and picture they have there', async () => {
     const { zofie, bob } = await open()
-    expect((await bob.ask('/api/users/me')).body).toEqual({ id: '12', telegramId: 12, name: 'Bob', username: 'bob', avatarUrl: null })
+    expect((await bob.ask('/api/users/me')).body).toEqual({
+      id: '12',
+      telegramId: 12,
+      name: 'Bob',
+      username: 'bob',
+      avatarUrl: null,
+    })
     const made = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
     expect(made).toMatchObject({ status: 201, body: { title: 'Tatry', currency: 'TON' } })
     const group = `/api/groups/${made.body.id}`
     expect(await bob.ask(group)).toMatchObject({ status: 404, body: { code: 'group-not-found' } })
     expect(await bob.say('POST', `${group}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
-    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(zofie, group) })).toMatchObject({ status: 200, body: { memberCount: 2 } })
-    expect((await bob.ask(group)).body['members']).toMatchObject([{ id: '12', name: 'Bob', username: 'bob' }, { id: '279058397', name: 'Žofie Nováková', username: 'zofie_n', avatarUrl: ZOFIE.photo_url }])
-    expect((await zofie.ask('/api/users/me')).body).toMatchObject({ id: '279058397', telegramId: 279058397, name: 'Žofie Nováková' })
+    expect(await bob.say('POST', `${group}/join`, { invitation: await inviteBy(zofie, group) })).toMatchObject({
+      status: 200,
+      body: { memberCount: 2 },
+    })
+    expect((await bob.ask(group)).body['members']).toMatchObject([
+      { id: '12', name: 'Bob', username: 'bob' },
+      { id: '279058397', name: 'Žofie Nováková', username: 'zofie_n', avatarUrl: ZOFIE.photo_url },
+    ])
+    expect((await zofie.ask('/api/users/me')).body).toMatchObject({
+      id: '279058397',
+      telegramId: 279058397,
+      name: 'Žofie Nováková',
+    })
   })
 
-  test('E-l nobody acts for another by sending their id', async () => {
+  test('E-l a caller cannot act for another person by sending their id', async () => {
     const { edge, zofie } = await open()
-    const { body: { id } } = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
+    const {
+      body: { id },
+    } = await zofie.say('POST', '/api/groups', { title: 'Tatry' })
     const forged = openedBy({ ...ZOFIE, id: 12 }).replace('%22id%22%3A12', '%22id%22%3A279058397')
-    expect(await send(edge.app, { url: `/api/groups/${id}`, headers: { authorization: `tma ${forged}` } })).toMatchObject({ status: 401, body: { code: 'init-data-invalid' } })
+    expect(
+      await send(edge.app, { url: `/api/groups/${id}`, headers: { authorization: `tma ${forged}` } }),
+    ).toMatchObject({ status: 401, body: { code: 'init-data-invalid' } })
   })
 })
 
-test('E-h E-m a chat and its app are one group: who was added by the chat sees it in the app, before and after it moves', async () => {
+test('E-h E-m a chat and its app are one group: a person whom the chat added sees it in the app, before and after it moves', async () => {
   const { post, zofie, bob } = await open()
-  const [chat, moved] = [{ id: -55, type: 'group', title: 'Tatry' }, { id: -10055, type: 'supergroup', title: 'Tatry' }]
+  const [chat, moved] = [
+    { id: -55, type: 'group', title: 'Tatry' },
+    { id: -10055, type: 'supergroup', title: 'Tatry' },
+  ]
   const at = { date: NOON / 1000, from: ZOFIE }
-  await post({ update_id: 1, my_chat_member: { ...at, chat, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+  await post({
+    update_id: 1,
+    my_chat_member: { ...at, chat, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } },
+  })
   await post({ update_id: 2, message: { ...at, chat, new_chat_members: [BOB] } })
   const [group] = (await bob.ask('/api/groups')).body.items
   expect(group).toMatchObject({ title: 'Tatry', chatId: '-55', memberCount: 2 })
-  expect(await bob.say('POST', `/api/groups/${group?.id}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
+  expect(await bob.say('POST', `/api/groups/${group?.id}/join`)).toMatchObject({
+    status: 200,
+    body: { memberCount: 2 },
+  })
   await post({ update_id: 3, message: { ...at, chat, migrate_to_chat_id: moved.id } })
   await post({ update_id: 4, message: { ...at, chat: moved, migrate_from_chat_id: chat.id } })
   expect((await zofie.ask('/api/groups')).body.items).toMatchObject([{ id: group?.id, chatId: '-10055' }])
@@ -73,7 +119,15 @@ describe('a chat admits to its own group, without an invitation', () => {
   const openChat = async () => {
     const opened = await open()
     const at = { date: NOON / 1000, chat }
-    await opened.post({ update_id: 1, my_chat_member: { ...at, from: ZOFIE, old_chat_member: { status: 'left' }, new_chat_member: { status: 'member' } } })
+    await opened.post({
+      update_id: 1,
+      my_chat_member: {
+        ...at,
+        from: ZOFIE,
+        old_chat_member: { status: 'left' },
+        new_chat_member: { status: 'member' },
+      },
+    })
     const [group] = (await opened.zofie.ask('/api/groups')).body.items
     return { ...opened, at, path: `/api/groups/${group?.id}`, from: (from: object) => inApp(opened.edge, BOB, from) }
   }
@@ -81,14 +135,27 @@ describe('a chat admits to its own group, without an invitation', () => {
   test('E-l those who open the Mini App from it', async () => {
     const { path, bob, from } = await openChat()
     expect(await bob.say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
-    for (const other of [{ ...chat, id: -56 }, { ...chat, type: 'channel' }, { ...chat, id: 'x' }]) expect(await from(other).say('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    for (const other of [
+      { ...chat, id: -56 },
+      { ...chat, type: 'channel' },
+      { ...chat, id: 'x' },
+    ])
+      expect(await from(other).say('POST', `${path}/join`), JSON.stringify(other)).toMatchObject({
+        status: 403,
+        body: { code: 'invitation-only' },
+      })
     expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 200, body: { memberCount: 2 } })
   })
 
   test('E-l nobody to a group whose creator only claims to belong to it', async () => {
     const { zofie, from } = await openChat()
-    const { body: { id } } = await zofie.say('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
-    expect(await from(chat).say('POST', `/api/groups/${id}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    const {
+      body: { id },
+    } = await zofie.say('POST', '/api/groups', { title: 'Claim', chatId: '-55' })
+    expect(await from(chat).say('POST', `/api/groups/${id}/join`)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation-only' },
+    })
   })
 
   test('E-l nobody whom the owner removed, until a member invites them', async () => {
@@ -98,7 +165,10 @@ describe('a chat admits to its own group, without an invitation', () => {
     expect((await zofie.say('DELETE', `${path}/members/12`)).status).toBe(200)
     await post({ update_id: 3, message: { ...at, from: ZOFIE, left_chat_member: BOB } })
     await post({ update_id: 4, message: { ...at, from: ZOFIE, new_chat_members: [BOB] } })
-    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({ status: 403, body: { code: 'invitation-only' } })
+    expect(await from(chat).say('POST', `${path}/join`)).toMatchObject({
+      status: 403,
+      body: { code: 'invitation-only' },
+    })
     expect((await bob.ask(path)).status).toBe(403)
     expect((await bob.say('POST', `${path}/join`, { invitation: await inviteBy(zofie, path) })).status).toBe(200)
   })
@@ -123,7 +193,9 @@ describe('a settlement by TON', () => {
   /** Žofie owes Bob 1.5 TON, and says that she paid. */
   const openDebt = async () => {
     const { zofie, bob } = await open()
-    const { body: { id } } = await bob.say('POST', '/api/groups', { title: 'Tatry' })
+    const {
+      body: { id },
+    } = await bob.say('POST', '/api/groups', { title: 'Tatry' })
     const group = `/api/groups/${id}`
     await zofie.say('POST', `${group}/join`, { invitation: await inviteBy(bob, group) })
     await zofie.say('PUT', `${group}/wallet`, { wallet: ZOFIES })
@@ -139,14 +211,23 @@ describe('a settlement by TON', () => {
   test('E-j is completed when the chain has the payment with its comment, once', async () => {
     const { zofie, group, path, comment, propose } = await openDebt()
     const payment = paid({ from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n, comment })
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({ status: 503, body: { code: 'transaction-unconfirmed' } })
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
+      status: 503,
+      body: { code: 'transaction-unconfirmed' },
+    })
     ton.add(payment)
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'ton', txHash: hexOf(payment) } })
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: payment.hash })).toMatchObject({
+      status: 200,
+      body: { status: 'completed', confirmedBy: 'ton', txHash: hexOf(payment) },
+    })
     expect((await zofie.ask(`${group}/debts`)).body.items).toMatchObject([{ currency: 'TON', debts: [] }])
     const urlForm = Buffer.from(payment.hash, 'base64').toString('base64url')
     const other = await propose()
     expect(other.comment).not.toBe(comment)
-    expect(await zofie.say('PUT', other.path, { status: 'completed', txHash: urlForm })).toMatchObject({ status: 403, body: { code: 'receiver-only' } })
+    expect(await zofie.say('PUT', other.path, { status: 'completed', txHash: urlForm })).toMatchObject({
+      status: 403,
+      body: { code: 'receiver-only' },
+    })
   })
 
   test('E-j stays pending when the chain has another payment under that hash, until the payee confirms it', async () => {
@@ -155,16 +236,25 @@ describe('a settlement by TON', () => {
     const plain = paid({ name: 'plain', from: ZOFIES, to: BOBS_RAW, nano: 1_500_000_000n })
     for (const payment of [less, plain]) {
       ton.add(payment)
-      expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({ status: 403, body: { code: 'receiver-only' } })
+      expect(await zofie.say('PUT', path, { status: 'completed', txHash: hexOf(payment) })).toMatchObject({
+        status: 403,
+        body: { code: 'receiver-only' },
+      })
     }
     expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
-    expect(await bob.say('PUT', path, { status: 'completed', txHash: hexOf(plain) })).toMatchObject({ status: 200, body: { status: 'completed', confirmedBy: 'manual' } })
+    expect(await bob.say('PUT', path, { status: 'completed', txHash: hexOf(plain) })).toMatchObject({
+      status: 200,
+      body: { status: 'completed', confirmedBy: 'manual' },
+    })
   })
 
-  test('stays pending while nobody answers', async () => {
+  test('stays pending while the API does not answer', async () => {
     const { zofie, path } = await openDebt()
     ton.trouble('busy')
-    expect(await zofie.say('PUT', path, { status: 'completed', txHash: '0'.repeat(64) })).toMatchObject({ status: 503, headers: { 'retry-after': '10' } })
+    expect(await zofie.say('PUT', path, { status: 'completed', txHash: '0'.repeat(64) })).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '10' },
+    })
     expect((await zofie.ask(path)).body).toMatchObject({ status: 'pending' })
   })
 })

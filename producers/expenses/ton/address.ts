@@ -1,4 +1,7 @@
-/** An account of TON in its raw form, `workchain:hex`: every friendly form of it gives the same one. Undefined where it is no address. */
+/**
+ * The raw form of a TON address, `workchain:hex`, the same for every friendly form. Undefined if the text is not an
+ * address.
+ */
 export const rawAddress = (text: string): string | undefined => {
   const raw = /^(-1|0):([0-9a-fA-F]{64})$/.exec(text)
   return raw === null ? fromFriendly(text) : `${raw[1] ?? ''}:${(raw[2] ?? '').toLowerCase()}`
@@ -8,17 +11,19 @@ const BOUNCEABLE = 0x11
 const NON_BOUNCEABLE = 0x51
 const TESTNET = 0x80
 
-/** A tag, the workchain, 32 bytes and their checksum, in base64 of either alphabet. */
+/** Reads a friendly address: a tag, the workchain, 32 bytes and a checksum, in base64 or base64url. */
 const fromFriendly = (text: string): string | undefined => {
   if (!/^[A-Za-z0-9+/_-]{48}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
   const tag = bytes.readUInt8(0) & ~TESTNET
   const workchain = bytes.readInt8(1)
   if ((tag !== BOUNCEABLE && tag !== NON_BOUNCEABLE) || (workchain !== 0 && workchain !== -1)) return undefined
-  return crc16(bytes.subarray(0, 34)) === bytes.readUInt16BE(34) ? `${workchain}:${bytes.toString('hex', 2, 34)}` : undefined
+  return crc16(bytes.subarray(0, 34)) === bytes.readUInt16BE(34)
+    ? `${workchain}:${bytes.toString('hex', 2, 34)}`
+    : undefined
 }
 
-/** XMODEM's. */
+/** CRC-16 (XMODEM). */
 const crc16 = (bytes: Buffer): number => {
   let crc = 0
   for (const byte of bytes) {

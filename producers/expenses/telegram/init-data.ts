@@ -1,34 +1,39 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Mistake } from '../http/problem.ts'
-import { part, textIn } from '../part.ts'
+import type { Mistake } from '../../http/problem.ts'
+import { memberOf, textMember } from '../../json-member.ts'
 import { telegramUser, type TelegramUser } from './person.ts'
 
-export type Unproven = Pick<Mistake, 'code' | 'detail'>
+export type InvalidInitData = Pick<Mistake, 'code' | 'detail'>
 
-/** What a Mini App was opened with is good for a day, as Telegram's own libraries have it; clocks may differ by a minute. */
+/** `initData` is valid for a day, as in Telegram's own libraries. A clock can be a minute ahead. */
 const GOOD_SECONDS = 86_400
 const AHEAD_SECONDS = 60
-/** Telegram's is below 2 KiB. */
+/** Telegram's own `initData` is below 2 KiB. */
 const MOST_CHARACTERS = 8192
 
-/** The key that proves what a bot's Mini Apps are opened with. */
+/** The key by which the `initData` of a bot is verified. */
 export const initDataKey = (botToken: string): Buffer => createHmac('sha256', 'WebAppData').update(botToken).digest()
 
-export interface Opened extends TelegramUser {
+export interface MiniAppUser extends TelegramUser {
   /** The group chat from which the Mini App was opened. Telegram signs it only if the user opened the app from the attachment menu of that chat. */
   readonly chat?: string
 }
 
 /** The user who opened the Mini App, or the reason why the `initData` is invalid. */
-export const readInitData = (initData: string, { key, now }: { key: Buffer; now: number }): Opened | Unproven => {
+export const readInitData = (
+  initData: string,
+  { key, now }: { key: Buffer; now: number },
+): MiniAppUser | InvalidInitData => {
   const fields = initData.length > MOST_CHARACTERS ? undefined : fieldsOf(initData)
-  if (fields === undefined) return invalid('is no query string of a Mini App, or has a field twice')
+  if (fields === undefined) return invalid('is not a query string, or has a field twice')
   const hash = fields.get('hash') ?? ''
   if (!/^[0-9a-f]{64}$/.test(hash)) return invalid('has no hash')
-  if (!timingSafeEqual(hmacOf(fields, key), Buffer.from(hash, 'hex'))) return invalid('was not signed with the token of this bot, or was changed')
+  if (!timingSafeEqual(hmacOf(fields, key), Buffer.from(hash, 'hex')))
+    return invalid('was not signed with the token of this bot, or was changed')
   const age = now / 1000 - Number(/^\d{1,12}$/.exec(fields.get('auth_date') ?? '')?.[0] ?? Number.NaN)
-  if (!(age >= -AHEAD_SECONDS)) return invalid('has no time at which it was given, or one that is yet to come')
-  if (age > GOOD_SECONDS) return { code: 'init-data-expired', detail: 'The initData is older than a day: open the Mini App anew.' }
+  if (!(age >= -AHEAD_SECONDS)) return invalid('has no auth_date, or one in the future')
+  if (age > GOOD_SECONDS)
+    return { code: 'init-data-expired', detail: 'The initData is older than a day. Open the Mini App again.' }
   const user = telegramUser(parsed(fields.get('user') ?? ''))
   const chat = groupChatOf(parsed(fields.get('chat') ?? ''))
   return user === undefined ? invalid('names no user') : { ...user, ...(chat !== undefined && { chat }) }
@@ -36,13 +41,19 @@ export const readInitData = (initData: string, { key, now }: { key: Buffer; now:
 
 /** The id of a group or a supergroup. Undefined for other chats. */
 const groupChatOf = (chat: unknown): string | undefined => {
-  const id = part(chat, 'id')
-  return Number.isSafeInteger(id) && ['group', 'supergroup'].includes(textIn(chat, 'type')) ? String(id) : undefined
+  const id = memberOf(chat, 'id')
+  return Number.isSafeInteger(id) && ['group', 'supergroup'].includes(textMember(chat, 'type')) ? String(id) : undefined
 }
 
-const invalid = (what: string): Unproven => ({ code: 'init-data-invalid', detail: `The initData ${what}: send Telegram.WebApp.initData as it is.` })
+const invalid = (what: string): InvalidInitData => ({
+  code: 'init-data-invalid',
+  detail: `The initData ${what}. Send Telegram.WebApp.initData unchanged.`,
+})
 
-/** Decoded; undefined where that cannot be, or a field is there twice: which of them was signed would be a guess. */
+/**
+ * The decoded fields. Undefined if the text cannot be decoded or has a field twice: it is unclear which of them was
+ * signed.
+ */
 const fieldsOf = (text: string): ReadonlyMap<string, string> | undefined => {
   const fields = new Map<string, string>()
   for (const part of text.split('&')) {
@@ -62,10 +73,17 @@ const decoded = (text: string): string | undefined => {
   }
 }
 
-/** Over every field but the hash itself: `signature`, which is for third parties, is signed here, too. In the order of code points. */
+/**
+ * The HMAC over every field except the hash, in the order of code points. It includes `signature`, which is for third
+ * parties.
+ */
 const hmacOf = (fields: ReadonlyMap<string, string>, key: Buffer): Buffer => {
-  const signed = [...fields].filter(([name]) => name !== 'hash').sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-  return createHmac('sha256', key).update(signed.map(([name, value]) => `${name}=${value}`).join('\n')).digest()
+  const signed = [...fields]
+    .filter(([name]) => name !== 'hash')
+    .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return createHmac('sha256', key)
+    .update(signed.map(([name, value]) => `${name}=${value}`).join('\n'))
+    .digest()
 }
 
 const parsed = (text: string): unknown => {
