@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { parse, v5 } from 'uuid'
 
-/** New ids, as a port: seeded in tests. */
+/** Creates ids. Tests use a seeded implementation. */
 export interface Ids {
   uuidv7(): string
 }
@@ -9,7 +9,10 @@ export interface Ids {
 // uuidv5 of the DNS name space and `tributary.producers`.
 const NAMESPACE = parse(v5('tributary.producers', v5.DNS))
 
-/** The same parts always give the same id: a UUIDv5, written at a third of what the library takes, for the edges name every event so. Parts must not hold \0, which the edge refuses everywhere. */
+/**
+ * A UUIDv5 of the parts: the same parts give the same id. Parts must not contain \0, which the edge refuses everywhere. The code is three times
+ * as fast as the library, because the edge calls it for every event.
+ */
 export const derivedId = (...parts: readonly string[]): string => {
   const digits = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(parts.join('\u0000'))]))
   const variant = VARIANT.charAt(Number.parseInt(digits.charAt(16), 16) & 3)
@@ -17,22 +20,29 @@ export const derivedId = (...parts: readonly string[]): string => {
 }
 
 /**
- * The id of the thing that a request with an Idempotency-Key creates: the same for the same user, key and path. The path names the place (the
- * group, the location), so one key creates different things in two places.
+ * The id of the thing that a request with an Idempotency-Key creates: the same for the same user, key and path. The path contains the
+ * group or the location, so one key creates different things in two places.
  */
 export const createdId = (user: string, key: string, path: string): string => derivedId(user, key, path)
 
 const ID_DIGITS = 20
 const POOLED_IDS = 512
 
-/** UUIDv7 (RFC 9562): the time in milliseconds, then 74 random bits. The randomness is fetched, and written as digits, for many ids at once. */
-export const createIds = ({ now, randomBytes }: { now: () => number; randomBytes: (size: number) => Uint8Array }): Ids => {
+/** UUIDv7 (RFC 9562): the time in milliseconds, then 74 random bits. The random bytes are fetched and converted for many ids at once. */
+export const createIds = ({
+  now,
+  randomBytes,
+}: {
+  now: () => number
+  randomBytes: (size: number) => Uint8Array
+}): Ids => {
   let digits = ''
   let at = 0
   let time = { ms: Number.NaN, text: '' }
   return {
     uuidv7() {
-      if (at + ID_DIGITS > digits.length) [digits, at] = [Buffer.from(randomBytes((ID_DIGITS / 2) * POOLED_IDS)).toString('hex'), 0]
+      if (at + ID_DIGITS > digits.length)
+        [digits, at] = [Buffer.from(randomBytes((ID_DIGITS / 2) * POOLED_IDS)).toString('hex'), 0]
       const ms = now()
       if (ms !== time.ms) time = { ms, text: timeText(ms) }
       const from = at

@@ -12,44 +12,69 @@ export type Json = Readonly<Record<string, unknown>>
 
 export const AVRO = 'application/vnd.apache.avro+json;version=1.9.0'
 
-/** Topics, MQTT and live push, as AsyncAPI 3.0 has them. */
+/** The AsyncAPI 3.0 document of the log's topics, the MQTT topics and the live feeds. */
 export const asyncapi = ({ version, domains }: AsyncApiParts): Json => {
   const messagesOf = readMessages()
-  const channels = Object.assign({}, ...domains.map((domain) => channelsOf(domain, messagesOf(domain.name)))) as Readonly<Record<string, { readonly messages: Json }>>
+  const channels = Object.assign(
+    {},
+    ...domains.map((domain) => channelsOf(domain, messagesOf(domain.name))),
+  ) as Readonly<Record<string, { readonly messages: Json }>>
   return {
     asyncapi: '3.0.0',
     info: {
       title: 'Tributary',
       version,
-      description: 'What lies on the log (Avro in Confluent\'s wire format, keyed, in order per key), what devices send, and what those who watch hear.',
+      description:
+        "The events on the log (Avro in Confluent's wire format, in order per key), the messages of devices, and the messages of live feeds.",
     },
     defaultContentType: 'application/json',
     channels,
-    operations: Object.fromEntries(Object.keys(channels).map((name) => [name, { action: SENT.test(name) ? 'send' : 'receive', channel: { $ref: `#/channels/${name}` } }])),
+    operations: Object.fromEntries(
+      Object.keys(channels).map((name) => [
+        name,
+        { action: SENT.test(name) ? 'send' : 'receive', channel: { $ref: `#/channels/${name}` } },
+      ]),
+    ),
   }
 }
 
-/** What we send; all else is taken in. A topic is both. */
+/** The channels to which the program sends. It receives from the others. */
 const SENT = /^(live|.*Events)$/
 
 const channelsOf = ({ name, live, channels }: AsyncApiParts['domains'][number], messages: Json): Json => ({
   [`${name}Events`]: {
     address: `${name}.events`,
-    description: `What happened in ${name}: the topic that everything is folded from.`,
+    description: `The events of ${name}. All items are folded from this topic.`,
     messages,
     bindings: { kafka: { topic: `${name}.events` } },
   },
   ...channels,
-  ...(live === undefined ? {} : { live: { address: live.url, description: live.summary, bindings: { ws: { method: 'GET', query: live.query } }, messages: WATCHED } }),
+  ...(live === undefined
+    ? {}
+    : {
+        live: {
+          address: live.url,
+          description: live.summary,
+          bindings: { ws: { method: 'GET', query: live.query } },
+          messages: LIVE_MESSAGES,
+        },
+      }),
 })
 
-/** Reads the schemas. The result returns the events of a domain and those that all domains share, each with the docs of its schema. */
+/** Reads the schemas. The result returns the event types of a domain, and those that all domains share, with the docs of their schemas. */
 const readMessages = (): ((domain: string) => Json) => {
   const [sources, locked] = [readSources(), latest(readLock())]
   const known = namesOf(sources)
   return (domain) => {
-    const events = sources.filter((source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'))
-    return Object.fromEntries(events.map(({ schema }) => [typeOf(schema), messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id)]))
+    const events = sources.filter(
+      (source) => isEvent(source.schema) && (source.domain === domain || source.domain === 'common'),
+    )
+    return Object.fromEntries(
+      events.map(({ schema }) => [
+        typeOf(schema),
+        messageOf(expandWithDocs(schema, known), locked.get(fullName(schema))?.id),
+      ]),
+    )
   }
 }
 
@@ -61,17 +86,30 @@ const messageOf = (schema: NamedSchema, id: number | undefined): Json => ({
   'x-schema-id': id,
 })
 
-const shown = {
+const liveItems = {
   type: 'array',
-  items: { type: 'object', required: ['key', 'version', 'item'], properties: { key: { type: 'string' }, version: { type: 'integer' }, item: { type: ['object', 'null'] }, expired: { type: 'boolean' } } },
+  items: {
+    type: 'object',
+    required: ['key', 'version', 'item'],
+    properties: {
+      key: { type: 'string' },
+      version: { type: 'integer' },
+      item: { type: ['object', 'null'] },
+      expired: { type: 'boolean' },
+    },
+  },
 } as const
 
-const heard = (type: string, more: Readonly<Record<string, Json>>): Json => ({
-  payload: { type: 'object', required: ['type', 'epoch', 'cursor', ...Object.keys(more)], properties: { type: { const: type }, epoch: { type: 'integer' }, cursor: { type: 'string' }, ...more } },
+const liveMessage = (type: string, more: Readonly<Record<string, Json>>): Json => ({
+  payload: {
+    type: 'object',
+    required: ['type', 'epoch', 'cursor', ...Object.keys(more)],
+    properties: { type: { const: type }, epoch: { type: 'integer' }, cursor: { type: 'string' }, ...more },
+  },
 })
 
-const WATCHED: Json = {
-  snapshot: heard('snapshot', { items: shown }),
-  resumed: heard('resumed', { keys: { type: 'array', items: { type: 'string' } }, changes: shown }),
-  changes: heard('changes', { changes: shown }),
+const LIVE_MESSAGES: Json = {
+  snapshot: liveMessage('snapshot', { items: liveItems }),
+  resumed: liveMessage('resumed', { keys: { type: 'array', items: { type: 'string' } }, changes: liveItems }),
+  changes: liveMessage('changes', { changes: liveItems }),
 }

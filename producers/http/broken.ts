@@ -1,15 +1,20 @@
 import type { Socket } from 'node:net'
 import { Problem, problemBody } from './problem.ts'
 
-/** Answers a connection on which a request could not be read, or arrived too slowly, and closes it. */
+/** Answers a request that cannot be parsed or arrives too slowly, and closes the connection. */
 export const answerBroken = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy()
     return
   }
-  const { status, code, detail } = BROKEN[error.code ?? ''] ?? UNREADABLE
+  const { status, code, detail } = ANSWERS[error.code ?? ''] ?? UNREADABLE
   const body = JSON.stringify(problemBody(new Problem(status, code, detail)))
-  const head = [`HTTP/1.1 ${status} ${status}`, 'content-type: application/problem+json', `content-length: ${Buffer.byteLength(body)}`, 'connection: close']
+  const head = [
+    `HTTP/1.1 ${status} ${status}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   // A client that goes on sending would keep the connection open.
   const cut = setTimeout(() => socket.destroy(), LINGER_MS)
@@ -21,13 +26,26 @@ const LINGER_MS = 1_000
 
 interface Answer {
   readonly status: number
-  readonly code: string
+  readonly code: 'bad-request' | 'request-timeout' | 'headers-too-large'
   readonly detail: string
 }
 
-const UNREADABLE: Answer = { status: 400, code: 'bad-request', detail: 'The request could not be read: check its line, headers and body.' }
+const UNREADABLE: Answer = {
+  status: 400,
+  code: 'bad-request',
+  detail: 'The request cannot be parsed. Check its first line, headers and body.',
+}
 
-const BROKEN: Readonly<Record<string, Answer>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request-timeout', detail: 'The request took too long to arrive. Send its headers and its whole body without pauses.' },
-  HPE_HEADER_OVERFLOW: { status: 431, code: 'headers-too-large', detail: 'The headers are larger than 16 KiB: send less in them.' },
+/** The answers by the error codes of Node. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'request-timeout',
+    detail: 'The request took too long to arrive. Send its headers and its whole body without pauses.',
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'headers-too-large',
+    detail: 'The headers are larger than 16 KiB. Send smaller headers.',
+  },
 }

@@ -6,27 +6,44 @@ export interface OpenApi {
 
 interface Operation {
   readonly summary?: string
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema?: unknown }[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+    readonly schema?: unknown
+  }[]
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: unknown }>> }
-  readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: unknown }>> }>>
+  readonly responses?: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: unknown }>> }>
+  >
 }
 
-/** One static page without scripts: every route with its parameters, body and answers. */
+/** A static HTML page without scripts. It shows every route with its parameters, body and answers. */
 export const docsPage = ({ info, paths }: OpenApi): string => `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(info.title)} ${escaped(info.version)}</title>
 <style>${STYLE}</style>
 <h1>${escaped(info.title)} <small>${escaped(info.version)}</small></h1>
 <p>${escaped(info.description ?? '')} The machine-readable form is <a href="/openapi.json">/openapi.json</a>.</p>
-${Object.entries(paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, operation]) => section(path, method, operation))).join('\n')}
+${Object.entries(paths)
+  .flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => section(path, method, operation)),
+  )
+  .join('\n')}
 </html>
 `
 
-const section = (path: string, method: string, { summary, parameters, requestBody, responses }: Operation): string => `<details>
+const section = (
+  path: string,
+  method: string,
+  { summary, parameters, requestBody, responses }: Operation,
+): string => `<details>
 <summary><code><b>${escaped(method.toUpperCase())}</b> ${escaped(path)}</code> ${escaped(summary ?? '')}</summary>
 ${parameters?.length ? `<h3>Parameters</h3><ul>${parameters.map(parameter).join('')}</ul>` : ''}
 ${block('Body', requestBody?.content)}
-${Object.entries(responses ?? {}).map(([status, { content }]) => block(`Answer ${status}`, content)).join('\n')}
+${Object.entries(responses ?? {})
+  .map(([status, { content }]) => block(`Answer ${status}`, content))
+  .join('\n')}
 </details>`
 
 const parameter = ({ name, in: place, required, schema }: NonNullable<Operation['parameters']>[number]): string =>
@@ -37,7 +54,13 @@ const block = (title: string, content: NonNullable<Operation['requestBody']>['co
   return first ? `<h3>${escaped(title)}</h3><pre>${escaped(JSON.stringify(first.schema, null, 2))}</pre>` : ''
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char)
 
 const STYLE = `

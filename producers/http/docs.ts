@@ -15,9 +15,9 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
     title: 'Tributary',
     version,
     description: [
-      'JSON in, JSON out; errors are application/problem+json with a stable `code`.',
-      'Every command takes `Idempotency-Key` and `Prefer: respond-async`, and names its event in `Tributary-Event`.',
-      'Every question takes `Tributary-After`, and then never shows less than that event. The description of a route names an exception.',
+      'Requests and answers are JSON. Errors are application/problem+json with a stable `code`.',
+      'Every POST, PUT, PATCH and DELETE accepts `Idempotency-Key` and `Prefer: respond-async`, and returns its event in `Tributary-Event`.',
+      'Every GET accepts `Tributary-After` and then answers with that event included. The description of a route names an exception.',
     ].join(' '),
     license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
   },
@@ -26,7 +26,11 @@ export const openapi = ({ version, domains }: Described): NonNullable<FastifyDyn
   components: {
     securitySchemes: {
       token: { type: 'http', scheme: 'bearer', description: 'A personal access token.' },
-      ...Object.fromEntries(domains.flatMap(({ schemes = [] }) => schemes.map(({ name, description }) => [name, { type: 'http' as const, scheme: name, description }]))),
+      ...Object.fromEntries(
+        domains.flatMap(({ schemes = [] }) =>
+          schemes.map(({ name, description }) => [name, { type: 'http' as const, scheme: name, description }]),
+        ),
+      ),
     },
   },
 })
@@ -36,39 +40,65 @@ export const LIVE_TAG = 'live'
 
 const tagsOf = (domains: Described['domains']): { name: string; description: string }[] => [
   ...domains.map(({ name }) => ({ name, description: `The routes of the domain ${name}.` })),
-  ...(domains.some(({ live }) => live !== undefined) ? [{ name: LIVE_TAG, description: 'Routes that push changes over a WebSocket.' }] : []),
+  ...(domains.some(({ live }) => live !== undefined)
+    ? [{ name: LIVE_TAG, description: 'Routes that push changes over a WebSocket.' }]
+    : []),
 ]
 
-/** Any of them will do. */
-export const securityOf = ({ schemes = [] }: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [{ token: [] }, ...schemes.map(({ name }) => ({ [name]: [] }))]
+/** The ways to authenticate. One of them is sufficient. */
+export const securityOf = ({
+  schemes = [],
+}: Pick<DomainEdge, 'schemes'>): readonly Readonly<Record<string, readonly string[]>>[] => [
+  { token: [] },
+  ...schemes.map(({ name }) => ({ [name]: [] })),
+]
 
 const text = (description: string) => ({ type: 'string', description })
 
-const after = { 'Tributary-After': text('The Tributary-Event of an earlier answer: this one then never shows less.') }
-const commanding = {
-  'Idempotency-Key': text('The same key and body again gives the same answer; another body is refused.'),
-  'Prefer': text('respond-async: 202 as soon as the event is in the log.'),
+const afterHeader = {
+  'Tributary-After': text('The Tributary-Event of an earlier answer. The answer then includes that event.'),
+}
+const commandHeaders = {
+  'Idempotency-Key': text(
+    'A repeated request with the same key and body gets the same answer. With another body it is refused.',
+  ),
+  Prefer: text('respond-async: the answer is 202 as soon as the event is in the log.'),
 }
 
-/** Adds to the document the headers that every route reads for itself, and that no schema checks. */
-export const described = <S extends FastifySchema>({ schema, url, route: { method } }: { schema: S; url: string; route: { method: string | string[] } }): { schema: S; url: string } => {
+/** Adds the headers that every route reads, but that no schema checks, to the document. */
+export const described = <S extends FastifySchema>({
+  schema,
+  url,
+  route: { method },
+}: {
+  schema: S
+  url: string
+  route: { method: string | string[] }
+}): { schema: S; url: string } => {
   if (!schema?.security) return { schema, url }
-  const properties = method === 'GET' || method === 'HEAD' ? after : { ...after, ...commanding }
+  const properties = method === 'GET' || method === 'HEAD' ? afterHeader : { ...afterHeader, ...commandHeaders }
   return { schema: { ...schema, headers: { type: 'object', properties } }, url }
 }
 
-/** `GET /openapi.json`, `GET /asyncapi.json` and `GET /docs`, rendered when first asked for. */
+/** `GET /openapi.json`, `GET /asyncapi.json` and `GET /docs`, each rendered at its first request. */
 export const addDocs = async (scope: FastifyInstance, parts: AsyncApiParts): Promise<void> => {
   let events: string | undefined
   let document: string | undefined
   let page: string | undefined
   const json = () => (document ??= JSON.stringify(scope.swagger()))
-  scope.get('/openapi.json', { schema: { hide: true } }, (_request, reply) => reply.type('application/json').send(json()))
-  scope.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) => reply.type('application/json').send((events ??= JSON.stringify(asyncapi(parts)))))
+  scope.get('/openapi.json', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('application/json').send(json()),
+  )
+  scope.get('/asyncapi.json', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('application/json').send((events ??= JSON.stringify(asyncapi(parts)))),
+  )
   scope.get('/docs', { schema: { hide: true } }, (_request, reply) => {
     page ??= docsPage(JSON.parse(json()) as OpenApi)
     return reply
-      .headers({ 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'", 'x-content-type-options': 'nosniff' })
+      .headers({
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        'x-content-type-options': 'nosniff',
+      })
       .type('text/html; charset=utf-8')
       .send(page)
   })

@@ -4,7 +4,7 @@ import type { Refusals } from '../../projections/refusal.ts'
 import { tooSlow, type Commands } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
 import type { Json } from './asyncapi.ts'
-import { createAuthentication, utcDay, type Access, type Admitted, type Answering } from './auth.ts'
+import { createAuthentication, utcDay, type Access, type AuthenticatedCaller, type ServingGeneration } from './auth.ts'
 import { runBatch } from './batch.ts'
 import { runCommand } from './command.ts'
 import { afterOf, badReference } from './headers.ts'
@@ -12,40 +12,43 @@ import { Problem, problemSchema } from './problem.ts'
 import { securityOf } from './docs.ts'
 import type { Call, Document, Question, Route } from './route.ts'
 import type { Scheme } from './scheme.ts'
-import type { Scope } from '../pat.ts'
+import type { Scope } from '../access/pat.ts'
 import type { LiveSpec } from '../live/spec.ts'
-import { addLive, tokenOffered } from './live.ts'
+import type { DeviceSpec } from '../mqtt/spec.ts'
+import { addLive, offeredToken } from './live.ts'
 import type { EdgeDeps } from './server.ts'
 import { createUsage } from './usage.ts'
 import type { Webhook } from './webhook.ts'
 
-/** One domain at the edge: its routes, its tokens, and how its log and its serving generation are reached. */
+/** One domain at the edge: its routes, tokens and feeds, and the access to its log and its serving generation. */
 export interface DomainEdge {
   readonly name: string
   readonly routes: readonly Route[]
   readonly access: Access
   /** The codes with which its folds refuse events. */
   readonly refusals: readonly Refusals[]
-  /** How people come in without a token of ours. */
+  /** Ways to authenticate without a token. */
   readonly schemes?: readonly Scheme[]
-  /** Where services outside tell what happened there. */
+  /** The routes that outside services call. */
   readonly webhooks?: readonly Webhook[]
-  /** What can be watched as it changes. */
+  /** The live feed. Absent if the domain has none. */
   readonly live?: LiveSpec
-  /** Derived events carry some of its changes: `Tributary-After` waits for these, too. */
+  /** The devices that send messages over MQTT. Absent if the domain has none. */
+  readonly devices?: DeviceSpec
+  /** The domain's folds derive events, so `Tributary-After` also waits for the derived events. */
   readonly derives?: true
-  /** What it hears elsewhere than in requests, as AsyncAPI has it. */
+  /** Further channels of the AsyncAPI document, such as those of devices. */
   readonly channels?: Json
   readonly commands: Commands
-  /** The serving generation; read once a request. */
-  readonly questions: () => Promise<Answering>
-  /** Where a partition of the log ends; absent where only another process knows it. */
+  /** The serving generation. Every request calls it once. */
+  readonly serving: () => Promise<ServingGeneration>
+  /** The end of a partition of the log. Absent if only another process knows it. */
   readonly end?: (partition: number) => Promise<number>
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller: Admitted | null
+    caller: AuthenticatedCaller | null
     /** The event that the request appended. */
     appended: { readonly id: string; readonly type: string } | null
     receivedAt: number
@@ -56,28 +59,42 @@ declare module 'fastify' {
   }
 }
 
+/** The `source` of the events. */
 const SOURCE = 'edge'
 
 export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   const { clock, limits } = deps
-  const authenticate = createAuthentication({ domain: domain.name, access: domain.access, questions: domain.questions, quota: limits.quota, schemes: domain.schemes })
+  const authenticate = createAuthentication({
+    domain: domain.name,
+    access: domain.access,
+    serving: domain.serving,
+    quota: limits.quota,
+    schemes: domain.schemes,
+  })
 
-  const admittedBy = (request: FastifyRequest, now: number): Promise<Admitted> =>
-    authenticate(request.headers.authorization ?? tokenOffered(request), { scope: kindOf(request), or: request.routeOptions.config.alsoFor, now })
+  const admittedBy = (request: FastifyRequest, now: number): Promise<AuthenticatedCaller> =>
+    authenticate(request.headers.authorization ?? offeredToken(request), {
+      scope: kindOf(request),
+      or: request.routeOptions.config.alsoFor,
+      now,
+    })
 
   scope.addHook('onRequest', (request, reply, done) => {
     request.receivedAt = clock.now()
     reply.header('cache-control', 'no-store')
-    const admit = (caller: Admitted) => {
+    const admit = (caller: AuthenticatedCaller) => {
       request.caller = caller
       done()
     }
     deadlineAfter(limits.readMs).within(admittedBy(request, request.receivedAt), tooSlow).then(admit, done)
   })
-  // Later than the rate limit and the schemas: nobody waits for what is refused anyway.
+  // After the rate limit and the validation, so that a refused request does not wait.
   scope.addHook('preHandler', (request, _reply, done) => {
     if (request.headers['tributary-after'] === undefined) done()
-    else deadlineAfter(limits.waitMs + limits.readMs).within(waitUntilReached(request, domain, limits.waitMs), tooSlow).then(() => done(), done)
+    else
+      deadlineAfter(limits.waitMs + limits.readMs)
+        .within(waitUntilReached(request, domain, limits.waitMs), tooSlow)
+        .then(() => done(), done)
   })
   recordUsage(scope, domain, deps)
   if (limits.rate) await scope.register(rateLimit, rateOptions(limits.rate))
@@ -85,35 +102,76 @@ export const registerDomain = async (scope: FastifyInstance, domain: DomainEdge,
   // The first domain also answers requests without a token of any other domain.
   const constraints = domain === deps.domains[0] ? {} : { tokenDomain: domain.name }
   for (const route of domain.access.routes) addRoute(scope, route, { domain, deps, constraints })
-  if (domain.live !== undefined && deps.live !== undefined) {
-    const serving = async () => ({ changes: undefined, ...(await domain.questions()) })
-    const callAgain = async (request: FastifyRequest): Promise<Call> => ({ ...callOf(request, deps), caller: await admittedBy(request, clock.now()), now: clock.now() })
-    addLive(scope, domain.live, { deps: { ...deps.live, serving, limits, now: clock.now, newId: () => deps.ids.uuidv7() }, callOf: (request) => callOf(request, deps), callAgain })
+  const connections = deps.live?.connections.get(domain.name)
+  if (domain.live !== undefined && deps.live !== undefined && connections !== undefined) {
+    const serving = async () => ({ changes: undefined, ...(await domain.serving()) })
+    const callAgain = async (request: FastifyRequest): Promise<Call> => ({
+      ...callOf(request, deps),
+      caller: await admittedBy(request, clock.now()),
+      now: clock.now(),
+    })
+    addLive(scope, domain.live, {
+      deps: { ...deps.live, connections, serving, limits, now: clock.now, newId: () => deps.ids.uuidv7() },
+      callOf: (request) => callOf(request, deps),
+      callAgain,
+    })
   }
 }
 
-const kindOf = (request: FastifyRequest): 'read' | 'write' => (request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write')
+const kindOf = (request: FastifyRequest): 'read' | 'write' =>
+  request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'
 
-/** Waits for the generation that answers, and for that of the series if the route reads them. */
-const waitUntilReached = async (request: FastifyRequest, { end, derives }: DomainEdge, waitMs: number): Promise<void> => {
+/** Waits until the event of `Tributary-After` is visible, and in the series, too, if the route reads them. */
+const waitUntilReached = async (
+  request: FastifyRequest,
+  { end, derives }: DomainEdge,
+  waitMs: number,
+): Promise<void> => {
   const { caller } = request
   const after = afterOf(request.headers)
   if (!after || !caller) return
-  if (end !== undefined && after.offset >= (await end(after.partition))) throw badReference('Tributary-After names an event that is not in this log: send the Tributary-Event of an earlier answer.')
+  if (end !== undefined && after.offset >= (await end(after.partition)))
+    throw badReference(
+      'Tributary-After names an event that is not in this log. Send the Tributary-Event of an earlier answer.',
+    )
   const { outcomes, series } = caller
   const reached = await Promise.all([
-    outcomes.reached(after, waitMs, derives),
-    ...(request.routeOptions.config.ofSeries && series ? [series.reached(after, waitMs)] : []),
+    outcomes.untilFolded(after, waitMs, derives),
+    ...(request.routeOptions.config.ofSeries && series ? [series.untilFolded(after, waitMs)] : []),
   ])
-  if (reached.includes(false)) throw new Problem(503, 'not-yet-visible', 'The event named in Tributary-After, or an event derived from it, is not visible yet. Send the request again.', { retryAfter: 1 })
+  if (reached.includes(false))
+    throw new Problem(
+      503,
+      'not-yet-visible',
+      'The event named in Tributary-After, or an event derived from it, is not visible yet. Send the request again.',
+      { retryAfter: 1 },
+    )
 }
 
-const recordUsage = (scope: FastifyInstance, { name, access, commands }: DomainEdge, { limits, report }: EdgeDeps): void => {
+const recordUsage = (
+  scope: FastifyInstance,
+  { name, access, commands }: DomainEdge,
+  { limits, report }: EdgeDeps,
+): void => {
   const failed = (error: unknown) => scope.log.warn({ err: error }, 'usage was not recorded')
-  const usage = createUsage({ access, commands, sample: limits.usageSample, source: SOURCE, failed, appended: (type) => report?.appended({ domain: name, source: SOURCE, type }) })
+  const usage = createUsage({
+    access,
+    commands,
+    sample: limits.usageSample,
+    source: SOURCE,
+    failed,
+    appended: (type) => report?.appended({ domain: name, source: SOURCE, type }),
+  })
   scope.addHook('onResponse', (request, _reply, done) => {
     const { caller, receivedAt } = request
-    if (caller) usage.record({ caller, kind: kindOf(request), id: request.appended?.id ?? request.id, now: receivedAt, day: utcDay(receivedAt) })
+    if (caller)
+      usage.record({
+        caller,
+        kind: kindOf(request),
+        id: request.appended?.id ?? request.id,
+        now: receivedAt,
+        day: utcDay(receivedAt),
+      })
     done()
   })
   scope.addHook('onClose', () => usage.settled())
@@ -124,11 +182,16 @@ const rateOptions = ({ max, windowMs }: { max: number; windowMs: number }) => ({
   timeWindow: windowMs,
   keyGenerator: (request: FastifyRequest) => callerKey(request.caller),
   errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) =>
-    new Problem(429, 'rate-limited', `The token made more than ${max} requests in ${windowMs / 1000} s: slow down.`, { retryAfter: Math.max(1, Math.ceil(ttl / 1000)) }),
+    new Problem(
+      429,
+      'rate-limited',
+      `The token made more than ${max} requests in ${windowMs / 1000} s. Send fewer requests.`,
+      { retryAfter: Math.max(1, Math.ceil(ttl / 1000)) },
+    ),
 })
 
-/** Each token by itself; who came in without one is one caller, however often they do. */
-const callerKey = (caller: Admitted | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
+/** Each token has a rate of its own. A user without a token has one rate for all requests. */
+const callerKey = (caller: AuthenticatedCaller | null): string => caller?.patId ?? `user:${caller?.user ?? ''}`
 
 interface RouteParts {
   readonly domain: DomainEdge
@@ -148,7 +211,11 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, constrai
     ...(route.params ? { params: route.params } : {}),
     querystring: route.query ?? NO_QUERY,
     ...(route.method === 'GET' ? {} : { body: route.body }),
-    response: { ...(route.method === 'GET' ? {} : { 202: acceptedSchema }), [route.method === 'GET' ? 200 : route.status]: route.result, default: { description: 'A problem.', content: { 'application/problem+json': { schema: problemSchema } } } },
+    response: {
+      ...(route.method === 'GET' ? {} : { 202: acceptedSchema }),
+      [route.method === 'GET' ? 200 : route.status]: route.result,
+      default: { description: 'An error.', content: { 'application/problem+json': { schema: problemSchema } } },
+    },
   }
   scope.route({
     method: route.method,
@@ -161,29 +228,45 @@ const addRoute = (scope: FastifyInstance, route: Route, { domain, deps, constrai
       const call = callOf(request, deps)
       const { readMs, waitMs } = deps.limits
       const reading = deadlineAfter(readMs)
-      if (route.method === 'GET') return reading.within(answerOf(route, call), tooSlow).then((answer) => sendAnswer(reply, answer))
-      const run = { request, reply, call, domain, deps, source: SOURCE, reading, deadline: deadlineAfter(readMs + waitMs) }
+      if (route.method === 'GET')
+        return reading.within(answerOf(route, call), tooSlow).then((answer) => sendAnswer(reply, answer))
+      const run = {
+        request,
+        reply,
+        call,
+        domain,
+        deps,
+        source: SOURCE,
+        reading,
+        deadline: deadlineAfter(readMs + waitMs),
+      }
       return 'collect' in route ? runBatch({ ...run, route }) : runCommand({ ...run, route })
     },
   })
 }
 
-const answerOf = async (route: Question, call: Call): Promise<{ readonly document: Document } | { readonly json: unknown }> => {
+const answerOf = async (
+  route: Question,
+  call: Call,
+): Promise<{ readonly document: Document } | { readonly json: unknown }> => {
   if (route.admit !== undefined) await route.admit(call)
   const document = await route.document?.(call)
   return document === undefined ? { json: await route.answer(call) } : { document }
 }
 
 const sendAnswer = (reply: FastifyReply, answer: Awaited<ReturnType<typeof answerOf>>): unknown =>
-  'json' in answer ? answer.json : reply.headers(answer.document.headers).type(answer.document.type).send(answer.document.text)
+  'json' in answer
+    ? answer.json
+    : reply.headers(answer.document.headers).type(answer.document.type).send(answer.document.text)
 
-export const BY_INDEX = 'On DynamoDB this route can read an index, which can be a moment behind its table: Tributary-After does not cover it there.'
+export const BY_INDEX =
+  'On DynamoDB this route can read an index, which can be a moment behind its table: Tributary-After does not cover it there.'
 
 const NO_QUERY = { type: 'object', additionalProperties: false, properties: {} } as const
 
 const acceptedSchema = {
   type: 'object',
-  description: 'The event is in the log; its fold was not waited for.',
+  description: 'The event is in the log. The answer did not wait for its fold.',
   required: ['event', 'state', 'detail'],
   additionalProperties: true,
   properties: { event: { type: 'string' }, state: { enum: ['pending', 'parked'] }, detail: { type: 'string' } },

@@ -3,11 +3,13 @@ import type { Draft } from './route.ts'
 
 type Personal<E> = E extends Event<string, unknown, infer P> ? P : never
 
-/** Drafts the events of a domain: `event('ExpenseDeleted', { expenseId })`. The third argument is the personal data, for events that have any. */
+/** Creates events without metadata: `event('ExpenseDeleted', { expenseId })`. The third argument is the personal data, for events that have any. */
 export type DraftOf<E extends Event> = <T extends E['type']>(
   type: T,
   data: Extract<E, Event<T>>['data'],
   ...personal: [Personal<Extract<E, Event<T>>>] extends [never] ? [] : [personal: Personal<Extract<E, Event<T>>> | null]
 ) => Draft
 
-export const drafts = <E extends Event>(): DraftOf<E> => (type, data, ...[personal = null]) => ({ type, data, personal })
+export const drafts =
+  <E extends Event>(): DraftOf<E> =>
+  (type, data, ...[personal = null]) => ({ type, data, personal })

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HASHED_KEY, type EventMeta } from '../../schemas/event.ts'
-import type { Position } from '../../processors/engine/log.ts'
+import type { Position } from '../../processors/engine/ports/log.ts'
 import { mistake, type Problem } from './problem.ts'
 
 const KEY = /^[\x21-\x7e]{1,128}$/
 
-interface Asked {
+interface RequestParts {
   readonly headers: IncomingHttpHeaders
   readonly method: string
   /** The path and the query. */
@@ -14,36 +14,52 @@ interface Asked {
   readonly body: unknown
 }
 
-/** The caller's Idempotency-Key with the hash of what it came with: the same key for another target or body is another request. */
-export const requestOf = ({ headers, method, target, body }: Asked): EventMeta['request'] => {
+/** The caller's Idempotency-Key, and a hash of the method, the target and the body. The fold refuses the same key with another hash. Null without a key. */
+export const requestOf = ({ headers, method, target, body }: RequestParts): EventMeta['request'] => {
   const key = headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !KEY.test(key)) {
-    throw mistake(400, { pointer: 'header/Idempotency-Key', code: 'bad-idempotency-key', detail: 'Idempotency-Key must be 1 to 128 visible ASCII characters, for instance a UUID.' })
+    throw mistake(400, {
+      pointer: 'header/Idempotency-Key',
+      code: 'bad-idempotency-key',
+      detail: 'Idempotency-Key must be 1 to 128 visible ASCII characters, for instance a UUID.',
+    })
   }
-  return { key, hash: hash('sha256', `${method} ${target}\n${JSON.stringify(sorted(body)) ?? ''}`, 'hex') }
+  return { key, hash: hash('sha256', `${method} ${target}\n${JSON.stringify(sortedKeys(body)) ?? ''}`, 'hex') }
 }
 
 /** The log and the tables store this instead of an Idempotency-Key, which may be any text that a person typed. */
-export const hashedKey = (user: string, key: string): string => `${HASHED_KEY}${hash('sha256', `${user}\n${key}`, 'hex')}`
+export const hashedKey = (user: string, key: string): string =>
+  `${HASHED_KEY}${hash('sha256', `${user}\n${key}`, 'hex')}`
 
-const sorted = (value: unknown): unknown => {
+const sortedKeys = (value: unknown): unknown => {
   if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map(sorted)
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]))
+  if (Array.isArray(value)) return value.map(sortedKeys)
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sortedKeys(member)]),
+  )
 }
 
 export const wantsAsync = (headers: IncomingHttpHeaders): boolean => {
   const prefer = headers['prefer']
-  return prefer !== undefined && String(prefer).toLowerCase().split(/[,;]/).some((part) => part.trim() === 'respond-async')
+  return (
+    prefer !== undefined &&
+    String(prefer)
+      .toLowerCase()
+      .split(/[,;]/)
+      .some((part) => part.trim() === 'respond-async')
+  )
 }
 
 /** `Tributary-Event`: `partition:offset:id`. */
-export const eventReference = ({ partition, offset }: Position, eventId: string): string => `${partition}:${offset}:${eventId}`
+export const eventReference = ({ partition, offset }: Position, eventId: string): string =>
+  `${partition}:${offset}:${eventId}`
 
 const REFERENCE = /^(\d{1,9}):(\d{1,15}):[A-Za-z0-9_.:-]{1,128}$/
 
-/** `Tributary-After`: the event that the answer must not show less than. */
+/** `Tributary-After`: the position of an event that the answer must include. */
 export const afterOf = (headers: IncomingHttpHeaders): Position | undefined => {
   const after = headers['tributary-after']
   if (after === undefined) return undefined
@@ -54,4 +70,5 @@ export const afterOf = (headers: IncomingHttpHeaders): Position | undefined => {
   return { partition: Number(match[1]), offset: Number(match[2]) }
 }
 
-export const badReference = (detail: string): Problem => mistake(400, { pointer: 'header/Tributary-After', code: 'bad-event-reference', detail })
+export const badReference = (detail: string): Problem =>
+  mistake(400, { pointer: 'header/Tributary-After', code: 'bad-event-reference', detail })

@@ -1,39 +1,51 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { mistake, Problem } from './problem.ts'
 
-/** A body's JSON (undefined where it is empty), or a Problem. What JSON.parse would change or drop unsaid (bad UTF-8, repeated fields, lost digits, -0) is refused. */
+/** Parses a JSON body. Undefined if the body is empty. Throws a Problem for content that JSON.parse would silently change or drop: bad UTF-8, repeated fields, lost digits, -0. */
 export const parseBody = (bytes: Buffer): unknown => {
   if (bytes.length === 0) return undefined
   const ascii = isAscii(bytes)
-  if (!ascii && !isUtf8(bytes)) throw new Problem(400, 'bad-utf8', 'The body is not valid UTF-8: encode it as UTF-8.')
+  if (!ascii && !isUtf8(bytes)) throw new Problem(400, 'bad-utf8', 'The body is not valid UTF-8. Encode it as UTF-8.')
   const text = bytes.toString(ascii ? 'latin1' : 'utf8')
   const shape = measure(text)
-  if (shape.depth > MAX_DEPTH) throw new Problem(400, 'too-deep', `The body is nested deeper than ${MAX_DEPTH} levels: flatten it.`)
+  if (shape.depth > MAX_DEPTH)
+    throw new Problem(400, 'too-deep', `The body is nested deeper than ${MAX_DEPTH} levels. Flatten it.`)
   const value = parsed(text)
   const seen = { fields: 0 }
   if (isPlain(text, shape)) countFields(value, seen)
   else inspect(value, '', seen)
   if (shape.digits > MAX_DIGITS) {
-    throw new Problem(400, 'number-too-precise', `A number has more than ${MAX_DIGITS} significant digits, some of which would be lost: round it.`)
+    throw new Problem(
+      400,
+      'number-too-precise',
+      `A number has more than ${MAX_DIGITS} significant digits, and some would be lost. Round it.`,
+    )
   }
-  if (seen.fields !== shape.fields) throw new Problem(400, 'duplicate-field', 'A field is given twice in one object: send it once.')
+  if (seen.fields !== shape.fields)
+    throw new Problem(400, 'duplicate-field', 'An object contains a field twice. Send it once.')
   return value
 }
 
 const MAX_DEPTH = 32
-/** More than a double can hold. */
+/** A double keeps at most 17 significant digits. */
 const MAX_DIGITS = 17
 
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Problem(400, 'malformed-json', `The body is not JSON: ${cause instanceof Error ? withoutContent(cause.message) : 'it cannot be parsed'}.`, { cause })
+    throw new Problem(
+      400,
+      'malformed-json',
+      `The body is not JSON: ${cause instanceof Error ? withoutContent(cause.message) : 'it cannot be parsed'}.`,
+      { cause },
+    )
   }
 }
 
-/** V8 quotes the body in its message; answers and logs carry no content. */
-const withoutContent = (message: string): string => /at position \d+/.exec(message)?.[0].replace('at', 'it breaks off at') ?? 'it cannot be parsed'
+/** Removes content: V8 quotes the body in its message, and answers and logs must not contain it. */
+const withoutContent = (message: string): string =>
+  /at position \d+/.exec(message)?.[0].replace('at', 'the error is at') ?? 'it cannot be parsed'
 
 const QUOTE = 34
 const BACKSLASH = 92
@@ -44,14 +56,15 @@ const isClosing = (char: number) => char === 125 || char === 93
 interface Shape {
   readonly depth: number
   readonly fields: number
-  /** The most significant digits of a number, and the most digits in a row. */
+  /** The most significant digits of a number. */
   readonly digits: number
+  /** The most digits in a row. */
   readonly longest: number
-  /** There is a sign or an exponent, or a word that looks like one. */
+  /** True if the text may contain a sign or an exponent. */
   readonly signed: boolean
 }
 
-/** What JSON.parse does not tell: nesting, fields as written, and how numbers were. */
+/** Measures what JSON.parse does not report: the nesting, the number of fields, and the digits of numbers. */
 const measure = (text: string): Shape => {
   let [depth, level, fields, digits, run, longest] = [0, 0, 0, 0, 0, 0]
   let signed = false
@@ -89,11 +102,12 @@ const isEscaped = (text: string, quote: number): boolean => {
   return (quote - at) % 2 === 0
 }
 
-/** Raw text that is valid JSON and UTF-8 can hold what is forbidden only by one of these. */
+/** Valid JSON in UTF-8 without a match, sign or long number contains nothing that is forbidden. */
 const OUT_OF_THE_ORDINARY = /[\\\u007f]|proto|constructor|0{90}/
 
-/** Nothing in it can be what `inspect` refuses, so that most bodies need not be looked at value by value. */
-const isPlain = (text: string, { signed, longest }: Shape): boolean => !signed && longest <= MAX_DIGITS && !OUT_OF_THE_ORDINARY.test(text)
+/** True if the text contains nothing that `inspect` refuses. Most bodies are plain, so they need no inspection of every value. */
+const isPlain = (text: string, { signed, longest }: Shape): boolean =>
+  !signed && longest <= MAX_DIGITS && !OUT_OF_THE_ORDINARY.test(text)
 
 const countFields = (value: unknown, seen: { fields: number }): void => {
   if (typeof value !== 'object' || value === null) return
@@ -107,7 +121,8 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 const inspect = (value: unknown, pointer: string, seen: { fields: number }): void => {
   if (typeof value === 'string') inspectText(value, pointer)
   else if (typeof value === 'number') inspectNumber(value, pointer)
-  else if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) inspect(value[at], `${pointer}/${at}`, seen)
+  else if (Array.isArray(value))
+    for (let at = 0; at < value.length; at += 1) inspect(value[at], `${pointer}/${at}`, seen)
   else if (typeof value === 'object' && value !== null) inspectObject(value, pointer, seen)
 }
 
@@ -116,18 +131,34 @@ const inspectObject = (value: object, pointer: string, seen: { fields: number })
     seen.fields += 1
     inspectText(name, pointer)
     const path = `${pointer}/${name.includes('~') || name.includes('/') ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`
-    if (FORBIDDEN_KEYS.has(name)) throw mistake(400, { pointer: path, code: 'forbidden-name', detail: `A field cannot be named ${name}: rename it.` })
+    if (FORBIDDEN_KEYS.has(name))
+      throw mistake(400, {
+        pointer: path,
+        code: 'forbidden-name',
+        detail: `A field must not have the name ${name}. Rename it.`,
+      })
     inspect(member, path, seen)
   }
 }
 
-/** DynamoDB holds no number between zero and 1e-130. Some room is left for what folds compute from it. */
+/** DynamoDB stores no number between 0 and 1e-130. The larger limit leaves room for numbers that folds compute. */
 export const isTooSmall = (value: number): boolean => value !== 0 && Math.abs(value) < 1e-100
 
 const inspectNumber = (value: number, pointer: string): void => {
-  if (!Number.isFinite(value)) throw mistake(400, { pointer, code: 'number-not-finite', detail: 'The number is too large to be held: send a smaller one.' })
-  if (isTooSmall(value)) throw mistake(400, { pointer, code: 'number-too-small', detail: 'The number is closer to zero than 1e-100, which no table can hold: send 0.' })
-  if (Object.is(value, -0)) throw mistake(400, { pointer, code: 'negative-zero', detail: 'Negative zero is not a number of anything: send 0.' })
+  if (!Number.isFinite(value))
+    throw mistake(400, {
+      pointer,
+      code: 'number-not-finite',
+      detail: 'The number is too large to be stored. Send a smaller one.',
+    })
+  if (isTooSmall(value))
+    throw mistake(400, {
+      pointer,
+      code: 'number-too-small',
+      detail: 'The number is closer to zero than 1e-100, so it cannot be stored. Send 0.',
+    })
+  if (Object.is(value, -0))
+    throw mistake(400, { pointer, code: 'negative-zero', detail: 'Negative zero is not allowed. Send 0.' })
 }
 
 const SUSPECT = /[\p{Cs}\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u
@@ -135,6 +166,15 @@ const LONE_SURROGATE = /\p{Cs}/u
 
 const inspectText = (value: string, pointer: string): void => {
   if (!SUSPECT.test(value)) return
-  if (LONE_SURROGATE.test(value)) throw mistake(400, { pointer, code: 'lone-surrogate', detail: 'The text holds half a character (a lone surrogate): send whole characters.' })
-  throw mistake(400, { pointer, code: 'control-character', detail: 'The text holds a control character: only tab and line breaks are allowed.' })
+  if (LONE_SURROGATE.test(value))
+    throw mistake(400, {
+      pointer,
+      code: 'lone-surrogate',
+      detail: 'The text contains half a character (a lone surrogate). Send whole characters.',
+    })
+  throw mistake(400, {
+    pointer,
+    code: 'control-character',
+    detail: 'The text contains a control character. Only tab and line breaks are allowed.',
+  })
 }

@@ -7,7 +7,7 @@ import { question, type Call, type JsonSchema, type Question } from './route.ts'
 
 export const pagingSchema = {
   limit: { type: 'string', maxLength: 20, description: 'A whole number from 1 to 200; default: 50.' },
-  cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'From the page before.' },
+  cursor: { type: 'string', minLength: 1, maxLength: 1_000, description: 'The cursor of the previous page.' },
 } as const
 
 export interface Paged {
@@ -26,36 +26,65 @@ const limitOf = (text: string): number => {
   const limit = Number(text)
   if (/^\d+$/.test(text) && limit >= 1 && limit <= MOST) return limit
   const code = /^-?\d+$/.test(text) ? 'out-of-range' : 'bad-format'
-  throw mistake(400, { pointer: 'querystring/limit', code, detail: `querystring/limit: it must be a whole number from 1 to ${MOST}.` })
+  throw mistake(400, {
+    pointer: 'querystring/limit',
+    code,
+    detail: `querystring/limit must be a whole number from 1 to ${MOST}.`,
+  })
 }
 
-/** Throws: the cursor is not one that this list returned. */
+/** Throws `bad-cursor`: this list did not return the cursor. */
 export const badCursor = (): never => {
-  throw new Fault('bad-cursor', 'The cursor is not one of this list; begin again without it.')
+  throw new Fault('bad-cursor', 'The cursor does not belong to this list. Start again without it.')
 }
 
-export const listOf = (items: Readonly<Record<string, unknown>>) => ({
-  type: 'object',
-  required: ['items'],
-  properties: { items: { type: 'array', items }, cursor: { type: 'string', description: 'Send it as ?cursor= for the next page; absent on the last.' } },
-}) as const
+export const listOf = (items: Readonly<Record<string, unknown>>) =>
+  ({
+    type: 'object',
+    required: ['items'],
+    properties: {
+      items: { type: 'array', items },
+      cursor: { type: 'string', description: 'Send it as ?cursor= to get the next page. Absent on the last page.' },
+    },
+  }) as const
 
 type Properties = Readonly<Record<string, JsonSchema>>
 
-interface Listing<I, P extends Properties, R extends readonly string[]> extends Omit<Question, 'method' | 'query' | 'result' | 'answer' | 'document'> {
-  /** The query parameters beside limit and cursor, and which of them are required. */
+interface Listing<I, P extends Properties, R extends readonly string[]> extends Omit<
+  Question,
+  'method' | 'query' | 'result' | 'answer' | 'document'
+> {
+  /** The query parameters in addition to limit and cursor. `required`: those that must be sent. */
   readonly query?: P
   readonly required?: R
   readonly of: { readonly schema: JsonSchema; readonly view: (item: I) => unknown }
-  readonly page: (call: Call<unknown, XStatic<{ type: 'object'; properties: P; required: R }>>, paging: Paging) => Promise<Page<I>>
+  readonly page: (
+    call: Call<unknown, XStatic<{ type: 'object'; properties: P; required: R }>>,
+    paging: Paging,
+  ) => Promise<Page<I>>
 }
 
-/** A route that lists items page by page. `of` is the shape of an item. */
-export const listing = <I, const P extends Properties = Readonly<Record<never, JsonSchema>>, const R extends readonly string[] = []>({ query, required, of, page, ...described }: Listing<I, P, R>): Question =>
+/** Declares a route that lists items page by page. `of`: the shape of an item. */
+export const listing = <
+  I,
+  const P extends Properties = Readonly<Record<never, JsonSchema>>,
+  const R extends readonly string[] = [],
+>({
+  query,
+  required,
+  of,
+  page,
+  ...described
+}: Listing<I, P, R>): Question =>
   question({
     ...described,
     method: 'GET',
-    query: { type: 'object', additionalProperties: false, ...(required && { required }), properties: { ...query, ...pagingSchema } },
+    query: {
+      type: 'object',
+      additionalProperties: false,
+      ...(required && { required }),
+      properties: { ...query, ...pagingSchema },
+    },
     result: listOf(of.schema),
     answer: async (call) => {
       const { items, ...rest } = await page(call as Parameters<typeof page>[0], pagingOf(call.query as Paged))

@@ -1,6 +1,6 @@
 import { stdTimeFunctions, type LoggerOptions } from 'pino'
 
-/** Lines of JSON for machines: ids, codes, sizes. Never bodies, headers, query strings or tokens. */
+/** The options of the logger. Lines are JSON with ids, codes and sizes, never with bodies, headers, query strings or tokens. */
 export const logOptions = (level: string): LoggerOptions => ({
   level,
   base: null,
@@ -8,8 +8,8 @@ export const logOptions = (level: string): LoggerOptions => ({
   formatters: { level: (label) => ({ level: label }), log: (fields) => cleaned(fields, 0) as Record<string, unknown> },
   hooks: {
     logMethod(args, method) {
-      const quoted = args.length === 1 ? errorIn(args[0])?.message : undefined
-      const all: readonly unknown[] = quoted === undefined ? args : [...args, quoted]
+      const message = args.length === 1 ? errorIn(args[0])?.message : undefined
+      const all: readonly unknown[] = message === undefined ? args : [...args, message]
       method.apply(this, all.map((arg) => (typeof arg === 'string' ? withoutSecrets(arg) : arg)) as typeof args)
     },
   },
@@ -24,16 +24,18 @@ export const logOptions = (level: string): LoggerOptions => ({
 const SECRETS = ['authorization', 'token', 'secret', 'password', 'body', 'headers', 'cookie', 'personal', 'hash']
 
 const pick = (from: unknown, names: readonly string[]): Record<string, unknown> =>
-  typeof from === 'object' && from !== null ? Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name))) : {}
+  typeof from === 'object' && from !== null
+    ? Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)))
+    : {}
 
 const TOKENS = /trib_[a-z]{1,20}_[0-9A-Za-z]{49}/g
 /** The query string of a path or a URL: a client may put a token or a name into it. */
 const QUERIES = /\?[^\s"'<>]*[=&][^\s"'<>]*/g
 
-/** Removes tokens and query strings. It is applied to every line, because the web framework and its plugins log too. */
+/** Removes tokens and query strings from every line, also from those of the web framework and its plugins. */
 const withoutSecrets = (text: string): string => text.replace(TOKENS, '[hidden]').replace(QUERIES, '?[hidden]')
 
-/** The error whose message becomes the line's own where none is given. */
+/** The error in the first argument. Its message is used if the call has none. */
 const errorIn = (first: unknown): Error | undefined => {
   if (first instanceof Error) return first
   const err: unknown = typeof first === 'object' && first !== null && 'err' in first ? first.err : undefined
@@ -44,11 +46,14 @@ const cleaned = (value: unknown, depth: number): unknown => {
   if (typeof value === 'string') return withoutSecrets(value)
   if (value === null || typeof value !== 'object' || value instanceof Error || depth >= DEPTH) return value
   if (Array.isArray(value)) return value.map((each) => cleaned(each, depth + 1))
-  return isPlain(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cleaned(each, depth + 1)])) : value
+  return isPlain(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cleaned(each, depth + 1)]))
+    : value
 }
 
-/** Requests and answers of the framework have serializers of their own. */
-const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null
+/** False for requests and answers of the framework, which have serializers of their own. */
+const isPlain = (value: object): boolean =>
+  Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null
 
 const DEPTH = 4
 

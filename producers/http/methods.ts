@@ -6,8 +6,8 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 
 type Methods = Map<string, Set<string>>
 
-/** Which methods each path has, as routes are added. */
-export const rememberMethods = (app: FastifyInstance): Methods => {
+/** Returns a map with the methods of each path. It is filled as routes are added. */
+export const collectMethods = (app: FastifyInstance): Methods => {
   const methods: Methods = new Map()
   app.addHook('onRoute', ({ url, method }) => {
     const known = methods.get(url) ?? new Set()
@@ -17,7 +17,7 @@ export const rememberMethods = (app: FastifyInstance): Methods => {
   return methods
 }
 
-/** 405 where the path is right and the method is not. To be registered last. */
+/** Answers 405 if the path exists but not for the method. Register it last. */
 export const refuseOtherMethods = async (scope: FastifyInstance, methods: Methods): Promise<void> => {
   for (const [url, known] of [...methods]) {
     const allow = METHODS.filter((method) => known.has(method)).join(', ')
@@ -26,7 +26,11 @@ export const refuseOtherMethods = async (scope: FastifyInstance, methods: Method
       method: others,
       url,
       schema: { hide: true },
-      onRequest: async (_request, reply) => sendProblem(reply, new Problem(405, 'method-not-allowed', `This path has ${allow}.`, { headers: { allow } })),
+      onRequest: async (_request, reply) =>
+        sendProblem(
+          reply,
+          new Problem(405, 'method-not-allowed', `This path has only ${allow}.`, { headers: { allow } }),
+        ),
       handler: (_request, reply) => reply,
     })
   }

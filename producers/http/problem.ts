@@ -1,59 +1,79 @@
-import { kindOf, pointerOf, type CodeIn, type RefusalKind, type Refusals } from '../../projections/refusal.ts'
+import {
+  engineRefusals,
+  kindOf,
+  pointerOf,
+  type CodeIn,
+  type RefusalKind,
+  type Refusals,
+} from '../../projections/refusal.ts'
 
-/** One mistake in what was sent. `pointer` is a JSON Pointer (RFC 6901) into the body, or a header, query or path name. */
-export interface Mistake {
+/** One mistake in a request. `pointer` is a JSON Pointer (RFC 6901) into the body, or `header`, `querystring` or `params` with a name. */
+export interface Mistake<Code extends string = string> {
   readonly pointer: string
-  readonly code: string
+  readonly code: Code
   readonly detail: string
 }
 
 export interface ProblemExtras {
   readonly errors?: readonly Mistake[]
-  /** Seconds. */
+  /** The value of the header `Retry-After`, in seconds. */
   readonly retryAfter?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Members of the answer beside those that every problem has, such as what is there now. */
+  /** Further members of the answer, such as the current revision. */
   readonly members?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
-/** What the edge answers instead of a result (RFC 9457). `code` is stable and listed in docs/errors.md. */
-export class Problem extends Error {
+/** An error that the edge answers as problem+json (RFC 9457). `code` is stable and listed in docs/errors.md. */
+export class Problem<Code extends string = string> extends Error {
   override readonly name = 'Problem'
   readonly status: number
-  readonly code: string
+  readonly code: Code
   readonly errors: readonly Mistake[]
   readonly headers: Readonly<Record<string, string>>
   readonly members: Readonly<Record<string, unknown>>
 
-  constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
+  constructor(status: number, code: Code, detail: string, extras: ProblemExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause })
     this.status = status
     this.code = code
     this.errors = extras.errors ?? []
     this.members = extras.members ?? {}
-    this.headers = extras.retryAfter === undefined ? (extras.headers ?? {}) : { ...extras.headers, 'retry-after': String(extras.retryAfter) }
+    this.headers =
+      extras.retryAfter === undefined
+        ? (extras.headers ?? {})
+        : { ...extras.headers, 'retry-after': String(extras.retryAfter) }
   }
 }
 
-/** A mistake in one place, which is most of them. */
-export const mistake = (status: number, { pointer, code, detail }: Mistake): Problem =>
-  new Problem(status, code, detail, { errors: [{ pointer, code, detail }] })
+/** A Problem with one mistake. */
+export const mistake = <const Code extends string>(
+  status: number,
+  { pointer, code, detail }: Mistake<Code>,
+): Problem<Code> => new Problem(status, code, detail, { errors: [{ pointer, code, detail }] })
 
-const STATUS: Readonly<Record<RefusalKind, number>> = { missing: 404, forbidden: 403, conflict: 409, invalid: 400 }
+const STATUS: Readonly<Record<RefusalKind, number>> = {
+  missing: 404,
+  forbidden: 403,
+  conflict: 409,
+  invalid: 400,
+  reused: 422,
+}
 
 /**
  * The Problems of a domain's rules for requests that the edge refuses before it appends an event: `refused('payer-only', 'Only …')`.
  * `pointer`: the field. Default: the field that the code is about, if it is about one.
  */
-export const refusedEarly = <const R extends Refusals>(refusals: R) => (code: CodeIn<R>, detail: string, pointer = pointerOf(code, [refusals])): Problem => {
-  const status = STATUS[kindOf(code, [refusals]) ?? 'conflict']
-  return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
-}
+export const refusedEarly =
+  <const R extends Refusals>(refusals: R) =>
+  <Code extends CodeIn<R>>(code: Code, detail: string, pointer = pointerOf(code, [refusals])): Problem<Code> => {
+    const status = STATUS[kindOf(code, [refusals]) ?? 'conflict']
+    return pointer === undefined ? new Problem(status, code, detail) : mistake(status, { pointer, code, detail })
+  }
 
-/** The status for an event that its fold refused. Content that the edge accepted and the fold does not is a conflict between the two. */
+/** The status for an event that its fold refused. If the fold finds content `invalid` that the edge accepted, the two disagree: a conflict. */
 export const refusedStatus = (code: string, lists: readonly Refusals[]): number => {
-  const kind = kindOf(code, lists) ?? 'conflict'
+  const kind = kindOf(code, [...lists, engineRefusals]) ?? 'conflict'
   return STATUS[kind === 'invalid' ? 'conflict' : kind]
 }
 
@@ -80,7 +100,7 @@ const TITLES: Readonly<Record<number, string>> = {
   422: 'Idempotency-Key used before',
   429: 'Too many requests',
   431: 'Headers too large',
-  500: 'Our mistake',
+  500: 'Server error',
   503: 'Not available now',
 }
 
@@ -115,7 +135,7 @@ export const problemSchema = {
       },
     },
     event: { type: 'string' },
-    request: { type: 'string', description: 'Id of the request in the server log; in answers from 500 on.' },
-    revision: { type: 'integer', description: 'The one that is there now, where another was meant.' },
+    request: { type: 'string', description: 'Id of the request in the server log. Only with status 500 and above.' },
+    revision: { type: 'integer', description: 'The current revision, if the request named an older one.' },
   },
 } as const

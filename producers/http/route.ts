@@ -1,49 +1,49 @@
 import type { XStatic } from 'typebox/schema'
 import type { Event } from '../../schemas/event.ts'
-import type { SeriesAsked } from '../../projections/series.ts'
+import type { SeriesGeneration } from '../../projections/series.ts'
 import type { Reader } from '../../projections/table.ts'
-import type { Position } from '../../processors/engine/log.ts'
-import type { Outcomes } from '../commands.ts'
-import type { Scope } from '../pat.ts'
+import type { Position } from '../../processors/engine/ports/log.ts'
+import type { OutcomeSource } from '../commands.ts'
+import type { Scope } from '../access/pat.ts'
 import type { Profile } from './scheme.ts'
 
-/** Who asks, told by the token or by a scheme of the domain's. Every key is built from `user`, never from what was sent. */
+/** The authenticated sender of a request. Every key is built from `user`, never from the content of the request. */
 export interface Caller {
   readonly user: string
-  /** The domain that admitted them. */
+  /** The domain of the token or of the authentication scheme. */
   readonly domain: string
-  /** Null where they came in without a token. */
+  /** Null if the caller was authenticated by a scheme, without a token. */
   readonly patId: string | null
-  /** What was told of them as they came in. */
+  /** The profile that the authentication scheme provides. */
   readonly profile?: Profile
-  /** The id of the chat from which they came, if their service signed it. */
+  /** The id of the chat that the caller came from, if the authentication service signed it. */
   readonly chat?: string
   readonly scopes: readonly Scope[]
-  /** One generation answers a request. */
+  /** Reads the generation that serves when the request starts. All reads of the request use it. */
   readonly reader: Reader
   readonly generation: number
-  readonly outcomes: Hearing
-  /** The domain's series, where it has any; of a generation of their own. */
-  readonly series?: SeriesHeard | undefined
+  readonly outcomes: OutcomeTracker
+  /** The domain's series. They have a generation of their own. Undefined if the domain has none. */
+  readonly series?: TrackedSeries | undefined
 }
 
-/** How far the answering generation is, and what it made of an event. */
-export interface Hearing extends Outcomes {
-  /** `withDerived`: also the events that are derived from the event at the position. */
-  reached(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
+/** The progress of the serving generation, and the outcomes of its events. */
+export interface OutcomeTracker extends OutcomeSource {
+  /** Resolves to true when the event at the position is folded. `withDerived`: its derived events, too. Resolves to false after `timeoutMs`. */
+  untilFolded(position: Position, timeoutMs: number, withDerived?: boolean): Promise<boolean>
 }
 
-/** How far the series are is their own matter: another group follows the same log for them. */
-export interface SeriesHeard extends SeriesAsked, Pick<Hearing, 'reached'> {}
+/** The series and their progress. Another consumer group folds the same log into them. */
+export interface TrackedSeries extends SeriesGeneration, Pick<OutcomeTracker, 'untilFolded'> {}
 
 export interface Call<Body = unknown, Query = unknown> {
   readonly caller: Caller
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  /** Epoch milliseconds: when the edge took the request. */
+  /** When the edge received the request, in epoch milliseconds. */
   readonly now: number
-  /** The id of the thing that a command creates: the same for the same user, Idempotency-Key and path. */
+  /** A new id. With an Idempotency-Key it is derived, so the same user, key and path give the same id. */
   newId(): string
   randomBytes(size: number): Uint8Array
 }
@@ -51,41 +51,42 @@ export interface Call<Body = unknown, Query = unknown> {
 /** An event without its envelope, which the edge adds. */
 export type Draft = Pick<Event, 'type' | 'data' | 'personal'>
 
-/** `shown` is what only this answer can say (a secret), if the event is new. */
+/** The event of a command, and its place in the log. */
 export interface Decision {
   readonly draft: Draft
-  /** The log key; the caller, where it is not said. */
+  /** The log key. Default: the caller. */
   readonly key?: string
-  /** When it happened, epoch milliseconds; now, where it is not said. */
+  /** When it happened, in epoch milliseconds. Default: now. */
   readonly occurredAt?: number
   readonly id?: string
-  readonly shown?: Readonly<Record<string, unknown>>
+  /** Members of the answer that are not stored, such as a new secret. Only the first answer contains them. */
+  readonly unstored?: Readonly<Record<string, unknown>>
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 interface Described {
   readonly url: string
-  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
   readonly operationId: string
   readonly summary: string
   readonly params?: JsonSchema
   readonly query?: JsonSchema
   readonly result: JsonSchema
-  /** Where a token with another scope than `read` or `write` may call, too. */
+  /** Another scope that admits a token to the route. */
   readonly alsoFor?: Scope
-  /** It asks the series: `Tributary-After` is waited for in them, too. */
+  /** The route reads the series, so `Tributary-After` also waits for them. */
   readonly ofSeries?: true
-  /** It can read an index, which can be behind its table on DynamoDB: `Tributary-After` does not cover the route there. */
+  /** The route can read an index. On DynamoDB an index can be behind its table, so `Tributary-After` does not cover the route there. */
   readonly byIndex?: true
-  /** Whether the caller may ask for this at all, or a Problem. What a command answers here is said first, and waited for. */
+  /** Throws a Problem if the caller must not use the route. If it returns a decision, the edge appends that event first and waits until it is visible. */
   readonly admit?: (call: Call) => Promise<Decision | undefined>
 }
 
 export interface Question extends Described {
   readonly method: 'GET'
   answer(call: Call): Promise<unknown>
-  /** Another form than JSON, where it was asked for. */
+  /** The answer in another format than JSON. Undefined if the caller did not request one. */
   document?(call: Call): Promise<Document | undefined>
 }
 
@@ -99,29 +100,29 @@ export interface Command extends Described {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body: JsonSchema
   readonly status: 200 | 201
-  /** Everything that needs no state is decided here, or refused by a Problem; the fold decides the rest. */
+  /** Checks the request as far as possible without the fold, and returns the event. Throws a Problem to refuse the request. */
   decide(call: Call): Decision | Promise<Decision>
-  /** The stored result, once the fold is visible. Undefined where it is not to be seen (yet). */
+  /** The stored result. Called when the fold is visible. Undefined if the result is not visible yet. */
   answer(call: Call, decision: Decision): Promise<unknown>
-  /** What a refusal by the fold says beside its code: what is there now. */
+  /** Further members of the answer to a request that the fold refused, such as the current revision. */
   refused?(call: Call, code: string): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** Says many things at once: one durable append, whose fold nobody waits for. */
+/** Appends many events at once. The answer does not wait for their fold. */
 export interface Batch extends Described {
   readonly method: 'POST'
   readonly body: JsonSchema
   readonly bodyLimit: number
   readonly status: 202
-  /** Their ids are natural, so that the same said twice is harmless without an Idempotency-Key. */
+  /** Returns the events. Their ids are derived from their content, so a repeated request is harmless without an Idempotency-Key. */
   collect(call: Call, how: { readonly source: string; readonly correlationId: string }): Promise<Collected>
 }
 
 export interface Collected {
   /** At least one. */
   readonly events: readonly Event[]
-  /** Why some of it is not believed, each. */
-  readonly doubts: readonly string[]
+  /** The reason of each quarantined event. */
+  readonly quarantined: readonly string[]
   readonly answer: Readonly<Record<string, unknown>>
 }
 
@@ -132,7 +133,7 @@ type Typed<R extends Described, Body, Q> = Omit<R, 'body' | 'query' | 'decide' |
   readonly query?: Q
 }
 
-/** Gives `call.query` the type of its schema. Validation has seen to it that it is so. */
+/** Declares a GET route. `call.query` has the type of its schema, because the edge validates it before. */
 export const question = <const Q extends JsonSchema = JsonSchema>(
   definition: Typed<Question, never, Q> & {
     answer(call: Call<unknown, XStatic<Q>>): Promise<unknown>
@@ -140,7 +141,7 @@ export const question = <const Q extends JsonSchema = JsonSchema>(
   },
 ): Question => definition as Question
 
-/** Gives `call.body` and `call.query` the types of their schemas. A command without a body takes none. */
+/** Declares a route that appends an event. `call.body` and `call.query` have the types of their schemas. Without `body`, the route accepts no body. */
 export const command = <const B extends JsonSchema = typeof noBody, const Q extends JsonSchema = JsonSchema>(
   definition: Typed<Command, B, Q> & {
     decide(call: Call<XStatic<B>, XStatic<Q>>): Decision | Promise<Decision>

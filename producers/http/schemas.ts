@@ -1,4 +1,4 @@
-/** The plain members of answers. */
+/** JSON Schemas of simple members of answers. */
 export const text = { type: 'string' } as const
 export const number = { type: 'number' } as const
 export const integer = { type: 'integer' } as const

@@ -1,4 +1,4 @@
-/** What a person's own service tells of them, beside who they are. */
+/** The profile of a person, from the service that authenticated them. */
 export interface Profile {
   readonly name: string
   readonly username: string | null
@@ -7,20 +7,22 @@ export interface Profile {
 
 interface Recognised {
   readonly user: string
-  /** The id of the chat from which they came, if the service signed it. */
+  /** The id of the chat that the person came from, if the service signed it. */
   readonly chat?: string
   readonly profile?: Profile
 }
 
-/** Another way than a token of ours to say who asks. */
+/** A way to authenticate without a token, such as the signed data of an outside service. */
 export interface Scheme {
-  /** What stands before the credentials in `Authorization`. */
+  /** The scheme in the header `Authorization`, before the credentials. */
   readonly name: string
   readonly description: string
-  /** Whose they are; a Problem of status 401 where they are nobody's. */
+  /** The person with these credentials. Throws a Problem with status 401 if they are not valid. */
   recognise(credentials: string, now: number): Recognised
 }
 
-/** What the scheme of an `Authorization` header is followed by, perhaps nothing (HTTP trims the space behind it); undefined where it is of another scheme. */
+/** The credentials in an `Authorization` header. Undefined if the header has another scheme. Empty credentials are possible, because HTTP trims the space after the scheme. */
 export const credentialsOf = (scheme: string, authorization: string): string | undefined =>
-  `${authorization} `.slice(0, scheme.length + 1).toLowerCase() === `${scheme.toLowerCase()} ` ? authorization.slice(scheme.length + 1) : undefined
+  `${authorization} `.slice(0, scheme.length + 1).toLowerCase() === `${scheme.toLowerCase()} `
+    ? authorization.slice(scheme.length + 1)
+    : undefined

@@ -10,18 +10,18 @@ import { addDocs, described, openapi } from './docs.ts'
 import { registerDomain, type DomainEdge } from './domain.ts'
 import { answerError, sendProblem } from './errors.ts'
 import { parseBody } from './json.ts'
-import { farewell, PROTOCOL, type LiveParts } from './live.ts'
-import { refuseOtherMethods, rememberMethods } from './methods.ts'
+import { closeSockets, PROTOCOL, type LiveParts } from './live.ts'
+import { refuseOtherMethods, collectMethods } from './methods.ts'
 import { Problem } from './problem.ts'
 import { registerWebhooks } from './webhook.ts'
 
 export interface Limits {
-  /** Requests a token may make in a window; null: as many as it likes. */
+  /** The most requests of a token per window. Null: no limit. */
   readonly rate: { readonly max: number; readonly windowMs: number } | null
   readonly quota: Quota
-  /** One request in so many is counted, with that weight; null: none is. */
+  /** One of this many requests is counted, with this weight. Null: none is. */
   readonly usageSample: number | null
-  /** How long a command waits for its outcome, and a question for the event it must show. */
+  /** How long a command waits for its outcome, and a GET for the event of `Tributary-After`. */
   readonly waitMs: number
   /**
    * How long a request may take to read what it needs: once to admit the caller, once for everything else.
@@ -32,14 +32,19 @@ export interface Limits {
   readonly arrivalMs?: number
 }
 
-/** What the edge tells whoever keeps metrics. */
+/** What the edge reports to the metrics. */
 export interface EdgeReport {
   appended(event: AppendedEvent): void
-  /** Something in a batch was not believed. */
+  /** An event of a batch was quarantined. */
   quarantined(reason: string): void
-  /** What became of a call of an outside service. */
-  heard(source: string, outcome: 'taken' | 'ignored' | 'refused'): void
-  answered(answer: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }): void
+  /** `taken`: events were appended. `ignored`: there was nothing to append. `refused`: the caller was not authenticated. */
+  webhookCalled(source: string, outcome: 'taken' | 'ignored' | 'refused'): void
+  answered(answer: {
+    readonly method: string
+    readonly route: string
+    readonly status: number
+    readonly seconds: number
+  }): void
 }
 
 export interface EdgeDeps {
@@ -51,7 +56,7 @@ export interface EdgeDeps {
   readonly version: string
   readonly logger?: FastifyBaseLogger
   readonly report?: EdgeReport
-  /** Absent: nothing can be watched through this process. */
+  /** Absent: this process serves no live feeds. */
   readonly live?: LiveParts | undefined
 }
 
@@ -59,26 +64,34 @@ const BODY_LIMIT = 64 * 1024
 const ARRIVAL_MS = 30_000
 const HEADERS_MS = 10_000
 const CHECK_MS = 1_000
-/** Clients that watch have nothing to say. */
+/** The most bytes of a message from a WebSocket client. The server ignores these messages. */
 const MESSAGE_LIMIT = 4 * 1024
 
-/** The public edge. Nothing listens until `listen`; `inject` needs no socket. */
+/** The HTTP server of all domains. It does not listen until `listen` is called. Tests use `inject`, which needs no socket. */
 export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   const app: FastifyInstance = fastify({
     ...(deps.logger ? { loggerInstance: deps.logger } : { logger: false }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(deps.ids),
-    // One line for a request that failed names its id; a logger for every request would cost more than its routing.
+    // A log line of a failed request contains its id, so a logger per request is not needed. It would cost more than the routing.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     ...deadlines(deps.limits.arrivalMs ?? ARRIVAL_MS),
     connectionTimeout: 30_000,
     routerOptions: { maxParamLength: 512, constraints: { tokenDomain: byTokenDomain } },
-    // Who is connected while we close is still answered; new connections are not taken.
+    // While the server closes, it still answers on open connections. It accepts no new ones.
     return503OnClosing: false,
     clientErrorHandler: answerBroken,
-    // Coercing, defaulting or dropping would append what nobody said.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true, allowUnionTypes: true } },
+    // The server appends what the client sent, so validation must not change it.
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: true,
+        allowUnionTypes: true,
+      },
+    },
     schemaController: { compilersFactory: lazyCompilers },
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   })
@@ -86,11 +99,20 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
   app.decorateRequest('appended', null)
   app.decorateRequest('receivedAt', 0)
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler((request, reply) => sendProblem(reply, new Problem(404, 'route-not-found', `There is no ${request.method} here: see GET /docs.`)))
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(
+      reply,
+      new Problem(404, 'route-not-found', `There is no ${request.method} route at this path. See GET /docs.`),
+    ),
+  )
   readJsonOnly(app)
   if (deps.report) reportAnswers(app, deps.report)
-  const methods = rememberMethods(app)
-  if (deps.live !== undefined) app.register(websocket, { preClose: farewell, options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL } })
+  const methods = collectMethods(app)
+  if (deps.live !== undefined)
+    app.register(websocket, {
+      preClose: closeSockets,
+      options: { maxPayload: MESSAGE_LIMIT, handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL },
+    })
   app.register(swagger, { openapi: openapi(deps), transform: described })
   for (const domain of deps.domains) {
     app.register((scope) => registerDomain(scope, domain, deps))
@@ -107,10 +129,14 @@ export const createEdge = (deps: EdgeDeps): FastifyInstance => {
  */
 const deadlines = (requestTimeout: number) => ({
   requestTimeout,
-  http: { requestTimeout, headersTimeout: Math.min(HEADERS_MS, requestTimeout), connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeout) },
+  http: {
+    requestTimeout,
+    headersTimeout: Math.min(HEADERS_MS, requestTimeout),
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestTimeout),
+  },
 })
 
-/** Unique like a UUID, at the price of a counter. */
+/** Ids that are unique like UUIDs, but as cheap as a counter: one UUID per process and a number. */
 const requestIds = ({ uuidv7 }: Ids): (() => string) => {
   const prefix = uuidv7()
   let count = 0

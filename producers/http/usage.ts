@@ -1,45 +1,46 @@
 import { crc32 } from 'node:zlib'
 import type { Commands } from '../commands.ts'
 import { derivedId } from '../ids.ts'
-import type { Access, Admitted } from './auth.ts'
-import { envelope } from './envelope.ts'
+import type { Access, AuthenticatedCaller } from './auth.ts'
+import { eventMeta } from './event-meta.ts'
 import type { Draft } from './route.ts'
 
 export interface UsageParts {
   readonly access: Access
   readonly commands: Commands
-  /** One request in so many is counted, with that weight; null: none is. */
+  /** One of this many requests is counted, with this weight. Null: none is. */
   readonly sample: number | null
   readonly source: string
   failed(error: unknown): void
   appended?(type: string): void
 }
 
-interface Used {
-  readonly caller: Admitted
+interface UsedRequest {
+  readonly caller: AuthenticatedCaller
   readonly kind: 'read' | 'write'
-  /** The event's id, or the request's where there was none. */
+  /** The id of the request's event. Without an event: the id of the request. */
   readonly id: string
   readonly now: number
   readonly day: string
 }
 
-/** What is said about a request after its answer: sampled usage (M6), and the token's last day of use (M5). */
+/** Appends, after the answer, the sampled usage (M6) and the token's last day of use (M5). */
 export interface Usage {
-  record(used: Used): void
-  /** Waits for what is under way. */
+  record(used: UsedRequest): void
+  /** Waits for the appends under way. */
   settled(): Promise<void>
 }
 
-/** The same id is sampled or not, on every replay and in every process (M-j). */
+/** True for one of `one` ids. The result for an id is the same in every process (M-j). */
 export const isSampled = (id: string, one: number): boolean => crc32(id) % one === 0
 
 export const createUsage = ({ access, commands, sample, source, failed, appended }: UsageParts): Usage => {
   const underWay = new Set<Promise<unknown>>()
-  let said = { day: '', pats: new Set<string>() }
+  /** The tokens whose use this process has appended for the day. */
+  let recorded = { day: '', pats: new Set<string>() }
 
-  const append = ({ caller: { user }, now, id }: Used, purpose: readonly string[], draft: Draft) => {
-    const meta = envelope({ eventId: derivedId(...purpose), user, now, source, correlationId: id })
+  const append = ({ caller: { user }, now, id }: UsedRequest, purpose: readonly string[], draft: Draft) => {
+    const meta = eventMeta({ eventId: derivedId(...purpose), user, now, source, correlationId: id })
     const done: Promise<unknown> = commands
       .execute({ ...draft, meta }, { wait: false, timeoutMs: 0 })
       .then(() => appended?.(draft.type))
@@ -47,16 +48,19 @@ export const createUsage = ({ access, commands, sample, source, failed, appended
       .finally(() => underWay.delete(done))
     underWay.add(done)
   }
-  const sayUsed = (used: Used) => {
-    const { caller: { patId, lastUsedAt }, day } = used
-    if (day !== said.day) said = { day, pats: new Set() }
-    if (patId === null || lastUsedAt === day || said.pats.has(patId)) return
-    said.pats.add(patId)
+  const recordTokenUse = (used: UsedRequest) => {
+    const {
+      caller: { patId, lastUsedAt },
+      day,
+    } = used
+    if (day !== recorded.day) recorded = { day, pats: new Set() }
+    if (patId === null || lastUsedAt === day || recorded.pats.has(patId)) return
+    recorded.pats.add(patId)
     append(used, ['used', patId, day], access.used(patId, day))
   }
   return {
     record(used) {
-      sayUsed(used)
+      recordTokenUse(used)
       if (sample === null || !isSampled(used.id, sample)) return
       const [reads, writes] = used.kind === 'read' ? [1, 0] : [0, 1]
       append(used, ['usage', used.id], access.sampled({ day: used.day, reads, writes, weight: sample }))

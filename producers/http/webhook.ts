@@ -7,29 +7,32 @@ import type { DomainEdge } from './domain.ts'
 import { Problem } from './problem.ts'
 import type { EdgeDeps } from './server.ts'
 
-/** What an outside service calls when something happened there. It has no token of ours, and sends again what was not answered 200. */
+/** A route that an outside service calls when something has happened there. The service has no token. It repeats a call until the answer is 200. */
 export interface Webhook {
   readonly url: string
-  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
   readonly operationId: string
   readonly summary: string
-  /** As its events name it. */
+  /** The `source` of the events. */
   readonly source: string
   readonly bodyLimit: number
-  /** A Problem where it is not the service that calls; the body is not read before. */
-  authenticate(asked: Pick<FastifyRequest, 'headers' | 'params' | 'query'>): void
-  /** What it says, under natural ids: the same said twice is the same events. None where it is nothing to us; a Problem of status 503 to hear it again. */
-  hear(heard: Heard): Promise<readonly Event[]>
+  /** Throws a Problem if the caller is not the service. Called before the body is read. */
+  authenticate(request: Pick<FastifyRequest, 'headers' | 'params' | 'query'>): void
+  /**
+   * Returns the events of a call, or none if the call is not relevant. Their ids are derived from the call, so a repeated call has the same events.
+   * Throws a Problem with status 503 to make the service repeat the call.
+   */
+  eventsOf(call: WebhookCall): Promise<readonly Event[]>
 }
 
-export interface Heard {
+export interface WebhookCall {
   readonly body: unknown
   readonly reader: Reader
   readonly now: number
   readonly correlationId: string
 }
 
-/** Outside of the domain's tokens, quotas and rates. */
+/** Adds the webhooks of a domain. The domain's tokens, quotas and rates do not apply to them. */
 export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdge, deps: EdgeDeps): Promise<void> => {
   readAnyJson(scope)
   for (const hook of domain.webhooks ?? []) {
@@ -43,28 +46,33 @@ export const registerWebhooks = async (scope: FastifyInstance, domain: DomainEdg
           hook.authenticate(request)
           done()
         } catch (error) {
-          deps.report?.heard(hook.source, 'refused')
+          deps.report?.webhookCalled(hook.source, 'refused')
           done(error instanceof Error ? error : new Error(String(error)))
         }
       },
-      handler: (request) => take(hook, { body: request.body, correlationId: request.id }, { domain, deps }),
+      handler: (request) => receive(hook, { body: request.body, correlationId: request.id }, { domain, deps }),
     })
   }
 }
 
 /** Answers after the log has all events of the call. */
-const take = async (hook: Webhook, said: Pick<Heard, 'body' | 'correlationId'>, { domain, deps }: { domain: DomainEdge; deps: EdgeDeps }): Promise<object> => {
+const receive = async (
+  hook: Webhook,
+  call: Pick<WebhookCall, 'body' | 'correlationId'>,
+  { domain, deps }: { domain: DomainEdge; deps: EdgeDeps },
+): Promise<object> => {
   const { readMs, waitMs } = deps.limits
   const deadline = deadlineAfter(readMs + waitMs)
-  const hear = async (): Promise<readonly Event[]> => hook.hear({ ...said, reader: (await domain.questions()).reader, now: deps.clock.now() })
-  const events = await deadlineAfter(readMs).within(hear(), tooSlow)
+  const read = async (): Promise<readonly Event[]> =>
+    hook.eventsOf({ ...call, reader: (await domain.serving()).reader, now: deps.clock.now() })
+  const events = await deadlineAfter(readMs).within(read(), tooSlow)
   if (events.length > 0) await domain.commands.append(events, { deadline })
   for (const { meta, type } of events) deps.report?.appended({ domain: domain.name, source: meta.source, type })
-  deps.report?.heard(hook.source, events.length > 0 ? 'taken' : 'ignored')
+  deps.report?.webhookCalled(hook.source, events.length > 0 ? 'taken' : 'ignored')
   return {}
 }
 
-/** What others write is theirs: refused for a control character in it, it would be sent for ever. */
+/** Accepts any JSON, also with control characters. If the edge refused such a body, the service would repeat the call forever. */
 const readAnyJson = (scope: FastifyInstance): void => {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -1,27 +1,45 @@
 import type { Item, Key } from '../../projections/item.ts'
-import type { Query } from '../../projections/table.ts'
+import type { Query, TableSpec } from '../../projections/table.ts'
 import type { Call, JsonSchema } from '../http/route.ts'
 
-/** What of a domain can be watched as it changes: a page of data, like its routes. */
+/** A WebSocket route that pushes the changes of a domain's items. Each connection watches one topic, for example a location. */
 export interface LiveSpec {
   readonly url: string
-  /** The stable name of the route in `/openapi.json`: a verb and what it acts on, unique in the whole program. */
+  /** The stable name of the route in `/openapi.json`: a verb and its object, unique in the whole program. */
   readonly operationId: string
   readonly summary: string
   readonly query: JsonSchema
-  /** What the caller wants to watch, if they may; else a Problem. */
+  /** Returns the topic that the caller requests. Throws a Problem if the caller must not watch it. */
   admit(call: Call): Promise<string>
-  /** Where everything of it lies. */
+  /** The queries that return all items of a topic. */
   partitions(topic: string): readonly Query[]
-  /** What an item is a part of; undefined where nobody watches it. */
+  /** The topic to which an item belongs. Undefined if it belongs to none. */
   topicOf(key: Key): string | undefined
-  /** How a client calls an item. */
+  /** The name of an item in messages. */
   nameOf(key: Key): string
-  /** An item as a client sees it. */
+  /** The item as messages contain it. */
   show(item: Item): Readonly<Record<string, unknown>>
+  readonly connections: ConnectionStorage
 }
 
-/** The highest position seen of a topic, in a generation: whoever comes back with it hears what changed since. */
+/** How the open connections of a domain are stored: one item per connection, while it lasts. */
+export interface ConnectionStorage {
+  readonly table: TableSpec
+  keyOf(id: string): Key
+  itemOf(connection: Connection): Item
+}
+
+export interface Connection {
+  readonly id: string
+  readonly topic: string
+  readonly user: string
+  /** When the connection was opened, in epoch milliseconds. */
+  readonly at: number
+  /** When the connection ends at the latest, in epoch milliseconds. */
+  readonly until: number
+}
+
+/** The highest version that a client has received in a generation. A client that returns with it receives only later changes. */
 export interface Cursor {
   readonly epoch: number
   readonly version: number
@@ -29,24 +47,35 @@ export interface Cursor {
 
 export const cursorText = ({ epoch, version }: Cursor): string => `${epoch}.${version}`
 
-/** Undefined where it is none of ours: then everything is sent. */
+/** Undefined if the text is not a cursor. The client then receives a snapshot. */
 export const cursorOf = (text: string | undefined): Cursor | undefined => {
   const [, epoch, version] = /^(\d{1,9})\.(-?\d{1,15})$/.exec(text ?? '') ?? []
   return epoch === undefined ? undefined : { epoch: Number(epoch), version: Number(version) }
 }
 
-/** One item that is there, or is no longer. */
-export interface Shown {
+/** An item in a message. `item` is null if the item was removed. */
+export interface LiveItem {
   readonly key: string
   readonly version: number
   readonly item: Readonly<Record<string, unknown>> | null
-  /** It went because its time was over. */
+  /** The item was removed because its time to live had passed. */
   readonly expired?: true
 }
 
-/** `more`: the message goes on in the next one. */
+/** `more`: the next message continues the snapshot. `keys`: every item that exists; the client removes all others. */
 export type LiveMessage =
-  | { readonly type: 'snapshot'; readonly epoch: number; readonly cursor: string; readonly items: readonly Shown[]; readonly more?: true }
-  /** What is not among `keys` is gone. */
-  | { readonly type: 'resumed'; readonly epoch: number; readonly cursor: string; readonly keys: readonly string[]; readonly changes: readonly Shown[] }
-  | { readonly type: 'changes'; readonly epoch: number; readonly cursor: string; readonly changes: readonly Shown[] }
+  | {
+      readonly type: 'snapshot'
+      readonly epoch: number
+      readonly cursor: string
+      readonly items: readonly LiveItem[]
+      readonly more?: true
+    }
+  | {
+      readonly type: 'resumed'
+      readonly epoch: number
+      readonly cursor: string
+      readonly keys: readonly string[]
+      readonly changes: readonly LiveItem[]
+    }
+  | { readonly type: 'changes'; readonly epoch: number; readonly cursor: string; readonly changes: readonly LiveItem[] }

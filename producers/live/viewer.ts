@@ -1,11 +1,11 @@
 import type { ItemChange } from '../../projections/changes.ts'
 import { pages, type Reader } from '../../projections/table.ts'
-import { cursorText, type Cursor, type LiveMessage, type LiveSpec, type Shown } from './spec.ts'
+import { cursorText, type Cursor, type LiveItem, type LiveMessage, type LiveSpec } from './spec.ts'
 
-/** Where messages for one client go. */
+/** The outgoing side of one client's connection. */
 export interface Sink {
   send(text: string): void
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not received yet. */
   waiting(): number
   close(code: number, reason: string): void
 }
@@ -15,95 +15,111 @@ export interface Generation {
   readonly reader: Reader
 }
 
-/** One client and what it knows. */
+/** One client and the state that it has received. */
 export interface Viewer {
   readonly topic: string
-  /** Everything, or what changed since a cursor; then whatever came meanwhile. */
+  /** Sends a snapshot, or the changes since the cursor. Then sends the changes that arrived in the meantime. */
   begin(from: Generation, since: Cursor | undefined): Promise<void>
-  /** Changes of its topic, in order. */
-  hear(changes: readonly ItemChange[], epoch: number): void
+  /** Sends changes of the topic. They must arrive in order. */
+  push(changes: readonly ItemChange[], epoch: number): void
 }
 
-/** A gateway's bound for a message is 128 KB. */
+/** Some gateways allow 128 KB per message. */
 const MESSAGE_BYTES = 100 * 1024
-/** A client that lets more than this wait is too slow to be of use to itself. */
+/** A client with more unreceived bytes than this is disconnected. */
 const MAX_WAITING = 1024 * 1024
 const PAGE = 100
 
 export const TOO_SLOW = 1013
 
 export const createViewer = (spec: LiveSpec, topic: string, sink: Sink): Viewer => {
+  /** The version of each item that the client has received. */
   let sent = new Map<string, number>()
   let version = -1
-  /** What comes while the items are read; undefined when they have been. */
   let begun: Promise<void> = Promise.resolve()
-  let meanwhile: { readonly changes: readonly ItemChange[]; readonly epoch: number }[] | undefined = []
+  /** Changes that arrive while `begin` reads the items. Undefined afterwards. */
+  let buffered: { readonly changes: readonly ItemChange[]; readonly epoch: number }[] | undefined = []
 
-  const say = (message: LiveMessage): void => {
-    if (sink.waiting() > MAX_WAITING) sink.close(TOO_SLOW, 'too slow: what you did not take grew too large; come back with your cursor')
+  const send = (message: LiveMessage): void => {
+    if (sink.waiting() > MAX_WAITING)
+      sink.close(TOO_SLOW, 'too slow: more than 1 MB waits for you. Connect again with your cursor')
     else sink.send(JSON.stringify(message))
   }
-  const isNews = (change: ItemChange): boolean => change.version > (sent.get(spec.nameOf(change)) ?? -1)
-  const note = ({ key, version: at }: Shown): void => {
+  const isNew = (change: ItemChange): boolean => change.version > (sent.get(spec.nameOf(change)) ?? -1)
+  const markSent = ({ key, version: at }: LiveItem): void => {
     sent.set(key, at)
     if (at > version) version = at
   }
-  const tell = (changes: readonly ItemChange[], epoch: number): void => {
-    const news = changes.filter(isNews).map((change) => shown(spec, change))
-    if (news.length === 0) return
-    news.forEach(note)
-    for (const part of parts(news)) say({ type: 'changes', epoch, cursor: cursorText({ epoch, version }), changes: part })
+  const sendChanges = (changes: readonly ItemChange[], epoch: number): void => {
+    const items = changes.filter(isNew).map((change) => liveItem(spec, change))
+    if (items.length === 0) return
+    items.forEach(markSent)
+    for (const part of parts(items))
+      send({ type: 'changes', epoch, cursor: cursorText({ epoch, version }), changes: part })
   }
   const begin = async ({ generation: epoch, reader }: Generation, since: Cursor | undefined): Promise<void> => {
-    meanwhile ??= []
-    const items = await everything(spec, topic, reader)
+    buffered ??= []
+    const items = await readItems(spec, topic, reader)
     sent = new Map()
     version = -1
-    items.forEach(note)
-    const cursor = cursorText({ epoch, version })
-    // Ahead of all that is there is the cursor of a removal, or none of ours: everything is right for both.
-    if (since?.epoch === epoch && since.version <= version) say({ type: 'resumed', epoch, cursor, keys: items.map(({ key }) => key), changes: items.filter((item) => item.version > since.version) })
-    else sayAll(items, (part, more) => say({ type: 'snapshot', epoch, cursor, items: part, ...(more && { more: true as const }) }))
-    const waited = meanwhile
-    meanwhile = undefined
-    for (const heard of waited) if (heard.epoch === epoch) tell(heard.changes, epoch)
+    items.forEach(markSent)
+    // A cursor beyond the highest version belongs to a removed item, or was not created by this server. A snapshot is correct for both.
+    const isResumable = since?.epoch === epoch && since.version <= version
+    const messages = isResumable ? [resumed(items, { epoch, version }, since)] : snapshot(items, { epoch, version })
+    messages.forEach(send)
+    const meanwhile = buffered
+    buffered = undefined
+    for (const page of meanwhile) if (page.epoch === epoch) sendChanges(page.changes, epoch)
   }
   return {
     topic,
-    // One after the other: a flip may ask for it while the first is being read.
+    // One after the other: after a flip, the hub can call it again while the first call still reads.
     begin: (from, since) => (begun = begun.then(() => begin(from, since))),
-    hear(changes, epoch) {
-      if (meanwhile === undefined) tell(changes, epoch)
-      else meanwhile.push({ changes, epoch })
+    push(changes, epoch) {
+      if (buffered === undefined) sendChanges(changes, epoch)
+      else buffered.push({ changes, epoch })
     },
   }
 }
 
-const sayAll = (items: readonly Shown[], say: (part: readonly Shown[], more: boolean) => void): void => {
-  const all = parts(items)
-  all.forEach((part, index) => say(part, index < all.length - 1))
-}
+const resumed = (items: readonly LiveItem[], current: Cursor, since: Cursor): LiveMessage => ({
+  type: 'resumed',
+  epoch: current.epoch,
+  cursor: cursorText(current),
+  keys: items.map(({ key }) => key),
+  changes: items.filter((item) => item.version > since.version),
+})
 
-const shown = (spec: LiveSpec, { PK, SK, version, item, expired }: ItemChange): Shown => ({
+const snapshot = (items: readonly LiveItem[], current: Cursor): readonly LiveMessage[] =>
+  parts(items).map((part, index, all) => ({
+    type: 'snapshot',
+    epoch: current.epoch,
+    cursor: cursorText(current),
+    items: part,
+    ...(index < all.length - 1 && { more: true as const }),
+  }))
+
+const liveItem = (spec: LiveSpec, { PK, SK, version, item, expired }: ItemChange): LiveItem => ({
   key: spec.nameOf({ PK, SK }),
   version,
   item: item === undefined ? null : spec.show(item),
   ...(expired && { expired }),
 })
 
-const everything = async (spec: LiveSpec, topic: string, reader: Reader): Promise<readonly Shown[]> => {
-  const items: Shown[] = []
+const readItems = async (spec: LiveSpec, topic: string, reader: Reader): Promise<readonly LiveItem[]> => {
+  const items: LiveItem[] = []
   for (const query of spec.partitions(topic)) {
     for await (const page of pages(reader, { ...query, limit: PAGE })) {
-      for (const item of page) items.push(shown(spec, { PK: item.PK, SK: item.SK, version: Number(item['_pos'] ?? 0), item }))
+      for (const item of page)
+        items.push(liveItem(spec, { PK: item.PK, SK: item.SK, version: Number(item['_pos'] ?? 0), item }))
     }
   }
   return items
 }
 
-/** Messages of a bounded size; one of nothing where there is nothing. */
-const parts = (items: readonly Shown[]): readonly (readonly Shown[])[] => {
-  const all: Shown[][] = [[]]
+/** Divides the items into messages of a bounded size. Without items: one empty message. */
+const parts = (items: readonly LiveItem[]): readonly (readonly LiveItem[])[] => {
+  const all: LiveItem[][] = [[]]
   let bytes = 0
   for (const item of items) {
     const size = JSON.stringify(item).length

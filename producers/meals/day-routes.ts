@@ -8,7 +8,7 @@ import { summary } from './views.ts'
 const summaries = listing({
   url: '/v1/summaries',
   operationId: 'listSummaries',
-  summary: 'The nutrition of each day, with the targets of that day.',
+  summary: 'List the nutrition of each day, with the targets of that day.',
   query: spanQuery,
   required: ['from', 'to'],
   of: summary,
@@ -21,7 +21,7 @@ const summaries = listing({
 const daysLogged = listing({
   url: '/v1/days-logged',
   operationId: 'listDaysLogged',
-  summary: 'The days on which anything was logged.',
+  summary: 'List the days with at least one meal.',
   query: spanQuery,
   of: { schema: text, view: (day: string) => day },
   page: (call, paging) => queriesOf(call).daysLogged(call.caller.user, spanOf(call.query), paging),

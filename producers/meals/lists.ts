@@ -11,23 +11,31 @@ import { queriesOf } from './params.ts'
 const date = { type: 'string', maxLength: 10 } as const
 
 export const mealsQuery = {
-  day: { ...date, description: 'The meals of one logical day.' },
-  from: { type: 'string', maxLength: 40, description: 'The first logical day, or the first instant (RFC 3339).' },
-  to: { type: 'string', maxLength: 40, description: 'The last logical day (inclusive), or the end (an instant, exclusive).' },
+  day: { ...date, description: 'A logical day.' },
+  from: { type: 'string', maxLength: 40, description: 'First logical day, or first instant (RFC 3339).' },
+  to: { type: 'string', maxLength: 40, description: 'Last logical day (inclusive), or last instant (exclusive).' },
 } as const
 
 export const spanQuery = { from: date, to: date } as const
 
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9998-12-31']
 
-/** Days, both inclusive; open where one is not named. */
+/** The first and the last day, both inclusive. Default: the first and the last possible day. */
 export const spanOf = ({ from, to }: { from?: string; to?: string }): DaySpan => {
-  const span = { from: from === undefined ? FIRST_DAY : dateIn(from, 'querystring/from'), to: to === undefined ? LAST_DAY : dateIn(to, 'querystring/to') }
+  const span = {
+    from: from === undefined ? FIRST_DAY : dateIn(from, 'querystring/from'),
+    to: to === undefined ? LAST_DAY : dateIn(to, 'querystring/to'),
+  }
   if (span.from > span.to) throw backwards()
   return span
 }
 
-const backwards = () => mistake(400, { pointer: 'querystring/to', code: 'bad-range', detail: 'querystring/to lies before querystring/from: swap them.' })
+const backwards = () =>
+  mistake(400, {
+    pointer: 'querystring/to',
+    code: 'bad-range',
+    detail: 'querystring/to is before querystring/from. Swap them.',
+  })
 
 export interface MealsQuery {
   readonly day?: string
@@ -35,14 +43,22 @@ export interface MealsQuery {
   readonly to?: string
 }
 
-const HOW = 'Ask by ?day=, or by ?from=&to= with two days or two instants.'
+const HOW = 'Send ?day=, or ?from=&to= with two days or two instants.'
 const isDate = (text: string) => text.length === FIRST_DAY.length
 
-export const pageOfMeals = (call: Pick<Call<unknown, MealsQuery>, 'caller' | 'query'>, paging: Paging): Promise<Page<MealItem>> => {
-  const { caller: { user }, query: { day, from, to } } = call
+export const pageOfMeals = (
+  call: Pick<Call<unknown, MealsQuery>, 'caller' | 'query'>,
+  paging: Paging,
+): Promise<Page<MealItem>> => {
+  const {
+    caller: { user },
+    query: { day, from, to },
+  } = call
   const queries = queriesOf(call)
-  if (day !== undefined && from === undefined && to === undefined) return queries.mealsOfDay(user, dateIn(day, 'querystring/day'), paging)
-  if (day !== undefined || from === undefined || to === undefined || isDate(from) !== isDate(to)) throw new Problem(400, 'bad-range', HOW)
+  if (day !== undefined && from === undefined && to === undefined)
+    return queries.mealsOfDay(user, dateIn(day, 'querystring/day'), paging)
+  if (day !== undefined || from === undefined || to === undefined || isDate(from) !== isDate(to))
+    throw new Problem(400, 'bad-range', HOW)
   if (isDate(from)) return mealsOfDays(queries, user, { span: spanOf({ from, to }), ...paging })
   const span = { from: instantOf(from, 'querystring/from'), to: instantOf(to, 'querystring/to') }
   if (span.from > span.to) throw backwards()
@@ -53,17 +69,31 @@ interface OfDays extends Paging {
   readonly span: DaySpan
 }
 
-/** Day by day, since a day is a label: the days logged tell which have any. */
-const mealsOfDays = async (queries: MealsQueries, user: string, { span, limit, cursor }: OfDays): Promise<Page<MealItem>> => {
-  const place = cursor === undefined ? { day: span.from, within: '' } : placeIn(cursor, span)
+/**
+ * Reads the meals day by day, because a day is a label and not a range of keys. The days logged show which days have
+ * meals.
+ */
+const mealsOfDays = async (
+  queries: MealsQueries,
+  user: string,
+  { span, limit, cursor }: OfDays,
+): Promise<Page<MealItem>> => {
+  const position = cursor === undefined ? { day: span.from, within: '' } : positionIn(cursor, span)
   const items: MealItem[] = []
-  let { within } = place
+  let { within } = position
   let next: Page<string> | undefined
   do {
-    next = await queries.daysLogged(user, { from: place.day, to: span.to }, { limit: PAGE, ...(next?.cursor === undefined ? {} : { cursor: next.cursor }) })
+    next = await queries.daysLogged(
+      user,
+      { from: position.day, to: span.to },
+      { limit: PAGE, ...(next?.cursor === undefined ? {} : { cursor: next.cursor }) },
+    )
     for (const day of next.items) {
       if (items.length === limit) return { items, cursor: cursorAt(day, '') }
-      const page = await queries.mealsOfDay(user, day, { limit: limit - items.length, ...(within !== '' && day === place.day ? { cursor: within } : {}) })
+      const page = await queries.mealsOfDay(user, day, {
+        limit: limit - items.length,
+        ...(within !== '' && day === position.day ? { cursor: within } : {}),
+      })
       within = ''
       items.push(...page.items)
       if (page.cursor !== undefined) return { items, cursor: cursorAt(day, page.cursor) }
@@ -76,7 +106,7 @@ const PAGE = 100
 
 const cursorAt = (day: string, within: string): string => Buffer.from(`${day} ${within}`).toString('base64url')
 
-const placeIn = (cursor: string, span: DaySpan): { day: string; within: string } => {
+const positionIn = (cursor: string, span: DaySpan): { day: string; within: string } => {
   const [day = '', within = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (/^\d{4}-\d\d-\d\d$/.test(day) && day >= span.from && day <= span.to) return { day, within }
   return badCursor()

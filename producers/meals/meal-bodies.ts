@@ -8,11 +8,11 @@ import { Problem } from '../http/problem.ts'
 import type { Decision } from '../http/route.ts'
 import { amountSchema, extendedSchema, filtered, milli, snapshotSchema } from './nutrients.ts'
 import { event } from './params.ts'
-import { place } from './time.ts'
+import { resolveMealTime } from './time.ts'
 
-const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 with its offset.' } as const
+const instant = { type: 'string', maxLength: 40, description: 'RFC 3339 instant with an offset.' } as const
 const zone = { type: 'string', maxLength: 64, description: 'IANA time zone in which it was eaten.' } as const
-const day = { type: 'string', maxLength: 10, description: 'The logical day; without it the 4 AM rule gives it.' } as const
+const day = { type: 'string', maxLength: 10, description: 'Logical day. Default: computed by the 4 AM rule.' } as const
 const words = {
   mealSummary: { type: 'string', minLength: 1, maxLength: 1_000 },
   emoji: { type: 'string', maxLength: 64 },
@@ -31,11 +31,11 @@ export const newMealSchema = {
 export type NewMeal = XStatic<typeof newMealSchema>
 
 export const mealLogged = (body: NewMeal, uid: string): Decision => {
-  const placed = place({ eatenAt: instantOf(body.eatenAt, '/eatenAt'), tz: body.tz, userDate: body.userDate })
-  const mealId = mealIdOf(isoOf(placed.eatenAt), uid)
+  const time = resolveMealTime({ eatenAt: instantOf(body.eatenAt, '/eatenAt'), tz: body.tz, userDate: body.userDate })
+  const mealId = mealIdOf(isoOf(time.eatenAt), uid)
   const data = {
     mealId,
-    ...placed,
+    ...time,
     calories: milli(body.calories, '/calories'),
     protein: milli(body.protein ?? 0, '/protein'),
     carbs: milli(body.carbs ?? 0, '/carbs'),
@@ -59,41 +59,57 @@ export const correctionSchema = {
     ...words,
     ...nutrition,
     reason: { type: 'string', maxLength: 1_000 },
-    revision: { type: 'integer', minimum: 1, maximum: 1e15, description: 'Refused when the meal is at another revision.' },
+    revision: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1e15,
+      description: 'The revision that you read. If the meal has another revision, the request is refused.',
+    },
   },
 } as const
 
 export type Correction = XStatic<typeof correctionSchema>
 
-/** `current` is what the edge could see of the meal; whether it is there to be corrected, the fold decides. */
+/**
+ * Builds the event of a correction. `current` is the meal as the edge reads it. The fold decides whether the meal can
+ * be corrected.
+ */
 export const mealCorrected = (mealId: string, body: Correction, current: MealItem | null): Decision => {
   mustChange(body)
   const when = whenOf(mealId, current)
   if (changesOnlyDay(body)) return dayReassigned(mealId, body, when)
-  const nutrients = body.extendedNutrients ? filtered(body.extendedNutrients, body.registrySnapshot) : UNCHANGED_NUTRIENTS
+  const nutrients = body.extendedNutrients
+    ? filtered(body.extendedNutrients, body.registrySnapshot)
+    : UNCHANGED_NUTRIENTS
   const data = {
     mealId,
     expectedRevision: body.revision ?? null,
-    ...placedAnew(body, when),
+    ...correctedTime(body, when),
     calories: milliOrNull(body.calories, '/calories'),
     protein: milliOrNull(body.protein, '/protein'),
     carbs: milliOrNull(body.carbs, '/carbs'),
     fat: milliOrNull(body.fat, '/fat'),
     ...nutrients,
   }
-  const personal = { mealSummary: body.mealSummary ?? null, emoji: body.emoji ?? null, notes: body.notes ?? null, reason: body.reason ?? null }
+  const personal = {
+    mealSummary: body.mealSummary ?? null,
+    emoji: body.emoji ?? null,
+    notes: body.notes ?? null,
+    reason: body.reason ?? null,
+  }
   return { id: mealId, draft: event('MealCorrected', data, personal) }
 }
 
 const UNCHANGED_NUTRIENTS = { extended: null, dropped: null, registryVersion: null } as const
 
-const milliOrNull = (amount: number | undefined, pointer: string) => (amount === undefined ? null : milli(amount, pointer))
+const milliOrNull = (amount: number | undefined, pointer: string) =>
+  amount === undefined ? null : milli(amount, pointer)
 
 const ASIDES: ReadonlySet<string> = new Set(['revision', 'reason', 'registrySnapshot'])
 
 const mustChange = (body: Correction): void => {
   if (Object.keys(body).some((name) => !ASIDES.has(name))) return
-  throw new Problem(400, 'nothing-to-change', 'The body changes nothing: name at least one field of the meal.')
+  throw new Problem(400, 'nothing-to-change', 'The body changes nothing. Send at least one field of the meal.')
 }
 
 const changesOnlyDay = (body: Correction): body is Correction & { userDate: string } =>
@@ -102,7 +118,7 @@ const changesOnlyDay = (body: Correction): body is Correction & { userDate: stri
 interface When {
   readonly eatenAt: number
   readonly tz: string | undefined
-  /** Set where the user chose another day than the rule gives. */
+  /** Set if the user chose another day than the rule gives. */
   readonly chosenDay: string | undefined
 }
 
@@ -112,18 +128,38 @@ const whenOf = (mealId: string, meal: MealItem | null): When => ({
   chosenDay: meal?.dayOverridden ? meal.userDate : undefined,
 })
 
-const dayReassigned = (mealId: string, body: { userDate: string; revision?: number }, { eatenAt, tz }: When): Decision => {
-  const { userDate: to, dayRuleVersion } = place({ eatenAt, tz: tz ?? 'UTC', userDate: body.userDate })
-  return { id: mealId, draft: event('MealDayReassigned', { mealId, to, dayRuleVersion, expectedRevision: body.revision ?? null }) }
+const dayReassigned = (
+  mealId: string,
+  body: { userDate: string; revision?: number },
+  { eatenAt, tz }: When,
+): Decision => {
+  const { userDate: to, dayRuleVersion } = resolveMealTime({ eatenAt, tz: tz ?? 'UTC', userDate: body.userDate })
+  return {
+    id: mealId,
+    draft: event('MealDayReassigned', { mealId, to, dayRuleVersion, expectedRevision: body.revision ?? null }),
+  }
 }
 
-const UNMOVED = { eatenAt: null, tz: null, utcOffsetMinutes: null, userDate: null, dayOverridden: null, dayRuleVersion: DAY_RULE_VERSION } as const
+const UNMOVED = {
+  eatenAt: null,
+  tz: null,
+  utcOffsetMinutes: null,
+  userDate: null,
+  dayOverridden: null,
+  dayRuleVersion: DAY_RULE_VERSION,
+} as const
 
-/** Time, zone and day are said together, since each follows from the others. A day the user chose stays while the rule's own day does. */
-const placedAnew = (body: Correction, when: When) => {
+/**
+ * The time fields of the event. They are sent together, because each follows from the others. A day that the user
+ * chose stays as long as the rule's day does not change.
+ */
+const correctedTime = (body: Correction, when: When) => {
   if (body.eatenAt === undefined && body.tz === undefined && body.userDate === undefined) return UNMOVED
   const eatenAt = body.eatenAt === undefined ? when.eatenAt : instantOf(body.eatenAt, '/eatenAt')
-  const placed = place({ eatenAt, tz: body.tz ?? when.tz ?? 'UTC', userDate: body.userDate })
-  const stays = when.chosenDay !== undefined && body.userDate === undefined && place({ eatenAt: when.eatenAt, tz: when.tz ?? 'UTC' }).userDate === placed.userDate
-  return stays ? { ...placed, userDate: when.chosenDay, dayOverridden: true } : placed
+  const time = resolveMealTime({ eatenAt, tz: body.tz ?? when.tz ?? 'UTC', userDate: body.userDate })
+  const stays =
+    when.chosenDay !== undefined &&
+    body.userDate === undefined &&
+    resolveMealTime({ eatenAt: when.eatenAt, tz: when.tz ?? 'UTC' }).userDate === time.userDate
+  return stays ? { ...time, userDate: when.chosenDay, dayOverridden: true } : time
 }

@@ -1,4 +1,4 @@
-import type { Standing } from '../../projections/meals/queries.ts'
+import type { MealState } from '../../projections/meals/queries.ts'
 import { listing } from '../http/lists.ts'
 import { Problem } from '../http/problem.ts'
 import { command, question, type Call, type Route } from '../http/route.ts'
@@ -7,21 +7,25 @@ import { correctionSchema, mealCorrected, mealLogged, newMealSchema } from './me
 import { event, mealOf, queriesOf } from './params.ts'
 import { goneSchema, meal } from './views.ts'
 
-type Asked = Pick<Call, 'caller' | 'params'>
+type RequestCall = Pick<Call, 'caller' | 'params'>
 
-const standing = (call: Asked, id: string): Promise<Standing> => queriesOf(call).standing(call.caller.user, id)
+const mealStateOf = (call: RequestCall, id: string): Promise<MealState> =>
+  queriesOf(call).mealState(call.caller.user, id)
 
-/** The early look: a meal nobody heard of is not worth an event. What became of one that was heard of, the fold decides. */
-const heardOf = async (call: Asked): Promise<Exclude<Standing, { state: 'unknown' }> & { id: string }> => {
+/**
+ * The meal with this id. If it never existed, answers 404 without appending an event. The fold decides about deleted
+ * meals.
+ */
+const requireMeal = async (call: RequestCall): Promise<Exclude<MealState, { state: 'unknown' }> & { id: string }> => {
   const id = mealOf(call)
-  const found = await standing(call, id)
+  const found = await mealStateOf(call, id)
   if (found.state === 'unknown') throw mealOf.missing(id)
   return { id, ...found }
 }
 
-/** A command that comes again after its meal was deleted is answered as it was: with the meal. */
-const stored = async (call: Asked, { id = '' }: { id?: string }) => {
-  const found = await standing(call, id)
+/** The answer to a command. A repeated command whose meal was deleted since is answered with the meal. */
+const stored = async (call: RequestCall, { id = '' }: { id?: string }) => {
+  const found = await mealStateOf(call, id)
   return found.state === 'unknown' || found.meal === null ? undefined : meal.view(found.meal)
 }
 
@@ -40,7 +44,7 @@ const logMeal = command({
 const listMeals = listing({
   url: '/v1/meals',
   operationId: 'listMeals',
-  summary: 'The meals of a day, of a span of days, or between two instants.',
+  summary: 'List the meals of a day, of a range of days, or between two instants.',
   query: mealsQuery,
   of: meal,
   page: pageOfMeals,
@@ -50,11 +54,16 @@ const oneMeal = question({
   method: 'GET',
   url: '/v1/meals/:id',
   operationId: 'getMeal',
-  summary: 'One meal, wherever it was moved to.',
+  summary: 'Get one meal. A moved meal keeps its id.',
   result: meal.schema,
   answer: async (call) => {
-    const found = await heardOf(call)
-    if (found.state === 'deleted') throw new Problem(404, 'meal-deleted', `Meal ${found.id} was deleted; POST /v1/meals/${found.id}/restore brings it back.`)
+    const found = await requireMeal(call)
+    if (found.state === 'deleted')
+      throw new Problem(
+        404,
+        'meal-deleted',
+        `Meal ${found.id} is deleted. Restore it with POST /v1/meals/${found.id}/restore.`,
+      )
     return meal.view(found.meal)
   },
 })
@@ -63,12 +72,12 @@ const correctMeal = command({
   method: 'PATCH',
   url: '/v1/meals/:id',
   operationId: 'correctMeal',
-  summary: 'Correct a meal: its time, day, words or numbers. Fields that the body does not name stay.',
+  summary: 'Correct the time, day, texts or numbers of a meal. Fields that are not in the body stay.',
   body: correctionSchema,
   status: 200,
   result: meal.schema,
   decide: async (call) => {
-    const { id, meal: current } = await heardOf(call)
+    const { id, meal: current } = await requireMeal(call)
     return mealCorrected(id, call.body, current)
   },
   answer: stored,
@@ -82,7 +91,7 @@ const deleteMeal = command({
   status: 200,
   result: goneSchema,
   decide: async (call) => {
-    const { id } = await heardOf(call)
+    const { id } = await requireMeal(call)
     return { id, draft: event('MealDeleted', { mealId: id }) }
   },
   answer: async (_call, { id }) => ({ id, deleted: true }),
@@ -96,7 +105,7 @@ const restoreMeal = command({
   status: 200,
   result: meal.schema,
   decide: async (call) => {
-    const { id } = await heardOf(call)
+    const { id } = await requireMeal(call)
     return { id, draft: event('MealRestored', { mealId: id }) }
   },
   answer: stored,

@@ -2,7 +2,7 @@ import { MAX_EXTENDED, toMilli } from '../../projections/meals/nutrients.ts'
 import type { NutrientAmount } from '../../schemas/generated/meals.ts'
 import { mistake } from '../http/problem.ts'
 
-/** What a body may say of an amount. That it has at most three decimals is checked by `milli`. */
+/** An amount in a body. `milli` also checks that it has at most three decimals. */
 export const amountSchema = { type: 'number', minimum: 0, maximum: 1_000_000 } as const
 
 export const nutrientName = '^[A-Za-z][A-Za-z0-9_-]{0,39}$'
@@ -16,7 +16,8 @@ export const extendedSchema = {
 
 export const snapshotSchema = {
   type: 'object',
-  description: 'The registry as the client knew it: what it does not name is kept apart, not counted.',
+  description:
+    'The nutrient registry that the client used. Nutrients that it does not contain are stored as dropped, and do not count.',
   additionalProperties: false,
   required: ['version', 'nutrients'],
   properties: {
@@ -25,11 +26,15 @@ export const snapshotSchema = {
   },
 } as const
 
-/** Integer thousandths. Nothing is rounded unsaid. */
+/** The amount in integer thousandths. Never rounds. */
 export const milli = (amount: number, pointer: string): number => {
   const exact = toMilli(amount)
   if (exact !== undefined) return exact
-  throw mistake(400, { pointer, code: 'too-many-decimals', detail: `${pointer} must have at most three decimals: round it.` })
+  throw mistake(400, {
+    pointer,
+    code: 'too-many-decimals',
+    detail: `${pointer} must have at most three decimals. Round it.`,
+  })
 }
 
 export interface Snapshot {
@@ -43,9 +48,18 @@ export interface Filtered {
   readonly registryVersion: number | null
 }
 
-/** With a snapshot the edge filters as of its version and keeps what it dropped (M24, M-i); without one the fold filters by its registry. */
-export const filtered = (amounts: Readonly<Record<string, number>> | undefined, snapshot: Snapshot | undefined): Filtered => {
-  const all = Object.entries(amounts ?? NONE).map(([name, amount]) => ({ name, amount: milli(amount, `/extendedNutrients/${name}`) }))
+/**
+ * With a snapshot, the edge filters by its version and stores the dropped nutrients (M24, M-i). Without one, the fold
+ * filters by its registry.
+ */
+export const filtered = (
+  amounts: Readonly<Record<string, number>> | undefined,
+  snapshot: Snapshot | undefined,
+): Filtered => {
+  const all = Object.entries(amounts ?? NONE).map(([name, amount]) => ({
+    name,
+    amount: milli(amount, `/extendedNutrients/${name}`),
+  }))
   if (!snapshot) return { extended: all, dropped: [], registryVersion: null }
   const known = new Set(snapshot.nutrients)
   return {

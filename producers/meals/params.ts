@@ -24,8 +24,17 @@ export const mealOf = pathId('id', isMealId, (id) => refused('meal-not-found', `
 const NAME = new RegExp(nutrientName)
 const FORBIDDEN: ReadonlySet<string> = new Set(['constructor', 'prototype'])
 
-export const nutrientOf = pathId('name', (name) => NAME.test(name) && !FORBIDDEN.has(name), () =>
-  mistake(400, { pointer: 'params/name', code: 'bad-name', detail: 'A nutrient is named by a letter and up to 39 letters, digits, _ or -, and not like a part of every object.' }))
+export const nutrientOf = pathId(
+  'name',
+  (name) => NAME.test(name) && !FORBIDDEN.has(name),
+  () =>
+    mistake(400, {
+      pointer: 'params/name',
+      code: 'bad-name',
+      detail:
+        'The name of a nutrient begins with a letter, followed by up to 39 letters, digits, _ or -. The names constructor and prototype are reserved.',
+    }),
+)
 
 /** The queries of the generation that answers the request. */
 export const queriesOf = ({ caller: { reader } }: Pick<Call, 'caller'>): MealsQueries => mealsQueries(reader)

@@ -7,8 +7,17 @@ import { amountSchema, milli } from './nutrients.ts'
 import { event, nutrientOf } from './params.ts'
 import { nutrient, targets } from './views.ts'
 
-const target = { ...amountSchema, type: ['number', 'null'], description: '0 disables the target, null leaves it as it is.' } as const
-const version = { type: ['integer', 'null'], minimum: 0, maximum: 1e15, description: 'Refused when the targets are at another version.' } as const
+const target = {
+  ...amountSchema,
+  type: ['number', 'null'],
+  description: '0 disables the target. Null changes nothing.',
+} as const
+const version = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: 1e15,
+  description: 'The version that you read. If the targets have another version, the request is refused.',
+} as const
 
 const targetsBody = {
   type: 'object',
@@ -21,7 +30,11 @@ const targetsBody = {
     fat: target,
     displayUnit: { type: ['string', 'null'], enum: ['kcal', 'kj', null] },
     version,
-    effectiveFromDate: { type: ['string', 'null'], maxLength: 10, description: 'First day the targets apply to. Default: today (UTC).' },
+    effectiveFromDate: {
+      type: ['string', 'null'],
+      maxLength: 10,
+      description: 'First day the targets apply to. Default: today (UTC).',
+    },
   },
 } as const
 
@@ -30,15 +43,12 @@ export const unitSchema = { type: ['string', 'null'], minLength: 1, maxLength: 2
 const nutrientBody = {
   type: 'object',
   additionalProperties: false,
-  properties: {
-    unit: unitSchema,
-    goal: target,
-    version,
-  },
+  properties: { unit: unitSchema, goal: target, version },
 } as const
 
-/** Null is not said (M27). */
-const milliOrNull = (amount: number | null | undefined, pointer: string) => (amount === null || amount === undefined ? null : milli(amount, pointer))
+/** Null changes nothing (M27). */
+const milliOrNull = (amount: number | null | undefined, pointer: string) =>
+  amount === null || amount === undefined ? null : milli(amount, pointer)
 
 const current = (call: Pick<Call, 'caller'>) => storedItems.get(call.caller.reader, call.caller.user)
 
@@ -48,7 +58,7 @@ const readTargets = question({
   method: 'GET',
   url: '/v1/targets',
   operationId: 'getTargets',
-  summary: 'The daily targets and the nutrient registry.',
+  summary: 'Get the daily targets and the nutrient registry.',
   result: targets.schema,
   answer: storedTargets,
 })
@@ -57,7 +67,7 @@ const changeTargets = command({
   method: 'PATCH',
   url: '/v1/targets',
   operationId: 'changeTargets',
-  summary: 'Change some targets: 0 disables one, null leaves it as it is.',
+  summary: 'Change targets. 0 disables a target, null changes nothing.',
   body: targetsBody,
   status: 200,
   result: targets.schema,
@@ -76,12 +86,28 @@ const changeTargets = command({
   answer: storedTargets,
 })
 
-const changed = (name: string, change: Partial<NutrientRegistryChangedData>): Decision =>
-  ({ id: name, draft: event('NutrientRegistryChanged', { name, unit: null, goal: null, removed: false, expectedVersion: null, ...change }) })
+const changed = (name: string, change: Partial<NutrientRegistryChangedData>): Decision => ({
+  id: name,
+  draft: event('NutrientRegistryChanged', {
+    name,
+    unit: null,
+    goal: null,
+    removed: false,
+    expectedVersion: null,
+    ...change,
+  }),
+})
 
 const storedNutrient = async (call: Pick<Call, 'caller' | 'params'>) => {
   const [name, found] = [nutrientOf(call), await current(call)]
-  return found && nutrient.view({ name, known: Object.hasOwn(found.nutrientRegistry, name) ? found.nutrientRegistry[name] : undefined, version: found.version })
+  return (
+    found &&
+    nutrient.view({
+      name,
+      known: Object.hasOwn(found.nutrientRegistry, name) ? found.nutrientRegistry[name] : undefined,
+      version: found.version,
+    })
+  )
 }
 
 const defineNutrient = command({
@@ -93,7 +119,11 @@ const defineNutrient = command({
   status: 200,
   result: nutrient.schema,
   decide: (call) =>
-    changed(nutrientOf(call), { unit: call.body.unit ?? null, goal: milliOrNull(call.body.goal, '/goal'), expectedVersion: call.body.version ?? null }),
+    changed(nutrientOf(call), {
+      unit: call.body.unit ?? null,
+      goal: milliOrNull(call.body.goal, '/goal'),
+      expectedVersion: call.body.version ?? null,
+    }),
   answer: storedNutrient,
 })
 
@@ -101,7 +131,7 @@ const removeNutrient = command({
   method: 'DELETE',
   url: '/v1/nutrients/:name',
   operationId: 'removeNutrient',
-  summary: 'Remove a nutrient from the registry. Meals keep what they counted.',
+  summary: 'Remove a nutrient from the registry. Logged meals keep their amounts.',
   status: 200,
   result: nutrient.schema,
   decide: (call) => changed(nutrientOf(call), { removed: true }),

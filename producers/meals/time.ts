@@ -3,14 +3,17 @@ import { zoneName } from '../../projections/zone.ts'
 import { isCalendarDate } from '../../schemas/rfc3339.ts'
 import { mistake } from '../http/problem.ts'
 
-/** Where a meal lies in time: what the events say about it. */
-export interface Placed extends DayDecision {
+/** The time fields of a meal's event. */
+export interface MealTime extends DayDecision {
   readonly eatenAt: number
   readonly tz: string
 }
 
-/** The 4 AM rule by the wall clock (M28, M-c); the caller's own day wins within one day of it (M-b). */
-export const place = (meal: { eatenAt: number; tz: string; userDate?: string | undefined }): Placed => {
+/**
+ * Computes the day of a meal by the 4 AM rule and the wall clock (M28, M-c). The caller's own day applies if it
+ * differs by one day at most (M-b).
+ */
+export const resolveMealTime = (meal: { eatenAt: number; tz: string; userDate?: string | undefined }): MealTime => {
   const decision = decideDay(meal)
   if ('refused' in decision) {
     const far = decision.refused === 'user-date-invalid' && meal.userDate !== undefined && isCalendarDate(meal.userDate)
@@ -21,8 +24,16 @@ export const place = (meal: { eatenAt: number; tz: string; userDate?: string | u
 }
 
 const WRONG: Readonly<Record<DayRefusal, { pointer: string; code: string; detail: string }>> = {
-  'tz-unknown': { pointer: '/tz', code: 'bad-zone', detail: '/tz must be a time zone of the IANA database, such as Europe/Berlin.' },
-  'user-date-invalid': { pointer: '/userDate', code: 'bad-date', detail: '/userDate must be a date of the calendar, such as 2026-11-16.' },
+  'tz-unknown': {
+    pointer: '/tz',
+    code: 'bad-zone',
+    detail: '/tz must be a time zone of the IANA database, such as Europe/Berlin.',
+  },
+  'user-date-invalid': {
+    pointer: '/userDate',
+    code: 'bad-date',
+    detail: '/userDate must be a date of the calendar, such as 2026-11-16.',
+  },
   'user-date-out-of-range': {
     pointer: '/userDate',
     code: 'user-date-out-of-range',

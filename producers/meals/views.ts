@@ -6,14 +6,24 @@ import { bool, integer, number, text, textOrNull } from '../http/schemas.ts'
 import { optional, shape } from '../http/shape.ts'
 
 const amounts = { type: 'object', additionalProperties: number } as const
-const optionalMacros = { calories: optional(number), protein: optional(number), carbs: optional(number), fat: optional(number) } as const
+const optionalMacros = {
+  calories: optional(number),
+  protein: optional(number),
+  carbs: optional(number),
+  fat: optional(number),
+} as const
 
 export const meal = shape<MealItem>()({
   id: { ...text, from: ({ mealId }) => mealId },
   eatenAt: { ...text, from: ({ SK }) => eatenOf(SK) },
   tz: optional(text),
   userDate: text,
-  dayOverridden: { ...bool, optional: true, from: ({ dayOverridden = false }) => dayOverridden, description: 'The day is another than the 4 AM rule gives.' },
+  dayOverridden: {
+    ...bool,
+    optional: true,
+    from: ({ dayOverridden = false }) => dayOverridden,
+    description: 'True if the day differs from the one by the 4 AM rule.',
+  },
   mealSummary: textOrNull,
   emoji: optional(text),
   calories: number,
@@ -21,7 +31,11 @@ export const meal = shape<MealItem>()({
   carbs: number,
   fat: number,
   extendedNutrients: amounts,
-  droppedNutrients: { ...amounts, optional: true, description: 'What the nutrient registry did not know; it counts nowhere.' },
+  droppedNutrients: {
+    ...amounts,
+    optional: true,
+    description: 'Nutrients that the registry did not define. They do not count.',
+  },
   notes: optional(text),
   createdAt: text,
   updatedAt: optional(text),
@@ -31,11 +45,15 @@ export const meal = shape<MealItem>()({
 
 const definition = { type: 'object', properties: { unit: text, goal: number } } as const
 
-/** The target 0 is disabled. An absent target was never set. Before the first change the version is 0. */
+/** 0: the target is disabled. Absent: it was never set. Before the first change the version is 0. */
 export const targets = shape<Partial<TargetsItem>>()({
   ...optionalMacros,
   displayUnit: { enum: ['kcal', 'kj'], type: 'string', from: ({ displayUnit = 'kcal' }) => displayUnit },
-  nutrientRegistry: { type: 'object', additionalProperties: definition, from: ({ nutrientRegistry = {} }) => nutrientRegistry },
+  nutrientRegistry: {
+    type: 'object',
+    additionalProperties: definition,
+    from: ({ nutrientRegistry = {} }) => nutrientRegistry,
+  },
   version: { ...integer, from: ({ version = 0 }) => version },
   effectiveFromDate: optional(text),
   updatedAt: optional(text),
@@ -68,7 +86,16 @@ export const summary = shape<SummaryOfDay['summary'] & Pick<SummaryOfDay, 'day' 
   extendedNutrients: amounts,
   mealCount: integer,
   updatedAt: text,
-  targets: { ...goals.schema, optional: true, from: ({ goals: of }) => of, description: 'What the day is measured against: the targets that held then. A disabled one is absent.' },
+  targets: {
+    ...goals.schema,
+    optional: true,
+    from: (day) => day.goals,
+    description: 'The targets of that day. A disabled target is absent.',
+  },
 })
 
-export const goneSchema = { type: 'object', required: ['id', 'deleted'], properties: { id: text, deleted: bool } } as const
+export const goneSchema = {
+  type: 'object',
+  required: ['id', 'deleted'],
+  properties: { id: text, deleted: bool },
+} as const

@@ -1,20 +1,20 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { Aedes, type AuthenticateError, type AuthorizePublishHandler, type AuthorizeSubscribeHandler, type Client } from 'aedes'
+import { Aedes, type AuthenticateError, type Client } from 'aedes'
 import { Fault, isFault, messageOf } from '../../schemas/fault.ts'
 import { Problem } from '../http/problem.ts'
-import { readHolder } from '../scales/holder.ts'
-import { createChecks } from './checks.ts'
+import { createAppendMessages, type AppendParts, type DeviceReport } from './append-messages.ts'
+import { publishHandler, subscribeHandler } from './authorization.ts'
+import { createDeviceQueues, type DeviceQueueParts, type DeviceQueues } from './device-queues.ts'
 import { boundFrames } from './frames.ts'
-import { createLanes, type LaneParts, type Lanes } from './lanes.ts'
 import { createLogin, type Login, type LoginParts, type Refuse } from './login.ts'
 import { createPersistence } from './persistence.ts'
 import { createSessions, type DropCause, type SessionBounds } from './sessions.ts'
-import { createTaking, type DeviceReport } from './taking.ts'
-import { topicOf } from './topic.ts'
+import { findTopic, type DeviceDomain } from './spec.ts'
+import { createTokenChecks } from './token-checks.ts'
 
 export interface BrokerParts extends LoginParts {
-  readonly clock: LaneParts['clock']
-  readonly rate?: LaneParts['rate']
+  readonly clock: DeviceQueueParts['clock']
+  readonly rate?: DeviceQueueParts['rate']
   readonly report?: DeviceReport
   readonly bounds?: SessionBounds
   /** Within this time after its token ended, a silent connection is closed. */
@@ -23,19 +23,19 @@ export interface BrokerParts extends LoginParts {
 
 export interface Broker {
   readonly address: string
-  /** No new connections; what is under way is finished and acknowledged; nothing is said of the devices that are let go. */
+  /** Accepts no new connections, acknowledges the messages under way, and then closes all connections without publishing last wills. */
   stop(): Promise<void>
 }
 
 /** How many times in `checkMs` the broker looks for connections whose token was not read lately. */
 const CHECKS = 6
-/** The largest message with its topic. */
+/** The most bytes of a message with its topic. */
 const MOST_PACKET = 66 * 1024
 const MOST_CONNECTIONS = 10_000
 const LIMITS = {
   connectTimeout: 10_000,
   drainTimeout: 10_000,
-  /** Seconds; a half-open connection ends after one and a half times what the device chose. */
+  /** Seconds. A half-open connection ends after one and a half times the keepalive of its device. */
   keepaliveLimit: 600,
   queueLimit: 42,
   maxInflightInbound: 42,
@@ -43,33 +43,44 @@ const LIMITS = {
   maxTopicLevels: 4,
 } as const
 
-/** The built-in MQTT 3.1.1 broker: devices speak to us and to nobody else. */
-export const openBroker = async (parts: BrokerParts, { host, port }: { host: string; port: number }): Promise<Broker> => {
-  const { report, logger, clock, bounds, checkMs } = parts
+/** The built-in MQTT 3.1.1 broker. It appends the messages of devices to the log. A device exchanges messages with no other device. */
+export const openBroker = async (
+  parts: BrokerParts,
+  { host, port }: { host: string; port: number },
+): Promise<Broker> => {
+  const { domains, report, clock, bounds, checkMs } = parts
   const isNews = oncePerMinute(clock, new WeakMap<Client, number>())
-  const refuse: Refuse = (client, reason, detail) => {
-    report?.refused(reason)
-    if (isNews(client)) logger.warn({ device: client.id, reason }, `a device is refused: ${detail}`)
-    return new Fault('device-refused', detail)
-  }
+  const refuse = refusal(parts, isNews)
   const clients = new Map<string, Client>()
-  const sessions = createSessions({ now: clock.now, isConnected: (device) => clients.has(device), dropped: dropping(parts), ...(bounds && { bounds }) })
+  const sessions = createSessions({
+    now: clock.now,
+    isConnected: (device) => clients.has(device),
+    dropped: dropReporter(parts),
+    ...(bounds && { bounds }),
+  })
   const login = createLogin(parts, refuse)
-  const lanes = openLanes(parts, login)
+  const queues = new Map(domains.map((domain) => [domain, openQueues(domain, parts, login)]))
   const broker = await Aedes.createBroker({
     ...LIMITS,
-    persistence: createPersistence(sessions),
-    // Without a fault the connection would stay open, unanswered.
-    preConnect: (client, packet, done) => (login.announced(client, packet) ? done(null, true) : done(refuse(client, 'guessing', `too many logins failed as ${packet.username ?? ''}.`), false)),
-    authenticate: (client, username, password, done) => void login.enter(client, username, password).then(() => done(null, true), (error: unknown) => done(refusal(error), false)),
-    authorizePublish: publishing(lanes, refuse),
-    authorizeSubscribe: subscribing(refuse),
+    persistence: createPersistence(sessions, (topic) => findTopic(domains, topic)?.device),
+    // Without an error aedes would leave the connection open and unanswered.
+    preConnect: (client, packet, done) =>
+      login.mayTry(client, packet)
+        ? done(null, true)
+        : done(refuse(client, 'guessing', `too many logins failed as ${packet.username ?? ''}.`), false),
+    authenticate: (client, username, password, done) =>
+      void login.login(client, username, password).then(
+        () => done(null, true),
+        (error: unknown) => done(connectError(error), false),
+      ),
+    authorizePublish: publishHandler({ login, refuse, queues }),
+    authorizeSubscribe: subscribeHandler({ login, refuse }),
   })
-  watch(broker, { parts, clients, isNews })
-  const checks = createChecks({ clients, login, refuse, now: clock.now, maxAgeMs: checkMs - checkMs / CHECKS })
+  observe(broker, { parts, clients, isNews })
+  const checks = createTokenChecks({ clients, login, refuse, now: clock.now, maxAgeMs: checkMs - checkMs / CHECKS })
   const timer = setInterval(() => {
     sessions.expire()
-    report?.kept(sessions.kept())
+    report?.stored(sessions.totals())
     void checks.run()
   }, checkMs / CHECKS)
   const { server, sockets } = createListener(broker, parts)
@@ -83,10 +94,9 @@ export const openBroker = async (parts: BrokerParts, { host, port }: { host: str
     const closed = new Promise((done) => server.close(done))
     clearInterval(timer)
     await checks.settled()
-    await lanes.stop()
+    await Promise.all([...queues.values()].map((queue) => queue.stop()))
     await login.settled()
-    // What was acknowledged last is still on its way out.
-    await Promise.race([Promise.all([...sockets].map(flushed)), clock.sleep(FLUSH_MS)])
+    await flush(sockets, clock)
     await closeBroker()
     for (const socket of sockets) socket.destroy()
     await closed
@@ -94,6 +104,14 @@ export const openBroker = async (parts: BrokerParts, { host, port }: { host: str
   let stopping: Promise<void> | undefined
   return { address: addressOf(server), stop: () => (stopping ??= stop()) }
 }
+
+const refusal =
+  ({ report, logger }: BrokerParts, isNews: (client: Client) => boolean): Refuse =>
+  (client, reason, detail) => {
+    report?.refused(reason)
+    if (isNews(client)) logger.warn({ device: client.id, reason }, `a device is refused: ${detail}`)
+    return new Fault('device-refused', detail)
+  }
 
 const createListener = (broker: Aedes, { report, logger }: BrokerParts) => {
   const sockets = new Set<Socket>()
@@ -113,13 +131,14 @@ const createListener = (broker: Aedes, { report, logger }: BrokerParts) => {
 const DROPS: Readonly<Record<DropCause, string>> = {
   'queue-full': 'the queue of a device is full, and its oldest message is dropped',
   'retained-too-large': 'a status is too large to be retained',
-  'total-full': 'the queues of all devices together are full, and the messages of the device that was heard longest ago are dropped',
-  'sessions-full': 'there are too many sessions, and the one of the device that was heard longest ago is dropped',
+  'total-full':
+    'the queues of all devices together are full, and the messages of the device that was connected longest ago are dropped',
+  'sessions-full': 'there are too many sessions, and the one of the device that was connected longest ago is dropped',
   'session-expired': 'the session of a device that did not return has expired',
 }
 
 /** Counts every drop, and logs one line per minute and cause. */
-const dropping = ({ report, logger, clock }: BrokerParts) => {
+const dropReporter = ({ report, logger, clock }: BrokerParts) => {
   const isNews = oncePerMinute(clock, new Map<DropCause, number>())
   return (cause: DropCause, device: string): void => {
     report?.dropped(cause)
@@ -127,69 +146,55 @@ const dropping = ({ report, logger, clock }: BrokerParts) => {
   }
 }
 
-/** Each append reads the device's token and claim again, so no message of a token that has ended is acknowledged. */
-const openLanes = ({ commands, clock, report, questions, rate }: BrokerParts, { confirm }: Pick<Login, 'confirm'>): Lanes => {
-  const take = createTaking({
-    commands, clock, ...(report && { report }),
-    holderOf: async (device) => {
-      const { reader } = await questions()
-      const [holder] = await Promise.all([readHolder(reader, device), confirm(device)])
-      return holder
+/** Each append reads the device's token and owner again, so no message of a token that has ended is acknowledged. */
+const openQueues = (
+  domain: DeviceDomain,
+  { clock, report, rate }: BrokerParts,
+  { verify }: Pick<Login, 'verify'>,
+): DeviceQueues => {
+  const { devices, serving } = domain
+  const check: AppendParts['check'] = ({ device, ownerId }, owner) => {
+    if (owner !== undefined && owner.id !== ownerId)
+      throw new Fault(
+        'device-refused',
+        `The device ${device} belongs to another ${devices.ownerNoun} than ${ownerId}, which its topic names.`,
+      )
+  }
+  const appendMessages = createAppendMessages({
+    domain,
+    clock,
+    ...(report && { report }),
+    ownerOf: async (device) => {
+      const { reader } = await serving()
+      const [owner] = await Promise.all([devices.readOwner(reader, device), verify(device)])
+      return owner
     },
-    admit: ({ device, loc }, holder) => {
-      if (holder !== undefined && holder.loc !== loc) throw new Fault('device-refused', `The device ${device} belongs to another location than ${loc}, which its topic names.`)
-    },
+    check,
   })
-  return createLanes({ take, clock, ...(rate && { rate }), delayed: () => report?.delayed() })
+  return createDeviceQueues({ appendMessages, clock, ...(rate && { rate }), delayed: () => report?.delayed() })
 }
 
-/** PUBACK follows this; so it is here that the log is waited for. */
-const publishing = (lanes: Lanes, refuse: Refuse): AuthorizePublishHandler => (client, packet, done) => {
-  if (client === null) {
-    done(new Fault('device-refused', 'Nobody says it.'))
-    return
-  }
-  const topic = topicOf(packet.topic)
-  if (topic === undefined || topic.device !== client.id) done(refuse(client, 'topic', `it may publish to scale-sense/<its location>/${client.id}/ and to nothing else.`))
-  else if (packet.retain && topic.kind !== 'status') done(refuse(client, 'retained', 'only its status may be retained.'))
-  else lanes.take({ ...topic, payload: bytesOf(packet.payload) }).then(() => done(null), (error: unknown) => done(refuse(client, reasonOf(error), messageOf(error))))
-}
-
-const reasonOf = (error: unknown): string => (isFault(error, 'device-refused') ? 'topic' : error instanceof Problem ? 'token' : 'log')
-
-/** More than a device has topics. Unsubscribing frees none: a connection may name so many, and no more. */
-const MOST_SUBSCRIPTIONS = 16
-
-const subscribing = (refuse: Refuse): AuthorizeSubscribeHandler => {
-  const granted = new WeakMap<Client, Set<string>>()
-  return (client, subscription, done) => {
-    if (topicOf(subscription.topic)?.device !== client.id) {
-      done(refuse(client, 'subscription', 'it may subscribe to its own topics only, without wildcards.'))
-      return
-    }
-    const topics = (granted.get(client) ?? new Set()).add(subscription.topic)
-    granted.set(client, topics)
-    if (topics.size > MOST_SUBSCRIPTIONS) done(refuse(client, 'subscription', `it may subscribe to ${MOST_SUBSCRIPTIONS} topics in one connection.`))
-    else done(null, subscription)
-  }
-}
-
-/** True if `key` was not logged in the last minute. A flood of lines says no more than the first; all are counted. */
-const oncePerMinute = <K>({ now }: Pick<BrokerParts['clock'], 'now'>, logged: { get(key: K): number | undefined; set(key: K, at: number): unknown }) =>
+/** True if `key` was not logged in the last minute. This bounds the log when a device repeats an error. The metrics count every occurrence. */
+const oncePerMinute =
+  <K>(
+    { now }: Pick<BrokerParts['clock'], 'now'>,
+    logged: { get(key: K): number | undefined; set(key: K, at: number): unknown },
+  ) =>
   (key: K): boolean => {
     if (now() - (logged.get(key) ?? -Infinity) < 60_000) return false
     logged.set(key, now())
     return true
   }
 
-interface Watching {
+interface Observed {
   readonly parts: BrokerParts
-  /** The connected devices, kept up to date here. */
+  /** The connected devices. `observe` keeps the map up to date. */
   readonly clients: Map<string, Client>
   readonly isNews: (client: Client) => boolean
 }
 
-const watch = (broker: Aedes, { parts: { report, logger }, clients, isNews }: Watching): void => {
+/** Keeps `clients`, the metrics and the log up to date with the connections. */
+const observe = (broker: Aedes, { parts: { report, logger }, clients, isNews }: Observed): void => {
   const count = () => report?.connections(broker.connectedClients)
   broker.on('client', (client) => {
     clients.set(client.id, client)
@@ -199,25 +204,37 @@ const watch = (broker: Aedes, { parts: { report, logger }, clients, isNews }: Wa
     if (clients.get(client.id) === client) clients.delete(client.id)
     count()
   })
-  broker.on('clientError', (client, error) => isNews(client) && logger.info({ device: client.id }, `a device's connection ends: ${messageOf(error)}`))
-  broker.on('connectionError', (client, error) => isNews(client) && logger.info({}, `a connection ends before a device is known: ${messageOf(error)}`))
+  broker.on(
+    'clientError',
+    (client, error) =>
+      isNews(client) && logger.info({ device: client.id }, `a device's connection ends: ${messageOf(error)}`),
+  )
+  broker.on(
+    'connectionError',
+    (client, error) =>
+      isNews(client) && logger.info({}, `a connection ends before its device has logged in: ${messageOf(error)}`),
+  )
   broker.on('keepaliveTimeout', () => report?.refused('keepalive'))
 }
 
-const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload)
-
 const [UNAVAILABLE, BAD_CREDENTIALS, NOT_AUTHORIZED] = [3, 4, 5]
 
-/** As CONNACK tells it: come again, or come with something else. */
-const refusal = (error: unknown): AuthenticateError => {
-  const returnCode = error instanceof Problem ? BAD_CREDENTIALS : isFault(error, 'device-refused') ? NOT_AUTHORIZED : UNAVAILABLE
+/** The error with its CONNACK return code. `UNAVAILABLE`: the device can send the same login again. */
+const connectError = (error: unknown): AuthenticateError => {
+  const returnCode =
+    error instanceof Problem ? BAD_CREDENTIALS : isFault(error, 'device-refused') ? NOT_AUTHORIZED : UNAVAILABLE
   return Object.assign(new Error(messageOf(error)), { returnCode })
 }
 
 const FLUSH_MS = 1_000
 
+/** The last acknowledgements may still be in the buffers of the sockets. */
+const flush = async (sockets: ReadonlySet<Socket>, clock: BrokerParts['clock']): Promise<void> => {
+  await Promise.race([Promise.all([...sockets].map(flushed)), clock.sleep(FLUSH_MS)])
+}
+
 const flushed = async (socket: Socket): Promise<void> => {
-  await new Promise((turn) => setImmediate(turn))
+  await new Promise((resolve) => setImmediate(resolve))
   await new Promise<void>((done) => socket.write('', () => done()))
 }
 

@@ -1,50 +1,50 @@
 import { connect, type IClientOptions, type IPublishPacket, type MqttClient } from 'mqtt'
 import { messageOf } from '../../schemas/fault.ts'
-import type { Commands } from '../commands.ts'
-import type { Answering } from '../http/auth.ts'
-import type { Says } from './login.ts'
-import { createTaking, rememberHolders, type DeviceReport, type Take } from './taking.ts'
-import { ROOT, topicOf } from './topic.ts'
+import { cachedOwners, createAppendMessages, type AppendMessages, type DeviceReport } from './append-messages.ts'
+import type { Logger } from './login.ts'
+import { findTopic, topicFilter, type DeviceDomain } from './spec.ts'
+
+type ReadDomain = Omit<DeviceDomain, 'access'>
 
 export interface JoinParts {
-  readonly commands: Commands
-  readonly questions: () => Promise<Answering>
+  readonly domains: readonly ReadDomain[]
   readonly clock: { now(): number }
-  readonly logger: Says
+  readonly logger: Logger
   readonly report?: DeviceReport
 }
 
 export interface JoinOptions {
   /** `mqtt://host` or `mqtts://host:port`. */
   readonly url: string
-  /** The session's name: the same after a restart, another in every process. */
+  /** The name of the session. It must be the same after a restart, and different in every process. */
   readonly clientId: string
   readonly username?: string
   readonly password?: string
-  /** Those of one name share the messages (MQTT 5 only); without it each process hears all, and what is said twice is harmless. */
+  /**
+   * The processes with the same share name divide the messages between them (MQTT 5 only). Without a share each process receives and appends
+   * every message, which is harmless.
+   */
   readonly share?: string
-  /** Between attempts to come back. */
+  /** Time between two attempts to connect. Default: 2 s. */
   readonly retryMs?: number
 }
 
 export interface Joined {
-  /** Finishes and acknowledges what is under way, and leaves; the broker keeps what comes meanwhile. */
+  /** Acknowledges the messages under way and disconnects. The broker stores messages that arrive later. */
   stop(): Promise<void>
 }
 
-const FILTER = `${ROOT}/+/+/+`
-/** How long a broker keeps what came while nobody was here: a week, in seconds. */
-const KEPT_SECONDS = 7 * 86_400
+/** How long the broker stores messages while this client is away: a week, in seconds. */
+const SESSION_SECONDS = 7 * 86_400
 const IN_FLIGHT = 100
 const RETRY_MS = 2_000
-/** A broker that does not know MQTT 5 says so, in its own words or in ours. */
+/** A broker without MQTT 5 refuses it with the code of MQTT 3.1.1 or of MQTT 5. */
 const OTHER_VERSION = [1, 132]
 
-/** Joins a broker of others as a subscriber. What it lets a device publish is what that device may say. */
-export const joinBroker = (parts: JoinParts, options: JoinOptions): Joined => {
-  const { report, logger, questions, commands, clock } = parts
-  const take = createTaking({ commands, clock, holderOf: rememberHolders(async () => (await questions()).reader, clock), ...(report && { report }) })
-  const { share } = options
+/** Connects to an outside broker and appends the messages of devices. The outside broker decides which device may publish to which topic. */
+export const joinBroker = ({ domains, clock, logger, report }: JoinParts, options: JoinOptions): Joined => {
+  const appends = createAppends(domains, { clock, ...(report && { report }) })
+  const filters = domains.map(({ devices }) => topicFilter(devices))
   const underWay = new Set<Promise<void>>()
   let stopped = false
   let client = open(5)
@@ -53,18 +53,30 @@ export const joinBroker = (parts: JoinParts, options: JoinOptions): Joined => {
     const opened = connect(options.url, settings(options, version))
     opened.handleMessage = (packet, callback) => {
       const stream = opened.stream
-      const done: Promise<void> = handle(packet, { take, report }).then(
-        // Another connection's broker may mean another message by the same number.
-        () => void (opened.stream === stream && callback()),
-        (error: unknown) => {
-          report?.refused('log')
-          logger.warn({}, `a message is not acknowledged, and comes again: ${messageOf(error)}`)
-          stream.destroy()
-        },
-      ).finally(() => underWay.delete(done))
+      const done: Promise<void> = handle(packet, { appends, report })
+        .then(
+          // After a reconnect, the broker may use the same message number for another message.
+          () => void (opened.stream === stream && callback()),
+          (error: unknown) => {
+            report?.refused('log')
+            logger.warn({}, `a message is not acknowledged, so the broker sends it again: ${messageOf(error)}`)
+            stream.destroy()
+          },
+        )
+        .finally(() => underWay.delete(done))
       underWay.add(done)
     }
-    opened.on('connect', () => void subscribe(opened, version))
+    opened.on(
+      'connect',
+      () =>
+        void subscribe(opened, { version, filters, options, logger }).then(
+          () => report?.connections(1),
+          (error: unknown) => {
+            logger.warn({}, `the MQTT broker at ${options.url}: ${messageOf(error)}`)
+            if (!stopped) opened.stream.destroy()
+          },
+        ),
+    )
     opened.on('close', () => report?.connections(0))
     opened.on('error', (error) => {
       logger.warn({}, `the MQTT broker at ${options.url}: ${messageOf(error)}`)
@@ -73,19 +85,6 @@ export const joinBroker = (parts: JoinParts, options: JoinOptions): Joined => {
       client = open(4)
     })
     return opened
-  }
-  const subscribe = async (opened: MqttClient, version: 4 | 5): Promise<void> => {
-    try {
-      // Retained messages are of before, and no new readings: where that can be said, they are not sent.
-      const granted = await opened.subscribeAsync(version === 5 && share !== undefined ? `$share/${share}/${FILTER}` : FILTER, version === 5 ? { qos: 1, rh: 2 } : { qos: 1 })
-      if (granted.some(({ qos }) => qos > 2)) throw new Error(`it does not let us subscribe to ${FILTER}`)
-      report?.connections(1)
-      logger.info({}, `joined the MQTT broker at ${options.url} as ${options.clientId}, by MQTT ${version === 5 ? '5' : '3.1.1'}`)
-      if (version === 4 && share !== undefined) logger.warn({}, 'the broker knows no shared subscriptions: every process hears every message, and the log has each as often')
-    } catch (error) {
-      logger.warn({}, `the MQTT broker at ${options.url}: ${messageOf(error)}`)
-      if (!stopped) opened.stream.destroy()
-    }
   }
   return {
     async stop() {
@@ -96,20 +95,73 @@ export const joinBroker = (parts: JoinParts, options: JoinOptions): Joined => {
   }
 }
 
-const settings = ({ clientId, username, password, retryMs = RETRY_MS }: JoinOptions, version: 4 | 5): IClientOptions => ({
-  clientId, protocolVersion: version, clean: false, resubscribe: false, reconnectPeriod: retryMs, reconnectOnConnackError: true,
-  ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }),
-  ...(version === 5 ? { properties: { sessionExpiryInterval: KEPT_SECONDS, receiveMaximum: IN_FLIGHT } } : {}),
+const createAppends = (
+  domains: readonly ReadDomain[],
+  parts: Pick<JoinParts, 'clock' | 'report'>,
+): ReadonlyMap<ReadDomain, AppendMessages> =>
+  new Map(
+    domains.map((domain) => {
+      const reader = async () => (await domain.serving()).reader
+      return [domain, createAppendMessages({ ...parts, domain, ownerOf: cachedOwners(domain, reader, parts.clock) })]
+    }),
+  )
+
+interface Subscription {
+  readonly version: 4 | 5
+  readonly filters: readonly string[]
+  readonly options: JoinOptions
+  readonly logger: Logger
+}
+
+/** Throws if the broker refuses the subscription. */
+const subscribe = async (
+  client: MqttClient,
+  { version, filters, options: { url, clientId, share }, logger }: Subscription,
+): Promise<void> => {
+  const isShared = version === 5 && share !== undefined
+  // Retained messages are no new readings. With MQTT 5 the broker does not send them (`rh: 2`).
+  const granted = await client.subscribeAsync(
+    filters.map((filter) => (isShared ? `$share/${share}/${filter}` : filter)),
+    version === 5 ? { qos: 1, rh: 2 } : { qos: 1 },
+  )
+  if (granted.some(({ qos }) => qos > 2)) throw new Error(`it refuses the subscription to ${filters.join(', ')}`)
+  logger.info({}, `joined the MQTT broker at ${url} as ${clientId}, by MQTT ${version === 5 ? '5' : '3.1.1'}`)
+  if (version === 4 && share !== undefined)
+    logger.warn(
+      {},
+      'the broker has no shared subscriptions: every process receives every message, and each process appends it',
+    )
+}
+
+const settings = (
+  { clientId, username, password, retryMs = RETRY_MS }: JoinOptions,
+  version: 4 | 5,
+): IClientOptions => ({
+  clientId,
+  protocolVersion: version,
+  clean: false,
+  resubscribe: false,
+  reconnectPeriod: retryMs,
+  reconnectOnConnackError: true,
+  ...(username === undefined ? {} : { username }),
+  ...(password === undefined ? {} : { password }),
+  ...(version === 5 ? { properties: { sessionExpiryInterval: SESSION_SECONDS, receiveMaximum: IN_FLIGHT } } : {}),
 })
 
-interface Handling {
-  readonly take: Take
+interface HandleParts {
+  readonly appends: ReadonlyMap<ReadDomain, AppendMessages>
   readonly report: DeviceReport | undefined
 }
 
-/** Resolves when it is in the log, or is nothing that will ever be. */
-const handle = async ({ topic: name, payload, retain }: IPublishPacket, { take, report }: Handling): Promise<void> => {
-  const topic = topicOf(name)
+/** Resolves when the log has the events of the message, or if the message is not one of a device. */
+const handle = async (
+  { topic: name, payload, retain }: IPublishPacket,
+  { appends, report }: HandleParts,
+): Promise<void> => {
+  const topic = findTopic([...appends.keys()], name)
   if (topic === undefined || retain) report?.refused(retain ? 'retained' : 'topic')
-  else await take(topic.device, [{ ...topic, payload: typeof payload === 'string' ? Buffer.from(payload) : payload }])
+  else
+    await appends.get(topic.domain)?.(topic.device, [
+      { ...topic, payload: typeof payload === 'string' ? Buffer.from(payload) : payload },
+    ])
 }

@@ -2,14 +2,15 @@ import type { Socket } from 'node:net'
 
 const LENGTH_BYTES = 4
 
-/** Follows MQTT's framing over chunks: false as soon as a packet claims more than `most` bytes, before they are there. */
+/** Reads the lengths of MQTT packets from the chunks of a connection. The result returns false as soon as a packet declares more than `most` bytes. */
 const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
+  /** Bytes of the current packet's body that have not arrived. */
   let left = 0
   let length = 0
-  /** Bytes of the length that were read; -1 before a packet's first byte. */
+  /** Bytes of the packet's length that were read; -1 before a packet's first byte. */
   let digits = -1
   return (chunk) => {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (left > 0) {
         const body = Math.min(left, chunk.length - at)
         left -= body
@@ -30,7 +31,10 @@ const createFrameMeter = (most: number): ((chunk: Buffer) => boolean) => {
   }
 }
 
-/** The broker's parser collects whatever a packet claims; so the socket gives it nothing of one that is too large. */
+/**
+ * Closes the socket and calls `tooLarge` when a packet declares more than `most` bytes. The broker's parser would buffer the whole packet,
+ * so it receives nothing of one that is too large.
+ */
 export const boundFrames = (socket: Socket, most: number, tooLarge: () => void): void => {
   const admits = createFrameMeter(most)
   const read = socket.read.bind(socket)

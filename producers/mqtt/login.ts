@@ -1,43 +1,40 @@
 import type { Client, ConnectPacket } from 'aedes'
 import { messageOf, type Fault } from '../../schemas/fault.ts'
-import { isId } from '../../projections/scales/keys.ts'
 import type { Reader } from '../../projections/table.ts'
-import { tooSlow, type Commands } from '../commands.ts'
+import { tooSlow } from '../commands.ts'
 import { deadlineAfter } from '../deadline.ts'
-import { createAuthentication, sameHash, utcDay, type Access, type Admitted, type Answering } from '../http/auth.ts'
+import { createAuthentication, sameHash, utcDay, type AuthenticatedCaller } from '../http/auth.ts'
 import { Problem } from '../http/problem.ts'
 import { createUsage } from '../http/usage.ts'
-import { hashToken } from '../pat.ts'
-import { readHolder } from '../scales/holder.ts'
-import { paidUntil, type Rate } from './pace.ts'
-import { topicOf } from './topic.ts'
+import { domainOfToken, hashToken } from '../access/pat.ts'
+import { createFailedLogins } from './failed-logins.ts'
+import { findTopic, topicsText, type DeviceDomain } from './spec.ts'
 
-export interface Says {
-  info(about: object, message: string): void
-  warn(about: object, message: string): void
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
 }
 
-/** Counted and logged; the fault ends the connection. */
+/** Counts and logs the refusal. The fault that it returns ends the connection. */
 export type Refuse = (client: Client, reason: string, detail: string) => Fault
 
 export interface LoginParts {
-  readonly domain: string
-  readonly access: Access
-  readonly commands: Commands
-  readonly questions: () => Promise<Answering>
+  /** At least one. The token of a device selects its domain. */
+  readonly domains: readonly DeviceDomain[]
   readonly clock: { now(): number }
-  readonly logger: Says
+  readonly logger: Logger
   /** How long a login may take to read what it needs. Default: 5 s. */
   readonly readMs?: number
 }
 
 const READ_MS = 5_000
 
-/** The state that one login leaves for its connection. */
-interface Entered {
+/** The latest login of a device. */
+interface LatestLogin {
+  readonly domain: DeviceDomain
   readonly token: string
   /** When the token was last read and found valid, in epoch milliseconds. */
-  readonly confirmedAt: number
+  readonly verifiedAt: number
 }
 
 type Will = NonNullable<ConnectPacket['will']>
@@ -45,92 +42,139 @@ type Will = NonNullable<ConnectPacket['will']>
 /** A status has a few fields. The broker keeps the last will of every connection in memory. */
 const MOST_WILL_BYTES = 4 * 1024
 
-/** Admits a device by its name, its token and a last will of its own. */
-export const createLogin = ({ domain, access, commands, questions, clock, logger, readMs = READ_MS }: LoginParts, refuse: Refuse) => {
-  const authenticate = createAuthentication({ domain, access, questions, quota: { reads: null, writes: null } })
-  const usage = createUsage({ access, commands, sample: null, source: 'mqtt', failed: (error) => logger.warn({}, `usage was not recorded: ${messageOf(error)}`) })
+/** Checks the id, the token and the last will of devices that connect. */
+export const createLogin = ({ domains, clock, logger, readMs = READ_MS }: LoginParts, refuse: Refuse) => {
+  const accounts = createAccounts({ domains, clock, logger })
   const packets = new WeakMap<Client, ConnectPacket>()
-  const guessing = createGuessing(clock.now)
-  /** The latest login of each device. */
-  const entered = new Map<string, Entered>()
+  const failures = createFailedLogins(clock.now)
+  const logins = new Map<string, LatestLogin>()
 
-  const admitted = async (device: string, token: string): Promise<Admitted> => {
-    const now = clock.now()
-    const caller = await authenticate(`Bearer ${token}`, { scope: 'write', or: 'device', now })
-    if (caller.user !== device || !caller.scopes.includes('device')) throw new Problem(401, 'token-unknown', `The token is not one of the device ${device}.`)
-    usage.record({ caller, kind: 'write', id: device, now, day: utcDay(now) })
-    return caller
-  }
-  const demandWill = async (client: Client, will: Will, { device, reader }: { device: string; reader: Reader }): Promise<void> => {
-    const topic = topicOf(will.topic)
-    const holder = await readHolder(reader, device)
-    if (topic?.device !== device || topic.kind !== 'status' || (holder !== undefined && holder.loc !== topic.loc)) {
-      throw refuse(client, 'will', `the last will must be to scale-sense/<its location>/${device}/status.`)
-    }
-    if (will.payload.length > MOST_WILL_BYTES) throw refuse(client, 'will', `the last will has more than ${MOST_WILL_BYTES} bytes.`)
-    // As received, the payload is a view that keeps the whole chunk of the socket in memory.
-    will.payload = Buffer.from(will.payload)
-  }
   return {
     /** False if too many logins failed under this name. Reads no store. A device that returns with the token of its latest login is let through. */
-    announced(client: Client, packet: ConnectPacket): boolean {
+    mayTry(client: Client, packet: ConnectPacket): boolean {
       packets.set(client, packet)
       const name = packet.username ?? ''
-      return !guessing.isTooFast(name) || isSameToken(entered.get(name)?.token, packet.password)
+      return !failures.isTooFast(name) || isSameToken(logins.get(name)?.token, packet.password)
     },
-    async enter(client: Client, username: string | undefined, password: Buffer | undefined): Promise<void> {
+    /** Throws if the device must not connect. */
+    async login(client: Client, username: string | undefined, password: Buffer | undefined): Promise<void> {
       const deadline = deadlineAfter(readMs)
       const device = username ?? ''
-      if (!isId(device) || client.id !== device) throw refuse(client, 'client-id', 'the client id and the user name must both be the device id.')
       const token = password?.toString('utf8') ?? ''
-      const { reader } = await deadline.within(admitted(device, token), tooSlow).catch((error: unknown) => {
+      const domain = accounts.domainOf(token)
+      checkId(client, { domain, device, earlier: logins.get(device)?.domain }, refuse)
+      const caller = accounts.authenticate(domain, device, token)
+      const { reader } = await deadline.within(caller, tooSlow).catch((error: unknown) => {
         if (error instanceof Problem) {
-          guessing.failed(device)
+          failures.add(device)
           refuse(client, 'token', error.message)
         }
         throw error
       })
       const will = packets.get(client)?.will
       packets.delete(client)
-      if (will !== undefined) await deadline.within(demandWill(client, will, { device, reader }), tooSlow)
-      entered.set(device, { token, confirmedAt: clock.now() })
+      if (will !== undefined) await deadline.within(checkWill(client, will, { domain, reader, refuse }), tooSlow)
+      logins.set(device, { domain, token, verifiedAt: clock.now() })
     },
-    /** Reads the token again. Throws a Problem if it is no longer the device's. */
-    async confirm(device: string): Promise<void> {
-      const { token } = entered.get(device) ?? { token: '' }
-      await admitted(device, token)
-      // The device may have come in with another token meanwhile.
-      if (entered.get(device)?.token === token) entered.set(device, { token, confirmedAt: clock.now() })
+    /** Reads the device's token again. Throws a Problem if the token has ended. */
+    async verify(device: string): Promise<void> {
+      const { domain, token } = logins.get(device) ?? { domain: accounts.domainOf(''), token: '' }
+      await accounts.authenticate(domain, device, token)
+      // The device may have logged in with another token in the meantime.
+      if (logins.get(device)?.token === token) logins.set(device, { domain, token, verifiedAt: clock.now() })
     },
-    confirmedAt: (device: string): number => entered.get(device)?.confirmedAt ?? 0,
-    settled: () => usage.settled(),
+    verifiedAt: (device: string): number => logins.get(device)?.verifiedAt ?? 0,
+    /** The domain of the device's latest login. */
+    domainOf: (device: string): DeviceDomain | undefined => logins.get(device)?.domain,
+    /** Waits until the use of tokens is recorded. */
+    settled: () => accounts.settled(),
   }
 }
 
 export type Login = ReturnType<typeof createLogin>
 
-/** Compares hashes, so that the time it takes tells nothing about the token. */
-const isSameToken = (known: string | undefined, presented: Buffer | undefined): boolean =>
-  known !== undefined && presented !== undefined && sameHash(hashToken(known), hashToken(presented.toString('utf8')))
+interface IdParts {
+  readonly domain: DeviceDomain
+  readonly device: string
+  /** The domain of the device's latest login. */
+  readonly earlier: DeviceDomain | undefined
+}
 
-const GUESSES: Rate = { perSecond: 5, burst: 50 }
-const MOST_NAMES = 10_000
+const checkId = (client: Client, { domain, device, earlier = domain }: IdParts, refuse: Refuse): void => {
+  if (!domain.devices.isId(device) || client.id !== device)
+    throw refuse(client, 'client-id', 'the client id and the user name must both be the device id.')
+  if (earlier !== domain)
+    throw refuse(client, 'client-id', `the id ${device} is in use by a device of the domain ${earlier.name}.`)
+}
 
-/** Counts failed logins per login name. Behind a proxy all devices have one address, so addresses are not counted. */
-export const createGuessing = (now: () => number, most = MOST_NAMES) => {
-  /** Until when the failures of each name are paid for. The name whose latest failure is the oldest comes first. */
-  const names = new Map<string, number>()
+interface WillParts {
+  readonly domain: DeviceDomain
+  readonly reader: Reader
+  readonly refuse: Refuse
+}
+
+const checkWill = async (client: Client, will: Will, { domain, reader, refuse }: WillParts): Promise<void> => {
+  const { devices } = domain
+  const topic = findTopic([domain], will.topic)
+  const owner = await devices.readOwner(reader, client.id)
+  const isOwn =
+    topic?.device === client.id &&
+    topic.kind === devices.statusKind &&
+    (owner === undefined || owner.id === topic.ownerId)
+  if (!isOwn)
+    throw refuse(
+      client,
+      'will',
+      `the topic of the last will must be ${topicsText(devices, client.id)}${devices.statusKind}.`,
+    )
+  if (will.payload.length > MOST_WILL_BYTES)
+    throw refuse(client, 'will', `the last will has more than ${MOST_WILL_BYTES} bytes.`)
+  // As received, the payload is a view that keeps the whole chunk of the socket in memory.
+  will.payload = Buffer.from(will.payload)
+}
+
+/** Reads the tokens of devices, and records their use. */
+const createAccounts = ({ domains, clock, logger }: Pick<LoginParts, 'domains' | 'clock' | 'logger'>) => {
+  const accounts = domains.map((domain) => ({
+    domain,
+    authenticate: createAuthentication({
+      domain: domain.name,
+      access: domain.access,
+      serving: domain.serving,
+      quota: { reads: null, writes: null },
+    }),
+    usage: createUsage({
+      access: domain.access,
+      commands: domain.commands,
+      sample: null,
+      source: 'mqtt',
+      failed: (error) => logger.warn({}, `usage was not recorded: ${messageOf(error)}`),
+    }),
+  }))
+  const accountOf = (name: string | undefined): (typeof accounts)[number] => {
+    const account = accounts.find(({ domain }) => domain.name === name) ?? accounts[0]
+    if (account === undefined) throw new TypeError('The broker serves no domain')
+    return account
+  }
   return {
-    isTooFast: (name: string): boolean => (names.get(name) ?? 0) > now(),
-    failed(name: string): void {
-      const until = paidUntil(names.get(name) ?? 0, { count: 1, now: now() }, GUESSES)
-      names.delete(name)
-      for (const oldest of names.keys()) {
-        if (names.size < most) break
-        names.delete(oldest)
-      }
-      names.set(name, until)
+    /** The domain that the prefix of the token names. The first domain refuses the tokens of all others. */
+    domainOf: (token: string): DeviceDomain => accountOf(domainOfToken(token)).domain,
+    /** Throws a Problem if the token is not a valid token of the device. */
+    async authenticate(domain: DeviceDomain, device: string, token: string): Promise<AuthenticatedCaller> {
+      const { authenticate, usage } = accountOf(domain.name)
+      const now = clock.now()
+      const caller = await authenticate(`Bearer ${token}`, { scope: 'write', or: 'device', now })
+      if (caller.user !== device || !caller.scopes.includes('device'))
+        throw new Problem(401, 'token-unknown', `The token is not one of the device ${device}.`)
+      usage.record({ caller, kind: 'write', id: device, now, day: utcDay(now) })
+      return caller
     },
-    size: (): number => names.size,
+    settled: async (): Promise<void> => {
+      await Promise.all(accounts.map(({ usage }) => usage.settled()))
+    },
   }
 }
+
+/** Compares hashes, so that the duration of the comparison reveals nothing about the token. */
+const isSameToken = (known: string | undefined, presented: Buffer | undefined): boolean =>
+  known !== undefined && presented !== undefined && sameHash(hashToken(known), hashToken(presented.toString('utf8')))

@@ -1,30 +1,40 @@
 import { Readable } from 'node:stream'
-import type { KeptMessage, KeptSubscription, Session, Sessions } from './sessions.ts'
-import { topicOf } from './topic.ts'
+import type { StoredMessage, StoredSubscription, Session, Sessions } from './sessions.ts'
 
-interface Named {
+interface ClientRef {
   readonly id: string
 }
 
-interface Numbered {
+interface PacketRef {
   readonly messageId?: number | undefined
 }
 
 /** A message as aedes passes it: its payload is a view of the chunk that the socket received. */
-type Passed = Omit<KeptMessage, 'payload'> & { readonly payload: string | Buffer }
+type PassedMessage = Omit<StoredMessage, 'payload'> & { readonly payload: string | Buffer }
 
 /** Copies the payload: a view would keep the whole chunk in memory. */
-const copyOf = ({ cmd, topic, payload, qos, retain, brokerId, brokerCounter }: Passed): KeptMessage =>
-  ({ cmd, topic, payload: Buffer.from(payload), qos, retain, brokerId, brokerCounter, messageId: undefined })
+const copyOf = ({ cmd, topic, payload, qos, retain, brokerId, brokerCounter }: PassedMessage): StoredMessage => ({
+  cmd,
+  topic,
+  payload: Buffer.from(payload),
+  qos,
+  retain,
+  brokerId,
+  brokerCounter,
+  messageId: undefined,
+})
 
-/** The broker admits exact topics of the device itself only, so a topic names the one device that can subscribe to it. */
-const deviceIn = (topic: string): string => topicOf(topic)?.device ?? ''
+/**
+ * Returns the device that a topic belongs to. Undefined if it belongs to none. The broker admits only exact topics of the device itself, so no
+ * other device can subscribe to the topic.
+ */
+type DeviceOf = (topic: string) => string | undefined
 
-/** The storage that aedes calls. It keeps everything in `sessions`, except last wills: the only broker that could publish them has them in memory. */
-export const createPersistence = (sessions: Sessions) => ({
+/** The storage that aedes calls. It stores everything in `sessions`, except last wills: only this broker publishes them, and it has them in memory. */
+export const createPersistence = (sessions: Sessions, deviceOf: DeviceOf) => ({
   setup: async (): Promise<void> => {},
-  ...retainedIn(sessions),
-  ...subscriptionsIn(sessions),
+  ...retainedIn(sessions, deviceOf),
+  ...subscriptionsIn(sessions, deviceOf),
   ...queuesIn(sessions),
   ...receivedIn(sessions),
   putWill: async (): Promise<void> => {},
@@ -32,7 +42,7 @@ export const createPersistence = (sessions: Sessions) => ({
   streamWill: () => Readable.from([]),
 })
 
-/** Changes the session of a device if it has one, and removes the session if nothing is left in it. */
+/** Changes the session of a device if it has one. Removes the session if it is empty afterwards. */
 const change = (sessions: Sessions, device: string, work: (session: Session) => void): void => {
   const session = sessions.find(device)
   if (session === undefined) return
@@ -40,9 +50,9 @@ const change = (sessions: Sessions, device: string, work: (session: Session) => 
   sessions.prune(session)
 }
 
-const retainedIn = (sessions: Sessions) => ({
-  async storeRetained(packet: Passed): Promise<void> {
-    const device = deviceIn(packet.topic)
+const retainedIn = (sessions: Sessions, deviceOf: DeviceOf) => ({
+  async storeRetained(packet: PassedMessage): Promise<void> {
+    const device = deviceOf(packet.topic) ?? ''
     if (packet.payload.length > 0) {
       const session = sessions.open(device)
       sessions.retain(session, copyOf(packet))
@@ -54,30 +64,35 @@ const retainedIn = (sessions: Sessions) => ({
     })
   },
   createRetainedStreamCombi: (topics: readonly string[]) =>
-    Readable.from(topics.flatMap((topic) => {
-      const retained = sessions.find(deviceIn(topic))?.retained
-      return retained?.topic === topic ? [retained] : []
-    })),
+    Readable.from(
+      topics.flatMap((topic) => {
+        const retained = sessions.find(deviceOf(topic) ?? '')?.retained
+        return retained?.topic === topic ? [retained] : []
+      }),
+    ),
 })
 
-const subscriptionsIn = (sessions: Sessions) => ({
-  /** aedes passes all subscriptions of a packet as soon as one is granted, those too that are refused. */
-  async addSubscriptions({ id }: Named, subscriptions: readonly KeptSubscription[]): Promise<void> {
+const subscriptionsIn = (sessions: Sessions, deviceOf: DeviceOf) => ({
+  /** aedes passes all subscriptions of a packet as soon as one is granted, also the refused ones. */
+  async addSubscriptions({ id }: ClientRef, subscriptions: readonly StoredSubscription[]): Promise<void> {
     const session = sessions.open(id)
-    for (const { topic, qos } of subscriptions) if (deviceIn(topic) === id) session.subscriptions.set(topic, { topic, qos })
+    for (const { topic, qos } of subscriptions)
+      if (deviceOf(topic) === id) session.subscriptions.set(topic, { topic, qos })
     sessions.prune(session)
   },
-  async removeSubscriptions({ id }: Named, topics: readonly string[]): Promise<void> {
+  async removeSubscriptions({ id }: ClientRef, topics: readonly string[]): Promise<void> {
     change(sessions, id, ({ subscriptions }) => topics.forEach((topic) => subscriptions.delete(topic)))
   },
-  subscriptionsByClient: async ({ id }: Named): Promise<readonly KeptSubscription[]> => [...(sessions.find(id)?.subscriptions.values() ?? [])],
-  async subscriptionsByTopic(topic: string): Promise<readonly (KeptSubscription & { readonly clientId: string })[]> {
-    const clientId = deviceIn(topic)
+  subscriptionsByClient: async ({ id }: ClientRef): Promise<readonly StoredSubscription[]> => [
+    ...(sessions.find(id)?.subscriptions.values() ?? []),
+  ],
+  async subscriptionsByTopic(topic: string): Promise<readonly (StoredSubscription & { readonly clientId: string })[]> {
+    const clientId = deviceOf(topic) ?? ''
     const subscription = sessions.find(clientId)?.subscriptions.get(topic)
     return subscription === undefined || subscription.qos === 0 ? [] : [{ ...subscription, clientId }]
   },
-  /** The device begins a clean session: only its retained message stays. */
-  async cleanSubscriptions({ id }: Named): Promise<void> {
+  /** The device starts a clean session. Only its retained message stays. */
+  async cleanSubscriptions({ id }: ClientRef): Promise<void> {
     change(sessions, id, (session) => {
       session.subscriptions.clear()
       while (session.queue.length > 0) sessions.replace(session, 0)
@@ -86,57 +101,66 @@ const subscriptionsIn = (sessions: Sessions) => ({
 })
 
 const queuesIn = (sessions: Sessions) => {
-  const enqueue = async (subscriptions: readonly { readonly clientId: string }[], packet: Passed): Promise<void> => {
-    for (const { clientId } of subscriptions) sessions.enqueue(sessions.open(clientId), { ...copyOf(packet), retain: false })
+  const enqueue = async (
+    subscriptions: readonly { readonly clientId: string }[],
+    packet: PassedMessage,
+  ): Promise<void> => {
+    for (const { clientId } of subscriptions)
+      sessions.enqueue(sessions.open(clientId), { ...copyOf(packet), retain: false })
   }
   return {
-    outgoingEnqueue: (subscription: { readonly clientId: string }, packet: Passed) => enqueue([subscription], packet),
+    outgoingEnqueue: (subscription: { readonly clientId: string }, packet: PassedMessage) =>
+      enqueue([subscription], packet),
     outgoingEnqueueCombi: enqueue,
-    /** Records the id under which the message is sent, or replaces it by its PUBREL. A message that was dropped meanwhile is sent but not kept. */
-    async outgoingUpdate({ id }: Named, packet: KeptMessage): Promise<void> {
+    /** Stores the id under which the message is sent, or replaces the message by its PUBREL. A message that was dropped in the meantime is sent but not stored. */
+    async outgoingUpdate({ id }: ClientRef, packet: StoredMessage): Promise<void> {
       const session = sessions.find(id)
       if (session === undefined) return
-      const index = session.queue.findIndex((kept) => (packet.cmd === 'pubrel' ? kept.messageId === packet.messageId : isSame(kept, packet)))
-      const kept = session.queue[index]
-      if (kept === undefined) return
-      if (packet.cmd !== 'pubrel') kept.messageId = packet.messageId
-      else sessions.replace(session, index, { ...kept, cmd: 'pubrel', payload: NOTHING, messageId: packet.messageId })
+      const index = session.queue.findIndex((message) =>
+        packet.cmd === 'pubrel' ? message.messageId === packet.messageId : isSame(message, packet),
+      )
+      const stored = session.queue[index]
+      if (stored === undefined) return
+      if (packet.cmd !== 'pubrel') stored.messageId = packet.messageId
+      else sessions.replace(session, index, { ...stored, cmd: 'pubrel', payload: EMPTY, messageId: packet.messageId })
     },
-    async outgoingClearMessageId({ id }: Named, { messageId }: Numbered): Promise<KeptMessage | undefined> {
+    async outgoingClearMessageId({ id }: ClientRef, { messageId }: PacketRef): Promise<StoredMessage | undefined> {
       const session = sessions.find(id)
-      const index = session?.queue.findIndex((kept) => kept.messageId === messageId) ?? -1
+      const index = session?.queue.findIndex((message) => message.messageId === messageId) ?? -1
       if (session === undefined || index < 0) return undefined
-      const kept = session.queue[index]
+      const stored = session.queue[index]
       sessions.replace(session, index)
       sessions.prune(session)
-      return kept
+      return stored
     },
-    outgoingStream: ({ id }: Named) => Readable.from([...(sessions.find(id)?.queue ?? [])]),
+    outgoingStream: ({ id }: ClientRef) => Readable.from([...(sessions.find(id)?.queue ?? [])]),
   }
 }
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)
 
-const isSame = (kept: KeptMessage, packet: KeptMessage): boolean => kept.brokerId === packet.brokerId && kept.brokerCounter === packet.brokerCounter
+const isSame = (stored: StoredMessage, packet: StoredMessage): boolean =>
+  stored.brokerId === packet.brokerId && stored.brokerCounter === packet.brokerCounter
 
-/** QoS 2: the message itself is in the log before it is stored here, so its id is enough to recognise a copy. */
+/** Ids of received QoS 2 messages. The message itself is in the log before, so its id is enough to recognise a copy. */
 const receivedIn = (sessions: Sessions) => {
-  const demand = (id: string, messageId: number): Session => {
+  const findReceived = (id: string, messageId: number): Session => {
     const session = sessions.find(id)
     if (session?.received.has(messageId)) return session
     throw new Error('no such packet')
   }
   return {
-    incomingStorePacket: async ({ id }: Named, { messageId = 0 }: Numbered): Promise<void> => sessions.receive(sessions.open(id), messageId),
-    async incomingGetPacket({ id }: Named, { messageId = 0 }: Numbered): Promise<Numbered> {
-      demand(id, messageId)
+    incomingStorePacket: async ({ id }: ClientRef, { messageId = 0 }: PacketRef): Promise<void> =>
+      sessions.receive(sessions.open(id), messageId),
+    async incomingGetPacket({ id }: ClientRef, { messageId = 0 }: PacketRef): Promise<PacketRef> {
+      findReceived(id, messageId)
       return { messageId }
     },
-    async incomingDelPacket({ id }: Named, { messageId = 0 }: Numbered): Promise<void> {
-      const session = demand(id, messageId)
+    async incomingDelPacket({ id }: ClientRef, { messageId = 0 }: PacketRef): Promise<void> {
+      const session = findReceived(id, messageId)
       session.received.delete(messageId)
       sessions.prune(session)
     },
-    cleanIncoming: async ({ id }: Named): Promise<void> => change(sessions, id, ({ received }) => received.clear()),
+    cleanIncoming: async ({ id }: ClientRef): Promise<void> => change(sessions, id, ({ received }) => received.clear()),
   }
 }

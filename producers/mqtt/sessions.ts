@@ -1,5 +1,5 @@
-/** A message that the broker keeps for a device. A PUBREL that the device has not confirmed is one too. */
-export interface KeptMessage {
+/** A message that the broker stores for a device, or a PUBREL that the device has not confirmed. */
+export interface StoredMessage {
   readonly cmd: string
   readonly topic: string
   readonly payload: Buffer
@@ -10,33 +10,33 @@ export interface KeptMessage {
   messageId?: number | undefined
 }
 
-export interface KeptSubscription {
+export interface StoredSubscription {
   readonly topic: string
   readonly qos: number
 }
 
-/** The state that the broker keeps for one device. */
+/** The state that the broker stores for one device. */
 export interface Session {
   readonly device: string
-  readonly subscriptions: Map<string, KeptSubscription>
+  readonly subscriptions: Map<string, StoredSubscription>
   /** The device's latest retained message. */
-  retained: KeptMessage | undefined
+  retained: StoredMessage | undefined
   /** Messages that the device has not acknowledged, the oldest first. */
-  readonly queue: KeptMessage[]
-  /** Ids of QoS 2 messages of the device that it has not released, the oldest first. */
+  readonly queue: StoredMessage[]
+  /** Ids of QoS 2 messages that the device sent and has not released, the oldest first. */
   readonly received: Set<number>
-  /** When the device was connected last, in epoch milliseconds. */
+  /** When the device was last connected, in epoch milliseconds. */
   seenAt: number
 }
 
 export interface SessionBounds {
-  /** The most bytes of one retained message. A device has at most one. */
+  /** The most bytes of one retained message. A device has at most one retained message. */
   readonly retainedBytes: number
   readonly queuedMessages: number
   readonly queuedBytes: number
   /** The most bytes of all retained and queued messages of all devices together. */
   readonly totalBytes: number
-  /** Devices with a session. */
+  /** The most devices with a session. */
   readonly sessions: number
   /** How long a session lasts after its device disconnects. */
   readonly expiryMs: number
@@ -54,7 +54,7 @@ export const SESSION_BOUNDS: SessionBounds = {
 /** Why the broker drops a message or a session. */
 export type DropCause = 'queue-full' | 'retained-too-large' | 'total-full' | 'sessions-full' | 'session-expired'
 
-export interface Kept {
+export interface SessionTotals {
   readonly sessions: number
   readonly messages: number
   readonly bytes: number
@@ -68,23 +68,36 @@ export interface SessionParts {
 }
 
 const MOST_RECEIVED = 100
-/** Estimate of the memory that a message takes besides its payload and topic. */
+/** Estimated memory of a message in addition to its payload and topic. */
 const OVERHEAD_BYTES = 256
 
-const sizeOf = ({ payload, topic }: Pick<KeptMessage, 'payload' | 'topic'>): number => payload.length + topic.length + OVERHEAD_BYTES
+const sizeOf = ({ payload, topic }: Pick<StoredMessage, 'payload' | 'topic'>): number =>
+  payload.length + topic.length + OVERHEAD_BYTES
 
-const messagesOf = ({ queue, retained }: Session): readonly KeptMessage[] => (retained === undefined ? queue : [...queue, retained])
-const bytesOf = (messages: readonly KeptMessage[]): number => messages.reduce((sum, message) => sum + sizeOf(message), 0)
+const messagesOf = ({ queue, retained }: Session): readonly StoredMessage[] =>
+  retained === undefined ? queue : [...queue, retained]
+const bytesOf = (messages: readonly StoredMessage[]): number =>
+  messages.reduce((sum, message) => sum + sizeOf(message), 0)
 
-const isEmpty = ({ subscriptions, retained, queue, received }: Session): boolean => subscriptions.size + queue.length + received.size === 0 && retained === undefined
+const isEmpty = ({ subscriptions, retained, queue, received }: Session): boolean =>
+  subscriptions.size + queue.length + received.size === 0 && retained === undefined
+
+const emptySession = (device: string): Session => ({
+  device,
+  subscriptions: new Map(),
+  retained: undefined,
+  queue: [],
+  received: new Set(),
+  seenAt: 0,
+})
 
 /** The sessions by device, with the number and size of their messages. */
 const createTable = ({ bounds, now, isConnected, dropped }: Required<SessionParts>) => {
-  /** Ordered by last use: the session that was used longest ago comes first. */
+  /** Ordered by last use. The session that was used longest ago comes first. */
   const sessions = new Map<string, Session>()
   const total = { messages: 0, bytes: 0 }
 
-  const count = (message: KeptMessage | undefined, sign: 1 | -1): void => {
+  const count = (message: StoredMessage | undefined, sign: 1 | -1): void => {
     if (message === undefined) return
     total.messages += sign
     total.bytes += sign * sizeOf(message)
@@ -108,17 +121,21 @@ const createTable = ({ bounds, now, isConnected, dropped }: Required<SessionPart
     }
   }
   return {
-    sessions, total, count, remove, prune,
+    sessions,
+    total,
+    count,
+    remove,
+    prune,
     open(device: string): Session {
       const known = sessions.get(device)
       if (known === undefined) makeRoom()
-      const session: Session = known ?? { device, subscriptions: new Map(), retained: undefined, queue: [], received: new Set(), seenAt: 0 }
+      const session = known ?? emptySession(device)
       session.seenAt = now()
       sessions.delete(device)
       sessions.set(device, session)
       return session
     },
-    /** Clears the sessions that were used longest ago until the total is within its bound. */
+    /** Clears the sessions that were used longest ago, until the total is within its bound. */
     enforceTotal(): void {
       for (const session of sessions.values()) {
         if (total.bytes <= bounds.totalBytes) return
@@ -131,17 +148,22 @@ const createTable = ({ bounds, now, isConnected, dropped }: Required<SessionPart
   }
 }
 
-/** The sessions of all devices, within `bounds`. Beyond them the oldest messages and sessions are dropped. */
+/** The sessions of all devices. If they exceed `bounds`, the oldest messages and sessions are dropped. */
 export const createSessions = ({ bounds = SESSION_BOUNDS, now, isConnected, dropped }: SessionParts) => {
-  const { sessions, total, count, remove, prune, open, enforceTotal } = createTable({ bounds, now, isConnected, dropped })
+  const { sessions, total, count, remove, prune, open, enforceTotal } = createTable({
+    bounds,
+    now,
+    isConnected,
+    dropped,
+  })
   return {
     /** The device's session, created if there is none. */
     open,
     find: (device: string): Session | undefined => sessions.get(device),
-    /** Removes the session if it holds nothing. */
+    /** Removes the session if it is empty. */
     prune,
-    /** Replaces the device's retained message. Undefined: removes it. */
-    retain(session: Session, message: KeptMessage | undefined): void {
+    /** Replaces the device's retained message. If `message` is undefined, removes it. */
+    retain(session: Session, message: StoredMessage | undefined): void {
       const isTooLarge = message !== undefined && message.payload.length > bounds.retainedBytes
       if (isTooLarge) dropped('retained-too-large', session.device)
       count(session.retained, -1)
@@ -149,7 +171,7 @@ export const createSessions = ({ bounds = SESSION_BOUNDS, now, isConnected, drop
       count(session.retained, 1)
       enforceTotal()
     },
-    enqueue(session: Session, message: KeptMessage): void {
+    enqueue(session: Session, message: StoredMessage): void {
       session.queue.push(message)
       count(message, 1)
       while (session.queue.length > bounds.queuedMessages || bytesOf(session.queue) > bounds.queuedBytes) {
@@ -158,8 +180,8 @@ export const createSessions = ({ bounds = SESSION_BOUNDS, now, isConnected, drop
       }
       enforceTotal()
     },
-    /** Replaces the message at `index` of the queue. Without `message`: removes it. */
-    replace(session: Session, index: number, message?: KeptMessage): void {
+    /** Replaces the message at `index` of the queue. If `message` is undefined, removes it. */
+    replace(session: Session, index: number, message?: StoredMessage): void {
       count(session.queue[index], -1)
       count(message, 1)
       session.queue.splice(index, 1, ...(message === undefined ? [] : [message]))
@@ -181,7 +203,7 @@ export const createSessions = ({ bounds = SESSION_BOUNDS, now, isConnected, drop
         }
       }
     },
-    kept: (): Kept => ({ sessions: sessions.size, ...total }),
+    totals: (): SessionTotals => ({ sessions: sessions.size, ...total }),
   }
 }
 

@@ -24,7 +24,7 @@ const alert = shape<AlertItem>()({
 const listAlerts = listing({
   url: '/v1/locations/:loc/alerts',
   operationId: 'listAlerts',
-  summary: 'Alerts that are pending, active or acknowledged: one a type and an entity.',
+  summary: 'List pending, active and acknowledged alerts: at most one per type and entity.',
   of: alert,
   page: (call, paging) => activeAlerts.page(call.caller.reader, locOf(call), paging),
 })
@@ -32,7 +32,7 @@ const listAlerts = listing({
 const alertHistory = listing({
   url: '/v1/locations/:loc/alerts/history',
   operationId: 'listAlertHistory',
-  summary: 'The history of alerts, newest first: when each fired, was acknowledged and was resolved.',
+  summary: 'List past alerts, newest first: when each fired, was acknowledged and was resolved.',
   of: alert,
   page: (call, paging) => pastAlerts.page(call.caller.reader, locOf(call), { reverse: true, ...paging }),
 })
@@ -41,7 +41,7 @@ const acknowledge = command({
   method: 'POST',
   url: '/v1/locations/:loc/alerts/:alert/ack',
   operationId: 'acknowledgeAlert',
-  summary: 'Say that somebody saw an alert.',
+  summary: 'Acknowledge an alert.',
   status: 200,
   result: alert.schema,
   decide: async (call) => {

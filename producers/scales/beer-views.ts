@@ -4,7 +4,12 @@ import { arrayOf, optional, shape } from '../http/shape.ts'
 
 const id = { ...text, from: ({ beer_id }: Pick<BeerItem, 'beer_id'>) => beer_id } as const
 
-export const libraryAnswer = shape<LibraryItem>()({ id, loc_id: optional(textOrNull), name: text, style: optional(textOrNull) })
+export const libraryAnswer = shape<LibraryItem>()({
+  id,
+  loc_id: optional(textOrNull),
+  name: text,
+  style: optional(textOrNull),
+})
 
 /** The origin of the weights (S42). */
 const badgeOf = ({ measured_at, measured_count = 0 }: BeerKegItem): 'default' | 'set' | 'calculated' =>
@@ -17,10 +22,20 @@ const kegWeights = shape<BeerKegItem>()({
   empty_lbs: number,
   measured_at: optional(text),
   measured_count: optional(number),
-  badge: { type: 'string', enum: ['default', 'set', 'calculated'], from: badgeOf, description: 'Reference data, measured once, or the average of several measurements.' },
+  badge: {
+    type: 'string',
+    enum: ['default', 'set', 'calculated'],
+    from: badgeOf,
+    description:
+      'The origin of the weights. default: reference data. set: measured once. calculated: the average of several measurements.',
+  },
 })
 
 export const beerAnswer = shape<BeerItem, [kegs: readonly BeerKegItem[]]>()({
-  id, loc_id: textOrNull, name: text, style: textOrNull, specific_gravity: numberOrNull,
+  id,
+  loc_id: textOrNull,
+  name: text,
+  style: textOrNull,
+  specific_gravity: numberOrNull,
   kegs: { ...arrayOf(kegWeights.schema), from: (_beer, kegs) => kegs.map((keg) => kegWeights.view(keg)) },
 })

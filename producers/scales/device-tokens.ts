@@ -3,13 +3,13 @@ import type { PatItem } from '../../projections/access/items.ts'
 import type { DeviceTokenItem } from '../../projections/scales/items.ts'
 import { scalesQueries, type TokenLinks } from '../../projections/scales/queries.ts'
 import type { Reader } from '../../projections/table.ts'
-import { access, userOfToken } from '../access.ts'
+import { access, userOfToken } from '../access/access.ts'
 import type { Access } from '../http/auth.ts'
 import { text, textOrNull } from '../http/schemas.ts'
 import { shape } from '../http/shape.ts'
-import { isOfDevice, tokenAnswer } from '../token-routes.ts'
+import { isOfDevice, tokenAnswer } from '../access/token-routes.ts'
 
-/** Why and when a device's token stopped working. */
+/** When and why a device's token ended. */
 export interface TokenEnd {
   readonly endedAt: string
   readonly endReason: 'device-released' | 'creator-left'
@@ -19,14 +19,18 @@ export interface TokenEnd {
 const hasLinks = (item: Item | PatItem): item is DeviceTokenItem => 'claim_epoch' in item
 
 /** Undefined while the token works. */
-const endOf = ({ createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem, { claim, meta, owner, member, gone }: TokenLinks): TokenEnd | undefined => {
+const endOf = (
+  { createdBy, createdAt, loc_id, claim_epoch }: DeviceTokenItem,
+  { claim, meta, owner, member, gone }: TokenLinks,
+): TokenEnd | undefined => {
   const epoch = claim?.epoch ?? 0
   const isHeld = epoch === claim_epoch && (claim?.loc_id ?? null) !== null && meta?.status !== 'released'
-  // The claim to which the token belongs has not begun: an operator provisions the device before a location claims it.
+  // The claim of the token has not begun yet: an operator created the token before a location claims the device.
   const isEarly = epoch < claim_epoch && createdBy === null
-  if (!isHeld && !isEarly) return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
+  if (!isHeld && !isEarly)
+    return { endedAt: releasedAt(meta, claim, claim_epoch) ?? createdAt, endReason: 'device-released' }
   if (createdBy === null || owner?.user_id === createdBy) return undefined
-  // Without a location there was no member who could create it: the device was released in the same moment.
+  // Without a location no member could create the token: the device was released at the same moment.
   if (loc_id === null) return { endedAt: createdAt, endReason: 'device-released' }
   const isMember = member !== undefined && (gone === undefined || gone.removed_at < createdAt)
   return isMember ? undefined : { endedAt: gone?.removed_at ?? createdAt, endReason: 'creator-left' }
@@ -40,18 +44,32 @@ const releasedAt = (meta: TokenLinks['meta'], claim: TokenLinks['claim'], epoch:
 const endIn = async (reader: Reader, item: Item | PatItem): Promise<TokenEnd | undefined> =>
   hasLinks(item) ? endOf(item, await scalesQueries(reader).tokenLinks(userOfToken(item), item)) : undefined
 
-/** Tokens as in every domain. A token with the scope `device` also ends with its claim and with its creator's membership. */
-export const deviceAccess: Access = { ...access, hasEnded: async (reader, item) => (await endIn(reader, item)) !== undefined }
+/** The tokens of scales. A token with the scope `device` also ends with the claim of its device and with the membership of its creator. */
+export const deviceAccess: Access = {
+  ...access,
+  hasEnded: async (reader, item) => (await endIn(reader, item)) !== undefined,
+}
 
-const deviceToken = shape<PatItem & { readonly token?: string; readonly createdBy: string | null } & Partial<TokenEnd>>()({
+const deviceToken = shape<
+  PatItem & { readonly token?: string; readonly createdBy: string | null } & Partial<TokenEnd>
+>()({
   ...tokenAnswer.fields,
-  createdBy: { ...textOrNull, description: 'The member who created the token; null if the operator did.' },
-  lastUsedAt: { ...text, optional: true, description: 'The last UTC day on which the token was used. Absent: never.' },
-  endedAt: { ...text, optional: true, description: 'When the token ended. Absent while it works.' },
-  endReason: { type: 'string', enum: ['device-released', 'creator-left'], optional: true, description: 'The device left the location, or the member who created the token did.' },
+  createdBy: { ...textOrNull, description: 'The member who created the token. Null if the operator created it.' },
+  lastUsedAt: {
+    ...text,
+    optional: true,
+    description: 'The last UTC day on which the token was used. Absent if it was never used.',
+  },
+  endedAt: { ...text, optional: true, description: 'When the token ended. Absent while the token works.' },
+  endReason: {
+    type: 'string',
+    enum: ['device-released', 'creator-left'],
+    optional: true,
+    description: 'Why the token ended: the location released the device, or the member who created the token left.',
+  },
 })
 
-/** Whether the location may see and revoke the token. Not those of other locations, nor those of a person with the device's id. */
+/** True if the location may list and revoke the token. False for tokens of other locations, and for tokens of a person with the device's id. */
 export const isTokenAt = (item: PatItem, { loc, epoch }: { loc: string; epoch: number }): boolean => {
   if (!isOfDevice(item)) return false
   return !hasLinks(item) || item.loc_id === loc || (item.loc_id === null && item.claim_epoch === epoch)

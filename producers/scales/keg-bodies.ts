@@ -10,8 +10,8 @@ import { beerKegs } from '../../projections/scales/keys.ts'
 const contents = {
   beer_id: idSchema,
   keg_type: { type: 'string', pattern: kegTypePattern },
-  full_lbs: { ...LIMITS.kegLbs, description: 'Without it, what is known of the beer in such a keg.' },
-  empty_lbs: { ...LIMITS.kegLbs, description: 'Without it, what is known of the beer in such a keg.' },
+  full_lbs: { ...LIMITS.kegLbs, description: 'Default: the stored weight of the beer in this keg type.' },
+  empty_lbs: { ...LIMITS.kegLbs, description: 'Default: the stored weight of the beer in this keg type.' },
 } as const
 
 export const newKegSchema = {
@@ -25,14 +25,17 @@ export const correctionSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    keg_id: { ...idSchema, description: 'The keg that was recorded. Default: the one on the tap.' },
-    from: { ...instantSchema, description: 'Since when it was another keg. Default: since it was tapped.' },
-    new_keg_id: { ...idSchema, description: 'The keg that it was, where it is known already; else name its beer and type.' },
+    keg_id: { ...idSchema, description: 'The wrongly recorded keg. Default: the keg on the tap.' },
+    from: { ...instantSchema, description: 'When the right keg was tapped. Default: when the wrong keg was tapped.' },
+    new_keg_id: {
+      ...idSchema,
+      description: 'The id of the right keg, if it is recorded already. Otherwise send beer_id and keg_type.',
+    },
     ...contents,
   },
 } as const
 
-export interface Contents {
+export interface KegContents {
   readonly beer_id: string
   readonly keg_type: string
   readonly full_lbs: number
@@ -40,38 +43,60 @@ export interface Contents {
   readonly sg: number
 }
 
-type Said = Pick<Contents, 'beer_id' | 'keg_type'> & { readonly full_lbs?: number; readonly empty_lbs?: number }
+type RequestedKeg = Pick<KegContents, 'beer_id' | 'keg_type'> & {
+  readonly full_lbs?: number
+  readonly empty_lbs?: number
+}
 
-/** The beer's gravity and weights as they are now. The event contains them, so that a later change of the beer changes no keg (S56). */
-export const contentsOf = async (call: Pick<Call, 'caller'>, loc: string, said: Said): Promise<Contents> => {
+/** The keg with the current gravity and weights of its beer. The event contains them, so a later change of the beer changes no keg (S56). */
+export const kegContents = async (
+  call: Pick<Call, 'caller'>,
+  loc: string,
+  requested: RequestedKeg,
+): Promise<KegContents> => {
   const queries = queriesOf(call)
-  const { beer_id, keg_type } = said
+  const { beer_id, keg_type } = requested
   const beer = await queries.beerFor(loc, beer_id)
   if (beer === undefined) throw beerOf.missing(beer_id)
   const known = (await beerKegs.get(call.caller.reader, beer.loc_id, beer_id, keg_type)) ?? referenceWeights(keg_type)
-  const [full_lbs, empty_lbs] = [said.full_lbs ?? known?.full_lbs, said.empty_lbs ?? known?.empty_lbs]
+  const [full_lbs, empty_lbs] = [requested.full_lbs ?? known?.full_lbs, requested.empty_lbs ?? known?.empty_lbs]
   if (full_lbs === undefined || empty_lbs === undefined) {
-    throw mistake(400, { pointer: '/keg_type', code: 'keg-type-unknown', detail: `Nothing is known of ${beer_id} in a ${keg_type}: say full_lbs and empty_lbs, or PUT them to /v1/beers/${beer_id}/kegs/${keg_type}.` })
+    throw mistake(400, {
+      pointer: '/keg_type',
+      code: 'keg-type-unknown',
+      detail: `The weights of ${beer_id} in a ${keg_type} are not known. Send full_lbs and empty_lbs, or PUT them to /v1/beers/${beer_id}/kegs/${keg_type}.`,
+    })
   }
-  demandWeights({ full_lbs, empty_lbs })
+  checkWeights({ full_lbs, empty_lbs })
   return { beer_id, keg_type, full_lbs, empty_lbs, sg: beer.specific_gravity }
 }
 
-export const demandWeights = ({ full_lbs, empty_lbs }: { readonly full_lbs: number; readonly empty_lbs: number }): void => {
-  if (full_lbs <= empty_lbs) throw mistake(400, { pointer: '/full_lbs', code: 'out-of-range', detail: '/full_lbs must be more than /empty_lbs.' })
+export const checkWeights = ({
+  full_lbs,
+  empty_lbs,
+}: {
+  readonly full_lbs: number
+  readonly empty_lbs: number
+}): void => {
+  if (full_lbs <= empty_lbs)
+    throw mistake(400, {
+      pointer: '/full_lbs',
+      code: 'out-of-range',
+      detail: '/full_lbs must be more than /empty_lbs.',
+    })
 }
 
 const DIGITS = 10
 const CHOICES = 36n ** BigInt(DIGITS)
 
-/** `keg-20261116-4f0k2m9x1z`: the day, and 51 bits of the request's own id, so that the same request gives the same keg (S-l). */
-export const mintKeg = ({ newId, now }: Pick<Call, 'newId' | 'now'>): string => {
+/** `keg-20261116-4f0k2m9x1z`: the day and 51 bits of the request's id. A repeated request gives the same id (S-l). */
+export const newKegId = ({ newId, now }: Pick<Call, 'newId' | 'now'>): string => {
   const number = BigInt(`0x${derivedId('keg', newId()).replaceAll('-', '')}`) % CHOICES
   return `keg-${compact(utcDateOf(now))}-${number.toString(36).padStart(DIGITS, '0')}`
 }
 
-/** The name that the same request gave the day before. */
-export const mintedDayBefore = (keg: string): string => {
+/** The id that the same request had on the day before. */
+export const kegIdOfDayBefore = (keg: string): string => {
   const [, year = '', month = '', day = '', rest = ''] = /^keg-(\d{4})(\d\d)(\d\d)-(\w+)$/.exec(keg) ?? []
   return `keg-${compact(dateOf((dayNumberOf(`${year}-${month}-${day}`) ?? 0) - 1))}-${rest}`
 }

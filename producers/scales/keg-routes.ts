@@ -3,24 +3,31 @@ import type { KegItem } from '../../projections/scales/items.ts'
 import { kegIn, kegs, tares, timelines } from '../../projections/scales/keys.ts'
 import { mistake } from '../http/problem.ts'
 import { command, question, type Call, type Decision, type Route } from '../http/route.ts'
-import { contentsOf, correctionSchema, mintedDayBefore, mintKeg, newKegSchema, type Contents } from './keg-bodies.ts'
+import {
+  kegContents,
+  correctionSchema,
+  kegIdOfDayBefore,
+  newKegId,
+  newKegSchema,
+  type KegContents,
+} from './keg-bodies.ts'
 import { event, instantSchema, kegOf, pastOf, tapOf } from './params.ts'
 import { atLocation, locOf } from './rights.ts'
-import { tapThere, withoutKeg } from './tap-routes.ts'
+import { existingTap, noKegOnTap } from './tap-routes.ts'
 import { kegAnswer } from './tap-views.ts'
 
-type Asked = Pick<Call, 'caller' | 'params'>
+type KegCall = Pick<Call, 'caller' | 'params'>
 
-/** A keg of this location. Throws `keg-not-found` for a keg of another location. */
-export const kegHere = async (call: Asked, keg: string): Promise<KegItem> => {
+/** A keg of the location in the path. Throws `keg-not-found` for a keg of another location. */
+export const kegOfLocation = async (call: KegCall, keg: string): Promise<KegItem> => {
   const found = await kegs.get(call.caller.reader, keg)
   if (found?.loc_id !== locOf(call)) throw kegOf.missing(keg)
   return found
 }
 
-const storedKeg = async (call: Asked, { id = '' }: Pick<Decision, 'id'>) => {
+const storedKeg = async (call: KegCall, { id = '' }: Pick<Decision, 'id'>) => {
   const { reader } = call.caller
-  const keg = (await kegs.get(reader, id)) ?? (await kegs.get(reader, mintedDayBefore(id)))
+  const keg = (await kegs.get(reader, id)) ?? (await kegs.get(reader, kegIdOfDayBefore(id)))
   return keg && kegAnswer.view(keg, await tares.get(reader, kegIn(keg)))
 }
 
@@ -28,15 +35,19 @@ const tapKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg',
   operationId: 'tapKeg',
-  summary: 'Put a keg of a beer on the tap. The keg before it ends.',
+  summary: 'Put a keg on the tap. It ends the keg that was on the tap.',
   body: newKegSchema,
   status: 201,
   result: kegAnswer.schema,
   decide: async (call) => {
     const [loc, tap] = [locOf(call), tapOf(call)]
-    const keg_id = mintKeg(call)
+    const keg_id = newKegId(call)
     const tapped_at = pastOf(call.body.tapped_at, '/tapped_at', call.now)
-    return { key: loc, id: keg_id, draft: event('KegTapped', { tap, keg_id, ...(await contentsOf(call, loc, call.body)), tapped_at }) }
+    return {
+      key: loc,
+      id: keg_id,
+      draft: event('KegTapped', { tap, keg_id, ...(await kegContents(call, loc, call.body)), tapped_at }),
+    }
   },
   answer: storedKeg,
 })
@@ -50,11 +61,15 @@ const finishKeg = command({
   status: 200,
   result: kegAnswer.schema,
   decide: async (call) => {
-    const { loc, tap } = await tapThere(call)
-    // The last keg can be finished already: then the repeated event changes nothing.
+    const { loc, tap } = await existingTap(call)
+    // If the last keg is finished already, the repeated event changes nothing.
     const keg_id = (await timelines.get(call.caller.reader, loc, tap))?.kegs.at(-1)?.keg_id
-    if (keg_id === undefined) throw withoutKeg(tap)
-    return { key: loc, id: keg_id, draft: event('KegFinished', { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }) }
+    if (keg_id === undefined) throw noKegOnTap(tap)
+    return {
+      key: loc,
+      id: keg_id,
+      draft: event('KegFinished', { tap, keg_id, at: pastOf(call.body?.at, '/at', call.now) }),
+    }
   },
   answer: storedKeg,
 })
@@ -63,24 +78,25 @@ const correctKeg = command({
   method: 'POST',
   url: '/v1/locations/:loc/taps/:tap/keg/correct',
   operationId: 'correctKeg',
-  summary: 'Correct the keg of a tap. From the given time on, all readings and pours of the wrong keg belong to the right one.',
+  summary:
+    'Correct the keg of a tap. From the given time on, all readings and pours of the wrong keg belong to the right one.',
   body: correctionSchema,
   status: 200,
   result: kegAnswer.schema,
   decide: async (call) => {
-    const { loc, tap, config } = await tapThere(call)
+    const { loc, tap, config } = await existingTap(call)
     const keg_id = call.body.keg_id ?? config.keg_id
-    if (keg_id === null) throw withoutKeg(tap)
-    const said = await kegHere(call, keg_id)
-    if (said.tap !== tap) throw kegOf.missing(keg_id)
-    const from = call.body.from === undefined ? msOf(said.tapped_at) : pastOf(call.body.from, '/from', call.now)
-    const right = await rightKeg(call, loc)
+    if (keg_id === null) throw noKegOnTap(tap)
+    const recorded = await kegOfLocation(call, keg_id)
+    if (recorded.tap !== tap) throw kegOf.missing(keg_id)
+    const from = call.body.from === undefined ? msOf(recorded.tapped_at) : pastOf(call.body.from, '/from', call.now)
+    const right = await correctedKeg(call, loc)
     return { key: loc, id: right.new_keg_id, draft: event('KegAssignmentCorrected', { tap, keg_id, from, ...right }) }
   },
   answer: storedKeg,
 })
 
-interface Said {
+interface RequestedCorrection {
   readonly new_keg_id?: string
   readonly beer_id?: string
   readonly keg_type?: string
@@ -88,28 +104,42 @@ interface Said {
   readonly empty_lbs?: number
 }
 
-/** One that is known already, or one that gets its name now. */
-const rightKeg = async (call: Call<Said>, loc: string): Promise<Contents & { readonly new_keg_id: string }> => {
+/** The right keg: a recorded keg, or a new one. */
+const correctedKeg = async (
+  call: Call<RequestedCorrection>,
+  loc: string,
+): Promise<KegContents & { readonly new_keg_id: string }> => {
   const { new_keg_id, beer_id, keg_type, ...weights } = call.body
   if (new_keg_id !== undefined) {
-    const known = await kegHere(call, new_keg_id)
-    return { new_keg_id, beer_id: known.beer_id, keg_type: known.keg_type, full_lbs: known.full_lbs, empty_lbs: known.empty_lbs, sg: known.sg }
+    const known = await kegOfLocation(call, new_keg_id)
+    return {
+      new_keg_id,
+      beer_id: known.beer_id,
+      keg_type: known.keg_type,
+      full_lbs: known.full_lbs,
+      empty_lbs: known.empty_lbs,
+      sg: known.sg,
+    }
   }
   if (beer_id === undefined || keg_type === undefined) {
-    throw mistake(400, { pointer: beer_id === undefined ? '/beer_id' : '/keg_type', code: 'missing-field', detail: 'Name the right keg by /new_keg_id, or by /beer_id and /keg_type.' })
+    throw mistake(400, {
+      pointer: beer_id === undefined ? '/beer_id' : '/keg_type',
+      code: 'missing-field',
+      detail: 'Send /new_keg_id, or /beer_id and /keg_type of the right keg.',
+    })
   }
-  return { new_keg_id: mintKeg(call), ...(await contentsOf(call, loc, { beer_id, keg_type, ...weights })) }
+  return { new_keg_id: newKegId(call), ...(await kegContents(call, loc, { beer_id, keg_type, ...weights })) }
 }
 
 const oneKeg = question({
   method: 'GET',
   url: '/v1/locations/:loc/kegs/:keg',
   operationId: 'getKeg',
-  summary: 'A keg of the location, from its tapping to its end, with its tare.',
+  summary: 'Get a keg of the location, with its tare.',
   result: kegAnswer.schema,
   answer: async (call) => {
     const id = kegOf(call)
-    return kegAnswer.view(await kegHere(call, id), await tares.get(call.caller.reader, id))
+    return kegAnswer.view(await kegOfLocation(call, id), await tares.get(call.caller.reader, id))
   },
 })
 

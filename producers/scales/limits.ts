@@ -7,7 +7,7 @@ export interface Range {
 const number = (minimum: number, maximum: number) => ({ type: 'number', minimum, maximum }) as const
 const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }) as const
 
-/** The values that the edge accepts, as JSON Schema: for HTTP, for the messages of devices and for events appended by hand. */
+/** The values that the edge accepts, as JSON Schema. They apply to HTTP requests, to messages of devices and to events that an operator appends. */
 export const LIMITS = {
   /** The weight that a scale measures. */
   lbs: number(-5, 400),

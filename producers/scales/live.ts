@@ -2,11 +2,12 @@ import type { Item, Key } from '../../projections/item.ts'
 import { activeAlerts, alertPartition, locationPartition, taps } from '../../projections/scales/keys.ts'
 import type { Call } from '../http/route.ts'
 import type { LiveSpec } from '../live/spec.ts'
-import { checkedLoc, demandMember } from './rights.ts'
+import { barConnections } from './connections.ts'
+import { checkedLoc, requireMember } from './rights.ts'
 
 const [LOCATION, ALERT] = [locationPartition(''), alertPartition('')]
 
-/** A bar as it is now: its taps, what is in them, and its alerts. */
+/** The taps of a location, the kegs on them, and the active alerts. */
 export const barLive: LiveSpec = {
   url: '/v1/live',
   operationId: 'watchLocation',
@@ -19,7 +20,7 @@ export const barLive: LiveSpec = {
   },
   admit: async (call: Call) => {
     const loc = checkedLoc((call.query as { readonly loc: string }).loc)
-    await demandMember(call, loc)
+    await requireMember(call, loc)
     return loc
   },
   partitions: (loc) => [
@@ -31,5 +32,9 @@ export const barLive: LiveSpec = {
     return PK.startsWith(ALERT) && SK.startsWith(activeAlerts.prefix) ? PK.slice(ALERT.length) : undefined
   },
   nameOf: ({ SK }: Key) => SK,
-  show: (item: Item) => Object.fromEntries(Object.entries(item).filter(([name]) => name !== 'PK' && name !== 'SK' && !name.startsWith('_'))),
+  show: (item: Item) =>
+    Object.fromEntries(
+      Object.entries(item).filter(([name]) => name !== 'PK' && name !== 'SK' && !name.startsWith('_')),
+    ),
+  connections: barConnections,
 }

@@ -1,15 +1,17 @@
+import type { DeviceOwner } from '../mqtt/spec.ts'
 import { inTurns } from '../turns.ts'
 import { mistake, Problem } from '../http/problem.ts'
 import type { Batch, Call, Route } from '../http/route.ts'
-import { EVENT_TYPES, MOST_BY_HTTP } from './envelope.ts'
-import { readHolder, type Holder } from './holder.ts'
-import { takeEnvelopeInParts } from './intake.ts'
+import { EVENT_TYPES, MOST_BY_HTTP } from './device-envelope.ts'
+import { readDeviceOwner } from './device-owner.ts'
+import { envelopeEventsInParts } from './device-events.ts'
 import { deviceOf } from './params.ts'
-import { demandMember } from './rights.ts'
-import { spaced } from './spacing.ts'
+import { requireMember } from './rights.ts'
+import { withDistinctTimes } from './distinct-times.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
-const loose = (description: string) => ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
+const loose = (description: string) =>
+  ({ type: 'array', minItems: 1, maxItems: MOST_BY_HTTP, items: {}, description }) as const
 
 /** The schema only describes the events. `takeEnvelopeInParts` checks each one and quarantines a wrong one, so that the others of the request are accepted. */
 const bodySchema = {
@@ -18,49 +20,63 @@ const bodySchema = {
   required: ['boot'],
   properties: {
     v: { type: 'integer', description: 'With `events`: 1.' },
-    boot: { type: ['string', 'integer'], description: 'Changes whenever the device starts.' },
+    boot: { type: ['string', 'integer'], description: 'A value that changes at each start of the device.' },
     sent_uptime_ms: count,
-    dropped: { ...count, description: 'Events the device lost for lack of room since it booted.' },
-    events: loose(`\`{seq, type, age_ms, data}\`, type one of ${EVENT_TYPES.join(', ')}: as over MQTT, see docs/devices.md.`),
-    readings: loose('Instead of `events`: `{seq, age_ms, device_ts, weight_lbs, level_pct, battery_v, battery_pct, tare_status, fw}`.'),
+    dropped: { ...count, description: 'Events that the device has lost since it booted, because its buffer was full.' },
+    events: loose(
+      `\`{seq, type, age_ms, data}\`, as over MQTT (docs/devices.md). \`type\` is one of ${EVENT_TYPES.join(', ')}.`,
+    ),
+    readings: loose(
+      'Instead of `events`: `{seq, age_ms, device_ts, weight_lbs, level_pct, battery_v, battery_pct, tare_status, fw}`.',
+    ),
   },
 } as const
 
 const resultSchema = {
   type: 'object',
-  description: 'All of it is in the log. What was not believed is kept, and listed here and at the location.',
+  description:
+    'All events are in the log. Events that failed a check are quarantined, and listed here and in the quarantine of the device.',
   required: ['event', 'accepted', 'quarantined'],
   properties: {
     event: { type: 'string' },
     accepted: count,
     quarantined: {
       type: 'array',
-      items: { type: 'object', required: ['index', 'reason', 'detail'], properties: { index: count, reason: { type: 'string' }, detail: { type: 'string' } } },
+      items: {
+        type: 'object',
+        required: ['index', 'reason', 'detail'],
+        properties: { index: count, reason: { type: 'string' }, detail: { type: 'string' } },
+      },
     },
   },
 } as const
 
-/** The device itself, or somebody of the location that holds it. */
-const holderOf = async (call: Pick<Call, 'caller' | 'params'>, device: string): Promise<Holder | undefined> => {
+/** Returns the owner of the device. Throws if the caller is neither the device nor a member of the location that owns it. */
+const admittedOwner = async (
+  call: Pick<Call, 'caller' | 'params'>,
+  device: string,
+): Promise<DeviceOwner | undefined> => {
   const { reader, user, scopes } = call.caller
-  const holder = await readHolder(reader, device)
+  const owner = await readDeviceOwner(reader, device)
   if (scopes.includes('device')) {
-    if (user !== device) throw new Problem(403, 'wrong-device', `The token speaks for the device ${user} and for no other.`)
-    return holder
+    if (user !== device)
+      throw new Problem(403, 'wrong-device', `The token is for the device ${user} and for no other device.`)
+    return owner
   }
-  if (holder === undefined) throw deviceOf.missing(device)
+  if (owner === undefined) throw deviceOf.missing(device)
   // A stranger gets the same answer for every device, whether it exists or not.
-  await demandMember(call, holder.loc).catch((error: unknown) => {
+  await requireMember(call, owner.id).catch((error: unknown) => {
     throw error instanceof Problem ? deviceOf.missing(device) : error
   })
-  return holder
+  return owner
 }
 
 const report: Batch = {
   method: 'POST',
   url: '/v1/devices/:device/readings',
   operationId: 'reportReadings',
-  summary: 'Report readings, telemetry, tares and calibrations of a device, 1 to 1,000 at once. Sent again, they change nothing.',
+  summary:
+    'Report 1 to 1,000 readings, telemetry values, tares and calibrations of a device. Sending them again changes nothing.',
   body: bodySchema,
   bodyLimit: 1024 * 1024,
   status: 202,
@@ -68,11 +84,21 @@ const report: Batch = {
   alsoFor: 'device',
   async collect(call, how) {
     const device = deviceOf(call)
-    const holder = await holderOf(call, device)
-    const { events, refused } = await inTurns(takeEnvelopeInParts(call.body, { device, holder, actor: call.caller.user, received: call.now, ...how }, MOST_BY_HTTP))
-    const whole = refused.find(({ index }) => index === null)
+    const owner = await admittedOwner(call, device)
+    const { events, quarantined } = await inTurns(
+      envelopeEventsInParts(
+        call.body,
+        { device, owner, actor: call.caller.user, received: call.now, ...how },
+        MOST_BY_HTTP,
+      ),
+    )
+    const whole = quarantined.find(({ index }) => index === null)
     if (whole !== undefined) throw mistake(400, { pointer: '', code: 'bad-batch', detail: whole.detail })
-    return { events: spaced(events), doubts: refused.map(({ reason }) => reason), answer: { accepted: events.length - refused.length, quarantined: refused } }
+    return {
+      events: withDistinctTimes(events),
+      quarantined: quarantined.map(({ reason }) => reason),
+      answer: { accepted: events.length - quarantined.length, quarantined },
+    }
   },
 }
 

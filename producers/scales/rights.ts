@@ -5,22 +5,31 @@ import type { Call, Decision, Route } from '../http/route.ts'
 import { event, queriesOf, refused } from './params.ts'
 
 /** A stranger gets the same answer for every location, whether it exists or not. */
-const noLocation = (loc: string): Problem => refused('location-not-found', `There is no location ${shown(loc)} that you may see. The first person who sends a command about a new location owns it.`)
+const noLocation = (loc: string): Problem =>
+  refused(
+    'location-not-found',
+    `There is no location ${shown(loc)}, or you are not a member of it. If the location is new, the first person who changes something in it becomes its owner.`,
+  )
 
-export const locOf = pathId('loc', isId, (loc) => refused('location-not-found', `${JSON.stringify(shown(loc))} is no location's id: it has 1 to 64 letters, digits, _, ., : or -, and begins with a letter or digit.`))
+export const locOf = pathId('loc', isId, (loc) =>
+  refused(
+    'location-not-found',
+    `${JSON.stringify(shown(loc))} is not a location id. An id has 1 to 64 letters, digits, _, ., : or -, and begins with a letter or digit.`,
+  ),
+)
 
-/** The same check for a location that the query or the body names. */
+/** Checks the id of a location in the query or the body. */
 export const checkedLoc = (loc: string): string => locOf({ params: { loc } })
 
 /** Throws `location-not-found` if the location does not exist or the caller is not a member of it. */
-export const demandMember = async (call: Pick<Call, 'caller'>, loc: string): Promise<undefined> => {
+export const requireMember = async (call: Pick<Call, 'caller'>, loc: string): Promise<undefined> => {
   const { user } = call.caller
   const { owner, member } = await queriesOf(call).rightsOf(loc, user)
   if (owner === undefined || (owner.user_id !== user && member === undefined)) throw noLocation(loc)
 }
 
-/** The same for commands. The first caller of a location that has no owner becomes its owner: the edge appends LocationOpened before their command. */
-export const openOrDemandMember = async (call: Pick<Call, 'caller'>, loc: string): Promise<Decision | undefined> => {
+/** The same for commands. If the location has no owner, returns the event that makes the caller its owner. The edge appends it before the command's own event. */
+export const openOrRequireMember = async (call: Pick<Call, 'caller'>, loc: string): Promise<Decision | undefined> => {
   const { user } = call.caller
   const { owner, member } = await queriesOf(call).rightsOf(loc, user)
   if (owner === undefined) return { key: loc, draft: event('LocationOpened', {}) }
@@ -28,11 +37,16 @@ export const openOrDemandMember = async (call: Pick<Call, 'caller'>, loc: string
   return undefined
 }
 
-/** Routes under `/v1/locations/:loc`. */
+/** Adds the membership check to routes under `/v1/locations/:loc`. */
 export const atLocation = (routes: readonly Route[]): readonly Route[] =>
-  routes.map((route) => ({ ...route, admit: (call: Call) => (route.method === 'GET' ? demandMember : openOrDemandMember)(call, locOf(call)) }))
+  routes.map((route) => ({
+    ...route,
+    admit: (call: Call) => (route.method === 'GET' ? requireMember : openOrRequireMember)(call, locOf(call)),
+  }))
 
-export const demandOwner = async (call: Pick<Call, 'caller'>, loc: string): Promise<void> => {
+/** Throws `owner-only` if another user owns the location. */
+export const requireOwner = async (call: Pick<Call, 'caller'>, loc: string): Promise<void> => {
   const owner = await owners.get(call.caller.reader, loc)
-  if (owner !== undefined && owner.user_id !== call.caller.user) throw new Problem(403, 'owner-only', `Only the owner of ${loc} may do this.`)
+  if (owner !== undefined && owner.user_id !== call.caller.user)
+    throw new Problem(403, 'owner-only', `Only the owner of ${loc} may do this.`)
 }

@@ -1,10 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
-import { expensesEdge } from '../../producers/expenses.ts'
+import { expensesEdge } from '../../producers/expenses/edge.ts'
 import type { Route } from '../../producers/http/route.ts'
-import { mealsEdge } from '../../producers/meals.ts'
-import { scalesEdge } from '../../producers/scales.ts'
+import { mealsEdge } from '../../producers/meals/edge.ts'
+import { scalesEdge } from '../../producers/scales/edge.ts'
 import { DINNER, openCircle } from './expenses/circle.ts'
-import { as, BREAKFAST, NOON, openMemoryEdge, type AnswerBody, type MemoryEdge, type Person } from './memory-edge.ts'
+import { as, type Person } from './person.ts'
+import { BREAKFAST, openMealsEdge } from './meals/edge.ts'
+import { NOON } from '../../testing/event.ts'
+import type { MemoryEdge } from '../../testing/edge/edge.ts'
+import type { AnswerBody } from '../../testing/edge/request.ts'
 import { LOC, openRunningBar, read } from './scales/bar.ts'
 
 const [MINUTE, DAY] = [60_000, 86_400_000]
@@ -29,7 +33,7 @@ const FORMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const openMeals = async (): Promise<Place> => {
-  const edge = await openMemoryEdge()
+  const edge = await openMealsEdge()
   const person = await as(edge, 'ada')
   await person.say('POST', '/v1/meals', BREAKFAST)
   return { edge, person, params: {} }
@@ -64,26 +68,35 @@ const queriesOf = async ({ edge, person }: Place, url: string): Promise<unknown>
 }
 
 describe.each(DOMAINS)('every list of $name', ({ routes, open }) => {
-  test.each(routes.filter(isList).map(({ url }) => url))('%s reads by the same query at any later time, so that its cursors stay valid', async (url) => {
-    const place = await open()
-    const path = url.replace(/:(\w+)/g, (_, name: string) => place.params[name] ?? `no value for ${name}`)
-    for (const form of FORMS[url] ?? ['']) {
-      place.edge.clock.at = NOON + 1
-      const first = await queriesOf(place, `${path}?${form}`)
-      for (const later of [1, MINUTE, DAY, 40 * DAY, 400 * DAY]) {
-        place.edge.clock.at = NOON + 1 + later
-        expect(await queriesOf(place, `${path}?${form}`), `${form} ${later} ms later`).toEqual(first)
+  test.each(routes.filter(isList).map(({ url }) => url))(
+    '%s reads by the same query at any later time, so that its cursors stay valid',
+    async (url) => {
+      const place = await open()
+      const path = url.replace(/:(\w+)/g, (_, name: string) => place.params[name] ?? `no value for ${name}`)
+      for (const form of FORMS[url] ?? ['']) {
+        place.edge.clock.at = NOON + 1
+        const first = await queriesOf(place, `${path}?${form}`)
+        for (const later of [1, MINUTE, DAY, 40 * DAY, 400 * DAY]) {
+          place.edge.clock.at = NOON + 1 + later
+          expect(await queriesOf(place, `${path}?${form}`), `${form} ${later} ms later`).toEqual(first)
+        }
       }
-    }
-  })
+    },
+  )
 })
 
 /** All items of a list, read one per page, with `between` after each page. */
-const walk = async (person: Pick<Person, 'ask'>, url: string, between: (page: number) => Promise<unknown>): Promise<readonly AnswerBody[]> => {
+const walk = async (
+  person: Pick<Person, 'ask'>,
+  url: string,
+  between: (page: number) => Promise<unknown>,
+): Promise<readonly AnswerBody[]> => {
   const found: AnswerBody[] = []
   let cursor: string | undefined
   do {
-    const { status, body, text } = await person.ask(`${url}${url.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)
+    const { status, body, text } = await person.ask(
+      `${url}${url.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    )
     expect(status, text).toBe(200)
     found.push(...body.items)
     cursor = body.cursor
@@ -95,7 +108,14 @@ const walk = async (person: Pick<Person, 'ask'>, url: string, between: (page: nu
 describe('pages while data arrives', () => {
   /** One pour that ends five minutes after it began. */
   const pourAt = async (edge: MemoryEdge, at: number, weight: number): Promise<number> => {
-    for (const [minute, lbs] of [[0, weight], [1, weight], [2, weight - 3], [3, weight - 3], [8, weight - 3], [9, weight - 3]] as const) {
+    for (const [minute, lbs] of [
+      [0, weight],
+      [1, weight],
+      [2, weight - 3],
+      [3, weight - 3],
+      [8, weight - 3],
+      [9, weight - 3],
+    ] as const) {
       edge.clock.at = at + minute * MINUTE
       await read(edge, { weight_lbs: lbs, at: edge.clock.at })
     }
@@ -117,7 +137,11 @@ describe('pages while data arrives', () => {
 
   test('devices below the threshold of the location: a changed threshold applies from the next first page', async () => {
     const { edge, ask, say } = await openRunningBar()
-    for (const [device_id, battery_pct] of [['SCALE-0042', 11], ['SCALE-0043', 12], ['SCALE-0044', 13]] as const) {
+    for (const [device_id, battery_pct] of [
+      ['SCALE-0042', 11],
+      ['SCALE-0043', 12],
+      ['SCALE-0044', 13],
+    ] as const) {
       await say('POST', `${LOC}/devices`, { device_id })
       await read(edge, { device_id, battery_pct })
     }
@@ -125,6 +149,7 @@ describe('pages while data arrives', () => {
     const walked = await walk({ ask }, url, () => say('PATCH', `${LOC}/settings`, { low_battery_pct: 1 }))
     expect(walked.map(({ id }) => id)).toEqual(['SCALE-0042', 'SCALE-0043', 'SCALE-0044'])
     expect((await ask(url)).body.items).toEqual([])
-    for (const cursor of ['x', '20~', '20~x', 'x~x', '1~']) expect(await ask(`${url}&cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
+    for (const cursor of ['x', '20~', '20~x', 'x~x', '1~'])
+      expect(await ask(`${url}&cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'bad-cursor' } })
   })
 })

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createCommands } from '../../producers/commands.ts'
 import { inTurns, mapInParts } from '../../producers/turns.ts'
-import type { NewRecord } from '../../processors/engine/log.ts'
+import type { NewRecord } from '../../processors/engine/ports/log.ts'
 import type { Event } from '../../schemas/event.ts'
 
 test('of several long tasks one part runs in each turn of the event loop', async () => {
@@ -24,18 +24,31 @@ test('the results of all parts come back in order', async () => {
   expect(await inTurns(mapInParts([], 2, (value) => value))).toEqual([])
 })
 
-test('while a thousand events are encoded, other requests have their turns', async () => {
+test('while a thousand events are encoded, other requests are processed', async () => {
   let encoded = 0
   const appended: NewRecord[] = []
   const commands = createCommands({
     codec: { encode: () => Uint8Array.of(encoded++ % 256) },
-    log: { append: async (records) => {
-      appended.push(...records)
-      return []
-    } },
-    outcomes: { after: async () => 'pending' },
+    log: {
+      append: async (records) => {
+        appended.push(...records)
+        return []
+      },
+    },
+    outcomes: { untilOutcome: async () => 'pending' },
   })
-  const meta = { eventId: 'e', key: 'k', occurredAt: 0, recordedAt: 0, source: 's', correlationId: null, causationId: null, actorId: 'a', subjectId: null, request: null }
+  const meta = {
+    eventId: 'e',
+    key: 'k',
+    occurredAt: 0,
+    recordedAt: 0,
+    source: 's',
+    correlationId: null,
+    causationId: null,
+    actorId: 'a',
+    subjectId: null,
+    request: null,
+  }
   const events = Array.from({ length: 1_000 }, (): Event => ({ type: 'T', meta, data: {}, personal: null }))
   const appending = commands.append(events)
   const seen: number[] = []

@@ -1,28 +1,47 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { mealsEdge } from '../../../producers/meals.ts'
-import { envelope } from '../../../producers/http/envelope.ts'
+import { mealsEdge } from '../../../producers/meals/edge.ts'
+import { eventMeta } from '../../../producers/http/event-meta.ts'
 import { logOptions } from '../../../producers/http/logs.ts'
 import type { Batch, Command } from '../../../producers/http/route.ts'
 import type { Webhook } from '../../../producers/http/webhook.ts'
 import type { Reader } from '../../../projections/table.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { BREAKFAST, openMemoryEdge, send, type Sent } from '../memory-edge.ts'
+import { BREAKFAST, openMealsEdge } from '../meals/edge.ts'
+import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
 
 const KEY = { PK: 'USER#ann', SK: 'PROFILE' }
-const used = (id: string, now: number): Event => ({ type: 'PatUsed', meta: envelope({ eventId: id, user: 'ann', now, source: 'test', correlationId: null }), data: { patId: 'p1', date: '2026-11-16' }, personal: null })
+const used = (id: string, now: number): Event => ({
+  type: 'PatUsed',
+  meta: eventMeta({ eventId: id, user: 'ann', now, source: 'test', correlationId: null }),
+  data: { patId: 'p1', date: '2026-11-16' },
+  personal: null,
+})
 
 /** Reads the store before it appends, as batches of devices do. */
 const batch: Batch = {
-  method: 'POST', url: '/v1/toys', operationId: 'reportToys', summary: 'Toys.', body: { type: 'object' }, bodyLimit: 1_000, status: 202, result: { type: 'object', additionalProperties: true },
+  method: 'POST',
+  url: '/v1/toys',
+  operationId: 'reportToys',
+  summary: 'Toys.',
+  body: { type: 'object' },
+  bodyLimit: 1_000,
+  status: 202,
+  result: { type: 'object', additionalProperties: true },
   collect: async ({ caller: { reader }, now }) => {
     await reader.get(KEY)
-    return { events: [used('toys', now)], doubts: [], answer: {} }
+    return { events: [used('toys', now)], quarantined: [], answer: {} }
   },
 }
 /** Reads the store before it decides. */
 const reading: Command = {
-  method: 'PUT', url: '/v1/toys', operationId: 'changeToy', summary: 'Changes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
+  method: 'PUT',
+  url: '/v1/toys',
+  operationId: 'changeToy',
+  summary: 'Changes a toy.',
+  body: { type: ['object', 'null'] },
+  status: 200,
+  result: { type: 'object' },
   decide: async ({ caller: { reader } }) => {
     await reader.get(KEY)
     return { draft: { type: 'MealDeleted', data: { mealId: 'no-such-meal' }, personal: null } }
@@ -30,37 +49,54 @@ const reading: Command = {
   answer: async () => ({}),
 }
 const webhook: Webhook = {
-  url: '/webhooks/toy', operationId: 'receiveToyCall', summary: 'Calls of a toy.', source: 'toy', bodyLimit: 1_000, authenticate: () => {},
-  hear: async ({ reader, now }) => {
+  url: '/webhooks/toy',
+  operationId: 'receiveToyCall',
+  summary: 'Calls of a toy.',
+  source: 'toy',
+  bodyLimit: 1_000,
+  authenticate: () => {},
+  eventsOf: async ({ reader, now }) => {
     await reader.get(KEY)
     return [used('toy', now)]
   },
 }
 /** Is refused, and reads what is there now for the answer. */
 const refusing: Command = {
-  method: 'DELETE', url: '/v1/toys', operationId: 'removeToy', summary: 'Removes a toy.', body: { type: ['object', 'null'] }, status: 200, result: { type: 'object' },
+  method: 'DELETE',
+  url: '/v1/toys',
+  operationId: 'removeToy',
+  summary: 'Removes a toy.',
+  body: { type: ['object', 'null'] },
+  status: 200,
+  result: { type: 'object' },
   decide: () => ({ draft: { type: 'MealDeleted', data: { mealId: 'no-such-meal' }, personal: null } }),
   answer: async () => ({}),
-  refused: async ({ caller: { reader } }) => ({ revision: ((await reader.get(KEY))?.['revision'] as number | undefined) ?? 7 }),
+  refused: async ({ caller: { reader } }) => ({
+    revision: ((await reader.get(KEY))?.['revision'] as number | undefined) ?? 7,
+  }),
 }
 
 /** Far longer than a request takes that nothing holds up, also on a busy machine. */
 const LIMITS = { readMs: 1_000, waitMs: 500 }
 
 const open = async (lines: string[] = []) => {
-  const edge = await openMemoryEdge({
-    edge: { ...mealsEdge, routes: [...mealsEdge.routes, batch, reading, refusing], webhooks: [webhook] }, limits: LIMITS,
+  const edge = await openMealsEdge({
+    edge: { ...mealsEdge, routes: [...mealsEdge.routes, batch, reading, refusing], webhooks: [webhook] },
+    limits: LIMITS,
     logger: pino(logOptions('info'), { write: (line: string) => void lines.push(line) }),
   })
   const token = await edge.token('ann')
-  const ask = (sent: Sent) => send(edge.app, { token, ...sent })
+  const ask = (sent: EdgeRequest) => send(edge.app, { token, ...sent })
   // The first request finds the token by its index, so that later ones need `get` only.
   await ask({ url: '/v1/targets' })
   const before = edge.events.length
   /** The types of the events appended since, when everything that was pending has run; without what the edge itself records of a token. */
   const appended = async (): Promise<readonly string[]> => {
     for (let turns = 0; turns < 20; turns += 1) await new Promise((turn) => setImmediate(turn))
-    return edge.events.slice(before).filter(({ type, meta }) => type !== 'PatUsed' || meta.source !== 'edge').map(({ type }) => type)
+    return edge.events
+      .slice(before)
+      .filter(({ type, meta }) => type !== 'PatUsed' || meta.source !== 'edge')
+      .map(({ type }) => type)
   }
   return { edge, ask, appended }
 }
@@ -68,7 +104,11 @@ const open = async (lines: string[] = []) => {
 /** From now on reads settle as `read` does. Those of the admission are answered if `admitted`. */
 const readsBecome = (reader: Reader, read: () => Promise<never>, admitted = false): void => {
   const { get } = reader
-  Object.assign(reader, { get: (key: Parameters<typeof get>[0]) => (admitted && key.SK.startsWith('PAT#') ? get(key) : read()), getMany: read, query: read })
+  Object.assign(reader, {
+    get: (key: Parameters<typeof get>[0]) => (admitted && key.SK.startsWith('PAT#') ? get(key) : read()),
+    getMany: read,
+    query: read,
+  })
 }
 
 /** Reads that are pending until `answer`. */
@@ -78,7 +118,7 @@ const hanging = () => {
   return { read: () => pending as Promise<never>, answer: () => answer() }
 }
 
-const REQUESTS: readonly (readonly [string, Sent])[] = [
+const REQUESTS: readonly (readonly [string, EdgeRequest])[] = [
   ['question', { url: '/v1/meals?day=2026-11-16' }],
   ['command', { method: 'POST', url: '/v1/meals', body: BREAKFAST }],
   ['batch', { method: 'POST', url: '/v1/toys', body: {} }],
@@ -86,66 +126,97 @@ const REQUESTS: readonly (readonly [string, Sent])[] = [
 ]
 
 describe('while the store does not answer', () => {
-  test.concurrent.each(REQUESTS)('a %s is answered at its deadline with 503, and nothing is appended afterwards', async (_, sent) => {
+  test.concurrent.each(REQUESTS)(
+    'a %s is answered at its deadline with 503, and nothing is appended afterwards',
+    async (_, sent) => {
+      const { edge, ask, appended } = await open()
+      const { read, answer } = hanging()
+      readsBecome(edge.reader, read)
+      const answered = await ask(sent)
+      expect(answered).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': '1', 'content-type': 'application/problem+json' },
+        body: { code: 'too-slow', request: expect.stringMatching(/./) },
+      })
+      answer()
+      expect(await appended()).toEqual([])
+    },
+  )
+
+  test.concurrent.each([
+    ...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'),
+    ['command', { method: 'PUT', url: '/v1/toys' }] as const,
+  ])('a %s of an admitted caller is, too', async (_, sent) => {
     const { edge, ask, appended } = await open()
     const { read, answer } = hanging()
-    readsBecome(edge.reader, read)
-    const answered = await ask(sent)
-    expect(answered).toMatchObject({ status: 503, headers: { 'retry-after': '1', 'content-type': 'application/problem+json' }, body: { code: 'too-slow', request: expect.stringMatching(/./) } })
+    readsBecome(edge.reader, read, true)
+    expect(await ask(sent)).toMatchObject({ status: 503, body: { code: 'too-slow' } })
     answer()
     expect(await appended()).toEqual([])
   })
-
-  test.concurrent.each([...REQUESTS.filter(([kind]) => kind === 'question' || kind === 'batch'), ['command', { method: 'PUT', url: '/v1/toys' }] as const])(
-    'a %s of an admitted caller is, too', async (_, sent) => {
-      const { edge, ask, appended } = await open()
-      const { read, answer } = hanging()
-      readsBecome(edge.reader, read, true)
-      expect(await ask(sent)).toMatchObject({ status: 503, body: { code: 'too-slow' } })
-      answer()
-      expect(await appended()).toEqual([])
-    })
 
   test.concurrent('a command that is in the log already is answered with 202 and its event', async () => {
     const { edge, ask } = await open()
     // A meal needs no read before its append: only its answer does.
     readsBecome(edge.reader, hanging().read, true)
-    expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({ status: 202, body: { state: 'pending', event: expect.stringMatching(/^0:/) } })
+    expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
+      status: 202,
+      body: { state: 'pending', event: expect.stringMatching(/^0:/) },
+    })
   })
 
   test.concurrent('a refusal is answered without what only the store knows', async () => {
     const { edge, ask } = await open()
-    expect(await ask({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({ status: 404, body: { code: 'meal-not-found', revision: 7 } })
+    expect(await ask({ method: 'DELETE', url: '/v1/toys' })).toMatchObject({
+      status: 404,
+      body: { code: 'meal-not-found', revision: 7 },
+    })
     readsBecome(edge.reader, hanging().read, true)
     const { status, body } = await ask({ method: 'DELETE', url: '/v1/toys' })
     expect([status, body['code'], body['revision']]).toEqual([404, 'meal-not-found', undefined])
   })
 })
 
-test.concurrent.each(REQUESTS.slice(1))('a %s that the log does not answer is unknown at its deadline', async (kind, sent) => {
-  const { edge, ask } = await open()
-  edge.hang('log')
-  const answered = await ask(sent)
-  expect(answered).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'append-unknown' } })
-  // A service that calls again needs no name for its events.
-  if (kind !== 'webhook') expect(answered.headers['tributary-event']).toMatch(/^unknown:/)
-})
+test.concurrent.each(REQUESTS.slice(1))(
+  'a %s that the log does not answer is unknown at its deadline',
+  async (kind, sent) => {
+    const { edge, ask } = await open()
+    edge.hang('log')
+    const answered = await ask(sent)
+    expect(answered).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'append-unknown' } })
+    // A service that calls again needs no name for its events.
+    if (kind !== 'webhook') expect(answered.headers['tributary-event']).toMatch(/^unknown:/)
+  },
+)
 
 test.concurrent('a command whose outcome is not reported in time is answered with 202 and its event', async () => {
   const { edge, ask } = await open()
   edge.hang('outcomes')
-  expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({ status: 202, body: { state: 'pending' }, headers: { 'tributary-event': expect.stringMatching(/^0:/) } })
+  expect(await ask({ method: 'POST', url: '/v1/meals', body: BREAKFAST })).toMatchObject({
+    status: 202,
+    body: { state: 'pending' },
+    headers: { 'tributary-event': expect.stringMatching(/^0:/) },
+  })
 })
 
-test.concurrent('no answer contains the error of a client library: it has the id under which the log has the error', async () => {
-  const lines: string[] = []
-  const { edge, ask } = await open(lines)
-  readsBecome(edge.reader, () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8000'), { name: 'TimeoutError' })))
-  for (const [, sent] of REQUESTS) {
-    const { status, body, text } = await ask(sent)
-    expect([status, body['code']]).toEqual([500, 'internal'])
-    expect(text).not.toMatch(/ECONN|TimeoutError|127\.0\.0\.1/)
-    const [line] = lines.filter((each) => each.includes(String(body['request'])))
-    expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'error', reqId: body['request'], err: { message: expect.stringContaining('ECONNREFUSED') } })
-  }
-})
+test.concurrent(
+  'no answer contains the error of a client library: it has the id under which the log has the error',
+  async () => {
+    const lines: string[] = []
+    const { edge, ask } = await open(lines)
+    readsBecome(edge.reader, () =>
+      Promise.reject(Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8000'), { name: 'TimeoutError' })),
+    )
+    for (const [, sent] of REQUESTS) {
+      const { status, body, text } = await ask(sent)
+      expect([status, body['code']]).toEqual([500, 'internal'])
+      expect(text).not.toMatch(/ECONN|TimeoutError|127\.0\.0\.1/)
+      const [line] = lines.filter((each) => each.includes(String(body['request'])))
+      expect(JSON.parse(line ?? '{}')).toMatchObject({
+        level: 'error',
+        reqId: body['request'],
+        err: { message: expect.stringContaining('ECONNREFUSED') },
+      })
+    }
+  },
+)

@@ -2,28 +2,37 @@ import { Parser } from '@asyncapi/parser'
 import spectral from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { DOMAINS, edgeOf } from '../../../cli/domains.ts'
+import { ourEdges } from '../our-edges.ts'
 import { createEdge } from '../../../producers/http/server.ts'
 import { expand, fingerprintOf, type Field, type NamedSchema } from '../../../schemas/avro.ts'
 import { latest, readLock } from '../../../schemas/lock.ts'
 import { isEvent, readSources } from '../../../schemas/sources.ts'
-import { OPEN_LIMITS, send, type AnswerBody } from '../memory-edge.ts'
+import { OPEN_LIMITS } from '../../../testing/edge/edge.ts'
+import { send, type AnswerBody } from '../../../testing/edge/request.ts'
 
 /** The edges of every domain of the program. Nothing behind them is reached: only the descriptions are read. */
-const edges = DOMAINS.flatMap(({ name }) => edgeOf(name, { config: { telegram: {} }, failed: () => {} }) ?? [])
+const edges = ourEdges()
 const unreachable = (): never => {
   throw new Error('a description needs neither the log nor a store')
 }
 
 const openEveryEdge = async () => {
   const app = createEdge({
-    domains: edges.map((edge) => ({ ...edge, commands: { execute: unreachable, append: unreachable }, questions: unreachable })),
+    domains: edges.map((edge) => ({
+      ...edge,
+      commands: { execute: unreachable, append: unreachable },
+      serving: unreachable,
+    })),
     clock: { now: () => 0 },
     ids: { uuidv7: () => '01935b7a-0000-7000-8000-000000000000' },
     randomBytes: unreachable,
     limits: OPEN_LIMITS,
     version: '0.0.0-test',
-    live: { sleep: () => Promise.resolve(), connections: { opened: unreachable, closed: unreachable }, origins: [] },
+    live: {
+      sleep: () => Promise.resolve(),
+      connections: new Map([['scales', { opened: unreachable, closed: unreachable }]]),
+      origins: [],
+    },
   })
   await app.ready()
   return app
@@ -43,20 +52,40 @@ beforeAll(async () => {
 })
 
 describe('openapi.json', () => {
-  const operations = () => Object.entries(openapi.paths).flatMap(([path, methods]) => Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({ route: `${method.toUpperCase()} ${path}`, ...operation })))
+  const operations = () =>
+    Object.entries(openapi.paths).flatMap(([path, methods]) =>
+      Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+        route: `${method.toUpperCase()} ${path}`,
+        ...operation,
+      })),
+    )
 
   test('a linter of OpenAPI finds nothing to report', async () => {
     const linter = new spectral.Spectral()
     // Nobody to contact is named, and each operation has a summary, which is its description.
-    linter.setRuleset({ extends: [[oas as never, 'recommended']], rules: { 'info-contact': 'off', 'operation-description': 'off' } })
+    linter.setRuleset({
+      extends: [[oas as never, 'recommended']],
+      rules: { 'info-contact': 'off', 'operation-description': 'off' },
+    })
     const found = await linter.run(JSON.stringify(openapi))
     expect(found.map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`)).toEqual([])
   }, 60_000)
 
   test('every route has an operation id that no other route has, and that a client generator can use as a name', () => {
     // All domains have the same routes of tokens and usage, and the document has them once.
-    const routes = [...(edges[0]?.access.routes ?? []), ...edges.flatMap(({ routes: table, webhooks = [], live }) => [...table, ...webhooks, ...(live === undefined ? [] : [live])])]
-    expect(operations().map(({ operationId }) => operationId).sort()).toEqual(routes.map(({ operationId }) => operationId).sort())
+    const routes = [
+      ...(edges[0]?.access.routes ?? []),
+      ...edges.flatMap(({ routes: table, webhooks = [], live }) => [
+        ...table,
+        ...webhooks,
+        ...(live === undefined ? [] : [live]),
+      ]),
+    ]
+    expect(
+      operations()
+        .map(({ operationId }) => operationId)
+        .sort(),
+    ).toEqual(routes.map(({ operationId }) => operationId).sort())
     expect(operations().filter(({ operationId }) => !/^[a-z]+([A-Z][a-z]+)+$/.test(operationId ?? ''))).toEqual([])
     expect(new Set(operations().map(({ operationId }) => operationId)).size).toBe(operations().length)
   })
@@ -64,13 +93,27 @@ describe('openapi.json', () => {
 
 describe('asyncapi.json', () => {
   interface Channel {
-    readonly messages: Readonly<Record<string, { readonly summary?: string; readonly 'x-schema-id'?: number; readonly payload: { readonly schema: NamedSchema } }>>
+    readonly messages: Readonly<
+      Record<
+        string,
+        {
+          readonly summary?: string
+          readonly 'x-schema-id'?: number
+          readonly payload: { readonly schema: NamedSchema }
+        }
+      >
+    >
   }
-  const messagesOf = (domain: string) => (asyncapi['channels'] as Readonly<Record<string, Channel>>)[`${domain}Events`]?.messages ?? {}
+  const messagesOf = (domain: string) =>
+    (asyncapi['channels'] as Readonly<Record<string, Channel>>)[`${domain}Events`]?.messages ?? {}
 
   test('the parser of AsyncAPI accepts it', async () => {
     const { document, diagnostics } = await new Parser().parse(JSON.stringify(asyncapi))
-    expect(diagnostics.filter(({ severity }) => severity <= WARNING).map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`)).toEqual([])
+    expect(
+      diagnostics
+        .filter(({ severity }) => severity <= WARNING)
+        .map(({ code, message, path }) => `${code}: ${message} (${path.join('/')})`),
+    ).toEqual([])
     expect(document?.allMessages().length).toBeGreaterThan(50)
   }, 60_000)
 
@@ -78,17 +121,24 @@ describe('asyncapi.json', () => {
     const events = readSources().filter(({ schema }) => isEvent(schema))
     for (const { domain, schema } of events) {
       const message = messagesOf(domain === 'common' ? 'meals' : domain)[schema.name]
-      expect(message).toMatchObject({ summary: schema.doc, payload: { schema: { name: schema.name, namespace: schema.namespace, doc: schema.doc } } })
+      expect(message).toMatchObject({
+        summary: schema.doc,
+        payload: { schema: { name: schema.name, namespace: schema.namespace, doc: schema.doc } },
+      })
       expect(docsOf(message?.payload.schema)).toEqual(docsOf(schema))
     }
     const meta = readSources().find(({ schema }) => schema.name === 'EventMeta')
     const logged = messagesOf('meals')['MealLogged']?.payload.schema
-    expect(logged?.type === 'record' ? logged.fields[0]?.type : undefined).toMatchObject({ name: 'EventMeta', doc: meta?.schema.doc })
+    expect(logged?.type === 'record' ? logged.fields[0]?.type : undefined).toMatchObject({
+      name: 'EventMeta',
+      doc: meta?.schema.doc,
+    })
   })
 
   test('a schema in it is the schema with its id in the lock: only docs are added', () => {
     const byId = new Map([...latest(readLock()).values()].map((entry) => [entry.id, entry]))
-    for (const { 'x-schema-id': id, payload } of Object.values(messagesOf('scales'))) expect(fingerprintOf(expand(payload.schema, new Map()))).toBe(byId.get(id ?? 0)?.fingerprint)
+    for (const { 'x-schema-id': id, payload } of Object.values(messagesOf('scales')))
+      expect(fingerprintOf(expand(payload.schema, new Map()))).toBe(byId.get(id ?? 0)?.fingerprint)
   })
 })
 

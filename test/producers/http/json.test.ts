@@ -55,23 +55,42 @@ test('an empty body is no body', () => expect(parseBody(Buffer.alloc(0))).toBeUn
 
 test('32 levels are not too deep', () => expect(codeOf('['.repeat(32) + ']'.repeat(32))).toBe('accepted'))
 
-test('brackets, colons and digits inside texts count for nothing', () =>
+test('brackets, colons and digits inside texts are not counted', () =>
   expect(codeOf('{"a":"[[[{{{:::\\"[[ 12345678901234567890 \\\\","b":"\\\\\\""}')).toBe('accepted'))
 
-test('no message repeats what the body said', () => {
+test('no message repeats content of the body', () => {
   for (const body of ['{"password": hunter2}', 'hunter2', '{"hunter2":"\\u0001"']) {
-    expect(() => parseBody(Buffer.from(body))).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }))
+    expect(() => parseBody(Buffer.from(body))).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),
+    )
   }
 })
 
-const plain = fc.string({ unit: 'grapheme' }).filter((text) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\p{Cs}]/u.test(text))
+const plain = fc
+  .string({ unit: 'grapheme' })
+  .filter((text) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\p{Cs}]/u.test(text))
 const names = plain.filter((name) => !['__proto__', 'constructor', 'prototype'].includes(name))
-const numbers = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).filter((number) => !Object.is(number, -0) && (number === 0 || Math.abs(number) >= 1e-100))
+const numbers = fc
+  .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  .filter((number) => !Object.is(number, -0) && (number === 0 || Math.abs(number) >= 1e-100))
 const { tree } = fc.letrec((tie) => ({
-  tree: fc.oneof({ depthSize: 'small' }, plain, numbers, fc.boolean(), fc.constant(null), fc.array(tie('tree'), { maxLength: 5 }), fc.dictionary(names, tie('tree'), { maxKeys: 5 })),
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    plain,
+    numbers,
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('tree'), { maxLength: 5 }),
+    fc.dictionary(names, tie('tree'), { maxKeys: 5 }),
+  ),
 }))
 
-test('whatever any JSON writer writes is read as it was meant', () =>
-  fc.assert(fc.property(tree, fc.boolean(), (value, spaced) => {
-    expect(JSON.stringify(parseBody(Buffer.from(JSON.stringify(value, null, spaced ? 2 : undefined))))).toBe(JSON.stringify(value))
-  }), { numRuns: 2_000 }))
+test('the output of any JSON writer is read without changes', () =>
+  fc.assert(
+    fc.property(tree, fc.boolean(), (value, spaced) => {
+      expect(JSON.stringify(parseBody(Buffer.from(JSON.stringify(value, null, spaced ? 2 : undefined))))).toBe(
+        JSON.stringify(value),
+      )
+    }),
+    { numRuns: 2_000 },
+  ))

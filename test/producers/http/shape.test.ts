@@ -32,7 +32,13 @@ describe('a shape', () => {
     expect(bill.schema).toEqual({
       type: 'object',
       required: ['id', 'name', 'state', 'amount'],
-      properties: { id: text, name: { type: ['string', 'null'], description: 'Null if the person was forgotten.' }, note: text, state: { type: 'string', enum: ['open', 'closed'] }, amount: text },
+      properties: {
+        id: text,
+        name: { type: ['string', 'null'], description: 'Null if the person was forgotten.' },
+        note: text,
+        state: { type: 'string', enum: ['open', 'closed'] },
+        amount: text,
+      },
     })
     expect(shape<Item>()({ note: optional(text) }).schema).toEqual({ type: 'object', properties: { note: text } })
   })
@@ -43,7 +49,10 @@ describe('a shape', () => {
   })
 
   test('passes further arguments of the view to computed fields, and takes over the fields of another shape', () => {
-    const named = shape<Item, [names: ReadonlyMap<string, string>]>()({ ...bill.fields, called: { ...text, from: ({ id }, names) => names.get(id) } })
+    const named = shape<Item, [names: ReadonlyMap<string, string>]>()({
+      ...bill.fields,
+      called: { ...text, from: ({ id }, names) => names.get(id) },
+    })
     expect(named.view(ITEM, new Map([['a', 'Ada']]))).toMatchObject({ id: 'a', amount: '1050', called: 'Ada' })
     expect(named.schema.required).toEqual(['id', 'name', 'state', 'amount', 'called'])
   })
@@ -65,7 +74,8 @@ describe('a shape', () => {
   })
 })
 
-const callWith = (query: unknown, params: Readonly<Record<string, string>> = {}): Call => ({ query, params }) as Partial<Call> as Call
+const callWith = (query: unknown, params: Readonly<Record<string, string>> = {}): Call =>
+  ({ query, params }) as Partial<Call> as Call
 
 describe('a listing', () => {
   const bills = listing({
@@ -75,25 +85,42 @@ describe('a listing', () => {
     query: { state: { type: 'string' }, since: { type: 'string' } },
     required: ['since'],
     of: bill,
-    page: async ({ query: { since } }, { limit }) => ({ items: [{ ...ITEM, note: `${since} ${limit}` }], cursor: 'next' }),
+    page: async ({ query: { since } }, { limit }) => ({
+      items: [{ ...ITEM, note: `${since} ${limit}` }],
+      cursor: 'next',
+    }),
   })
 
   test('declares limit and cursor beside its own parameters, and a page of the shape as result', () => {
     expect(bills).toMatchObject({
       method: 'GET',
-      query: { additionalProperties: false, required: ['since'], properties: { state: text, since: text, limit: { type: 'string' }, cursor: { type: 'string' } } },
-      result: { required: ['items'], properties: { items: { type: 'array', items: bill.schema }, cursor: { type: 'string' } } },
+      query: {
+        additionalProperties: false,
+        required: ['since'],
+        properties: { state: text, since: text, limit: { type: 'string' }, cursor: { type: 'string' } },
+      },
+      result: {
+        required: ['items'],
+        properties: { items: { type: 'array', items: bill.schema }, cursor: { type: 'string' } },
+      },
     })
   })
 
   test('answers with the views of a page and its cursor', async () => {
-    expect(await bills.answer(callWith({ since: '2026', limit: '7' }))).toEqual({ items: [bill.view({ ...ITEM, note: '2026 7' })], cursor: 'next' })
+    expect(await bills.answer(callWith({ since: '2026', limit: '7' }))).toEqual({
+      items: [bill.view({ ...ITEM, note: '2026 7' })],
+      cursor: 'next',
+    })
     await expect(bills.answer(callWith({ since: '2026', limit: '0' }))).rejects.toMatchObject({ code: 'out-of-range' })
   })
 })
 
 test('a path id returns a valid id, and throws its problem for another', () => {
-  const billOf = pathId('bill', (id) => /^\w+$/.test(id), (id) => new Problem(404, 'bill-not-found', `There is no bill ${id}.`))
+  const billOf = pathId(
+    'bill',
+    (id) => /^\w+$/.test(id),
+    (id) => new Problem(404, 'bill-not-found', `There is no bill ${id}.`),
+  )
   expect(billOf(callWith({}, { bill: 'b1' }))).toBe('b1')
   expect(() => billOf(callWith({}, { bill: '../b1' }))).toThrow('There is no bill ../b1.')
   expect(() => billOf(callWith({}))).toThrow('There is no bill .')
@@ -101,9 +128,16 @@ test('a path id returns a valid id, and throws its problem for another', () => {
 })
 
 test('a draft has the type and the data of one event, and its personal data if the event has any', () => {
-  const event = drafts<Event<'BillPaid', { readonly id: string }, never> | Event<'BillNoted', { readonly id: string }, { readonly note: string }>>()
+  const event = drafts<
+    | Event<'BillPaid', { readonly id: string }, never>
+    | Event<'BillNoted', { readonly id: string }, { readonly note: string }>
+  >()
   expect(event('BillPaid', { id: 'a' })).toEqual({ type: 'BillPaid', data: { id: 'a' }, personal: null })
-  expect(event('BillNoted', { id: 'a' }, { note: 'n' })).toEqual({ type: 'BillNoted', data: { id: 'a' }, personal: { note: 'n' } })
+  expect(event('BillNoted', { id: 'a' }, { note: 'n' })).toEqual({
+    type: 'BillNoted',
+    data: { id: 'a' },
+    personal: { note: 'n' },
+  })
   // @ts-expect-error The personal data is missing.
   expect(event('BillNoted', { id: 'a' })).toHaveProperty('personal', null)
   // @ts-expect-error The event has no personal data.

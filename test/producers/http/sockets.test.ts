@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
+import type { MemoryEdge } from '../../../testing/edge/edge.ts'
+import { openMealsEdge } from '../meals/edge.ts'
 
 let edge: MemoryEdge
 beforeAll(async () => {
-  edge = await openMemoryEdge()
+  edge = await openMealsEdge()
   await edge.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => edge.app.close())
@@ -23,7 +24,12 @@ const answered = (bytes: string): Promise<string> =>
 test.each([
   ['what is not HTTP', 'EHLO example\r\n\r\n', 400, 'bad-request'],
   ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400, 'bad-request'],
-  ['two lengths of one body', 'POST /v1/meals HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}', 400, 'bad-request'],
+  [
+    'two lengths of one body',
+    'POST /v1/meals HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+    400,
+    'bad-request',
+  ],
   ['headers without an end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers-too-large'],
 ])('%s is answered by a problem, and the connection is closed', async (_what, bytes, status, code) => {
   const text = await answered(bytes)
@@ -32,7 +38,7 @@ test.each([
   expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject({ code, status })
 })
 
-test('after what could not be read, others are still served', async () => {
+test('after an unreadable request, others are still answered', async () => {
   await answered('nonsense\r\n\r\n')
   expect(await answered('GET /openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toContain('HTTP/1.1 200')
 })
@@ -40,7 +46,7 @@ test('after what could not be read, others are still served', async () => {
 describe('a request that arrives too slowly', () => {
   let slow: MemoryEdge
   beforeAll(async () => {
-    slow = await openMemoryEdge({ limits: { arrivalMs: 300, waitMs: 1_000 } })
+    slow = await openMealsEdge({ limits: { arrivalMs: 300, waitMs: 1_000 } })
     await slow.app.listen({ host: '127.0.0.1', port: 0 })
   })
   afterAll(() => slow.app.close())
@@ -48,8 +54,12 @@ describe('a request that arrives too slowly', () => {
   /** Sends the head, then a blank every 20 ms for as long as the server reads; resolves with the answer when the connection is closed. */
   const trickled = (head: string): Promise<string> =>
     new Promise((resolve) => {
-      const socket: Socket = connect((slow.app.server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(head))
-      const sending = setInterval(() => socket.write(' '), 20)
+      let sending: NodeJS.Timeout | undefined
+      const socket: Socket = connect((slow.app.server.address() as AddressInfo).port, '127.0.0.1', () => {
+        socket.write(head)
+        // A blank before the head would be a request that cannot be read.
+        sending = setInterval(() => socket.write(' '), 20)
+      })
       let text = ''
       socket.on('data', (part) => (text += part.toString()))
       // The server can reset the connection, because this client never stops sending.
@@ -61,19 +71,31 @@ describe('a request that arrives too slowly', () => {
     })
 
   test.each([
-    ['a body', (token: string) => `POST /v1/meals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`],
+    [
+      'a body',
+      (token: string) =>
+        `POST /v1/meals HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{`,
+    ],
     ['the headers', () => 'POST /v1/meals HTTP/1.1\r\nHost: x\r\nX: '],
-  ])('%s that trickles in is cut off at the deadline: 408, and the connection is closed', async (_what, head) => {
-    const text = await trickled(head(await slow.token('ann')))
-    expect(text).toContain('HTTP/1.1 408')
-    expect(text).toContain('content-type: application/problem+json')
-    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject({ code: 'request-timeout', status: 408 })
-  })
+  ])(
+    '%s that arrives too slowly is cut off at the deadline: 408, and the connection is closed',
+    async (_what, head) => {
+      const text = await trickled(head(await slow.token('ann')))
+      expect(text).toContain('HTTP/1.1 408')
+      expect(text).toContain('content-type: application/problem+json')
+      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject({
+        code: 'request-timeout',
+        status: 408,
+      })
+    },
+  )
 
   test('an answer that takes longer than the deadline is not cut off', async () => {
     const { port } = slow.app.server.address() as AddressInfo
     const after = `0:999999:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/targets`, { headers: { 'authorization': `Bearer ${await slow.token('ann')}`, 'tributary-after': after } })
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/targets`, {
+      headers: { authorization: `Bearer ${await slow.token('ann')}`, 'tributary-after': after },
+    })
     expect(await answer.json()).toMatchObject({ status: 503, code: 'not-yet-visible' })
   })
 })

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { envelope } from '../../../producers/http/envelope.ts'
+import { eventMeta } from '../../../producers/http/event-meta.ts'
 import { Problem } from '../../../producers/http/problem.ts'
 import type { Webhook } from '../../../producers/http/webhook.ts'
 import { derivedId } from '../../../producers/ids.ts'
-import { mealsEdge } from '../../../producers/meals.ts'
+import { mealsEdge } from '../../../producers/meals/edge.ts'
 import { Fault } from '../../../schemas/fault.ts'
-import { openMemoryEdge, send, type Sent } from '../memory-edge.ts'
+import { send, type EdgeRequest } from '../../../testing/edge/request.ts'
+import { openMealsEdge } from '../meals/edge.ts'
 
 /** A service that tells which days somebody used a token on. */
 const webhook: Webhook = {
@@ -17,50 +18,76 @@ const webhook: Webhook = {
   authenticate: ({ params }) => {
     if ((params as { secret: string }).secret !== 'right') throw new Problem(401, 'webhook-refused', 'No.')
   },
-  hear: ({ body, now, correlationId }) => {
+  eventsOf: ({ body, now, correlationId }) => {
     const days = (body as { days?: readonly string[] }).days ?? []
-    return Promise.resolve(days.map((date) => ({
-      type: 'PatUsed', meta: envelope({ eventId: derivedId('toy', date), user: 'ann', now, source: 'toy', correlationId }), data: { patId: 'p1', date }, personal: null,
-    })))
+    return Promise.resolve(
+      days.map((date) => ({
+        type: 'PatUsed',
+        meta: eventMeta({ eventId: derivedId('toy', date), user: 'ann', now, source: 'toy', correlationId }),
+        data: { patId: 'p1', date },
+        personal: null,
+      })),
+    )
   },
 }
 
 const open = async () => {
   const told: unknown[] = []
-  const edge = await openMemoryEdge({
+  const edge = await openMealsEdge({
     edge: { ...mealsEdge, webhooks: [webhook] },
-    report: { appended: (event) => told.push(event), heard: (...what) => told.push(what), quarantined: () => undefined, answered: () => undefined },
+    report: {
+      appended: (event) => told.push(event),
+      webhookCalled: (...what) => told.push(what),
+      quarantined: () => undefined,
+      answered: () => undefined,
+    },
   })
-  return { ...edge, told, call: (sent: Partial<Sent>) => send(edge.app, { method: 'POST', url: '/webhooks/toy/right', ...sent }) }
+  return {
+    ...edge,
+    told,
+    call: (sent: Partial<EdgeRequest>) => send(edge.app, { method: 'POST', url: '/webhooks/toy/right', ...sent }),
+  }
 }
 
 describe('a call of an outside service', () => {
-  test('is answered when all it says is in the log, at once', async () => {
+  test('is answered when all its events are in the log, without waiting for their fold', async () => {
     const { call, events, told } = await open()
     expect(await call({ body: { days: ['2026-11-15', '2026-11-16'] } })).toMatchObject({ status: 200, body: {} })
-    expect(events.map(({ type, meta }) => [type, meta.source])).toEqual([['PatUsed', 'toy'], ['PatUsed', 'toy']])
+    expect(events.map(({ type, meta }) => [type, meta.source])).toEqual([
+      ['PatUsed', 'toy'],
+      ['PatUsed', 'toy'],
+    ])
     const appended = { domain: 'meals', source: 'toy', type: 'PatUsed' }
     expect(told).toEqual([appended, appended, ['toy', 'taken']])
   })
 
-  test('that comes twice is the same events', async () => {
+  test('that is repeated has the same events', async () => {
     const { call, events } = await open()
     for (let times = 0; times < 2; times++) await call({ body: { days: ['2026-11-15'] } })
     expect(new Set(events.map(({ meta }) => meta.eventId)).size).toBe(1)
   })
 
-  test('is not answered 200 while the log does not take it', async () => {
+  test('is not answered 200 if the log is unavailable', async () => {
     const { call, fail, events, told } = await open()
     fail(new Fault('log-unavailable', 'The log does not answer.', { retriable: true }))
-    expect(await call({ body: { days: ['2026-11-15'] } })).toMatchObject({ status: 503, body: { code: 'log-unavailable' }, headers: { 'retry-after': '1' } })
+    expect(await call({ body: { days: ['2026-11-15'] } })).toMatchObject({
+      status: 503,
+      body: { code: 'log-unavailable' },
+      headers: { 'retry-after': '1' },
+    })
     fail(new Fault('append-unknown', 'Who knows.'))
-    expect(await call({ body: { days: ['2026-11-15'] } })).toMatchObject({ status: 503, body: { code: 'append-unknown' } })
+    expect(await call({ body: { days: ['2026-11-15'] } })).toMatchObject({
+      status: 503,
+      body: { code: 'append-unknown' },
+    })
     expect([events, told]).toEqual([[], []])
   })
 
-  test('that says nothing to us is answered and counted', async () => {
+  test('that is not relevant is answered and counted', async () => {
     const { call, events, told } = await open()
-    expect(await call({ raw: '{"text":"\\u0000 \\ud800","__proto__":{},"id":12345678901234567890}' })).toMatchObject({ status: 200 })
+    expect(await call({ raw: '{"text":"\\u0000 \\ud800","__proto__":{},"id":12345678901234567890}' })).toMatchObject({
+      status: 200,
+    })
     expect(events).toEqual([])
     expect(told).toEqual([['toy', 'ignored']])
   })
@@ -68,11 +95,14 @@ describe('a call of an outside service', () => {
   test('needs no token, and a token does not help', async () => {
     const { call, token, told } = await open()
     const wrong = { url: '/webhooks/toy/wrong', body: { days: ['2026-11-15'] } }
-    expect(await call({ ...wrong, token: await token('ann') })).toMatchObject({ status: 401, body: { code: 'webhook-refused' } })
+    expect(await call({ ...wrong, token: await token('ann') })).toMatchObject({
+      status: 401,
+      body: { code: 'webhook-refused' },
+    })
     expect(told).toEqual([['toy', 'refused']])
   })
 
-  test('of a stranger is refused before its body is read', async () => {
+  test('of an unknown sender is refused before its body is read', async () => {
     const { call } = await open()
     expect(await call({ url: '/webhooks/toy/wrong', raw: '{' })).toMatchObject({ status: 401 })
     expect(await call({ url: '/webhooks/toy/wrong', body: { text: 'x'.repeat(2000) } })).toMatchObject({ status: 401 })
@@ -81,7 +111,10 @@ describe('a call of an outside service', () => {
   test('that is no JSON, or too large, or by another method, is refused', async () => {
     const { call } = await open()
     expect(await call({ raw: '{' })).toMatchObject({ status: 400, body: { code: 'malformed-json' } })
-    expect(await call({ body: { text: 'x'.repeat(2000) } })).toMatchObject({ status: 413, body: { code: 'body-too-large' } })
+    expect(await call({ body: { text: 'x'.repeat(2000) } })).toMatchObject({
+      status: 413,
+      body: { code: 'body-too-large' },
+    })
     expect(await call({ raw: 'days', headers: { 'content-type': 'text/plain' } })).toMatchObject({ status: 415 })
     expect(await call({ method: 'GET' })).toMatchObject({ status: 405, headers: { allow: 'POST' } })
   })

@@ -1,36 +1,46 @@
 import { connect, type IClientOptions, type MqttClient } from 'mqtt'
 import { onTestFinished } from 'vitest'
-import type { NewRecord, Position } from '../../../processors/engine/log.ts'
-import { access } from '../../../producers/access.ts'
+import type { NewRecord, Position } from '../../../processors/engine/ports/log.ts'
+import { access } from '../../../producers/access/access.ts'
 import { createCommands } from '../../../producers/commands.ts'
 import { openBroker, type BrokerParts } from '../../../producers/mqtt/broker.ts'
-import type { Kept } from '../../../producers/mqtt/sessions.ts'
-import type { DeviceReport } from '../../../producers/mqtt/taking.ts'
-import { hashToken, mintToken } from '../../../producers/pat.ts'
+import type { SessionTotals } from '../../../producers/mqtt/sessions.ts'
+import type { DeviceDomain } from '../../../producers/mqtt/spec.ts'
+import { scaleDevices } from '../../../producers/scales/device-messages.ts'
+import type { DeviceReport } from '../../../producers/mqtt/append-messages.ts'
+import { hashToken, mintToken } from '../../../producers/access/pat.ts'
 import { tokenHash, tokens } from '../../../projections/access/keys.ts'
 import { keyOf } from '../../../projections/item.ts'
 import { claims } from '../../../projections/scales/keys.ts'
 import { scalesTable } from '../../../projections/scales/table.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { codec, createMemoryTable } from '../memory-edge.ts'
+import { createMemoryTable } from '../../../testing/edge/table.ts'
+import { openCodec } from '../../../schemas/codec.ts'
 
-/** A log that takes events when it is let, and a table with the claims and tokens that a test wants. */
+const codec = openCodec()
+
+/** A log that a test can hold up or let fail, and a table with the claims and tokens that the test creates. */
 export const openBar = () => {
   const { items, reader } = createMemoryTable(() => Date.now(), scalesTable)
   const events: Event[] = []
-  const state: { held: Promise<void> | undefined; release: () => void; fault: Error | undefined; appends: number } = { held: undefined, release: () => {}, fault: undefined, appends: 0 }
+  const state: { held: Promise<void> | undefined; release: () => void; fault: Error | undefined; appends: number } = {
+    held: undefined,
+    release: () => {},
+    fault: undefined,
+    appends: 0,
+  }
   const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
     state.appends += 1
     await state.held
     if (state.fault) throw state.fault
     return records.map(({ value }) => ({ partition: 0, offset: events.push(codec.decode(value)) - 1 }))
   }
-  const outcomes = { after: async () => 'pending' as const, reached: async () => true }
+  const outcomes = { untilOutcome: async () => 'pending' as const, untilFolded: async () => true }
   const commands = createCommands({ log: { append }, codec, outcomes })
-  const said: { about: object; message: string }[] = []
+  const lines: { fields: object; message: string }[] = []
   const counts: Record<string, number> = {}
   const count = (name: string) => void (counts[name] = (counts[name] ?? 0) + 1)
-  const kept: Kept[] = []
+  const totals: SessionTotals[] = []
   const report: DeviceReport = {
     appended: () => {},
     message: (kind) => count(`message:${kind}`),
@@ -39,14 +49,21 @@ export const openBar = () => {
     delayed: () => count('delayed'),
     connections: (open) => void (counts['connections'] = open),
     dropped: (cause) => count(`dropped:${cause}`),
-    kept: (now) => void kept.push(now),
+    stored: (now) => void totals.push(now),
   }
   return {
-    events, items, reader, commands, said, counts, kept, report,
-    questions: async () => ({ reader, generation: 1, outcomes }),
+    events,
+    items,
+    reader,
+    commands,
+    lines,
+    counts,
+    totals,
+    report,
+    serving: async () => ({ reader, generation: 1, outcomes }),
     appends: () => state.appends,
-    /** What a device reported, without the news about tokens. */
-    heard: () => events.filter(({ type }) => type !== 'PatUsed'),
+    /** The events of devices, without those about tokens. */
+    reported: () => events.filter(({ type }) => type !== 'PatUsed'),
     hold: () => void (state.held = new Promise((done) => (state.release = done))),
     release: () => {
       state.held = undefined
@@ -57,10 +74,18 @@ export const openBar = () => {
       const key = claims.key(device)
       items.set(keyOf(key), { ...key, loc_id: loc, epoch, claimed_at: '2026-11-16T00:00:00.000Z' })
     },
-    token(user: string, scopes: readonly string[] = ['device']): string {
-      const { token } = mintToken('scales', (size) => crypto.getRandomValues(new Uint8Array(size)))
+    token(user: string, scopes: readonly string[] = ['device'], domain = 'scales'): string {
+      const { token } = mintToken(domain, (size) => crypto.getRandomValues(new Uint8Array(size)))
       const key = tokens.key(user, `pat-${items.size}`)
-      items.set(keyOf(key), { ...key, patId: key.SK, name: 'scale', scopes, createdAt: '2026-11-16T00:00:00.000Z', GSI1PK: tokenHash(hashToken(token)), GSI1SK: 'METADATA' })
+      items.set(keyOf(key), {
+        ...key,
+        patId: key.SK,
+        name: 'scale',
+        scopes,
+        createdAt: '2026-11-16T00:00:00.000Z',
+        GSI1PK: tokenHash(hashToken(token)),
+        GSI1SK: 'METADATA',
+      })
       return token
     },
     revoke(user: string) {
@@ -73,17 +98,35 @@ export type Bar = ReturnType<typeof openBar>
 
 export const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) }
 
+/** The bar's devices as the broker serves them. Default: with the bar's own items. */
+export const scalesOf = (bar: Bar, serving: DeviceDomain['serving'] = bar.serving): DeviceDomain => ({
+  name: 'scales',
+  access,
+  commands: bar.commands,
+  serving,
+  devices: scaleDevices,
+})
+
 export const serve = async (bar: Bar, more: Partial<BrokerParts> = {}) => {
-  const says = (about: object, message: string) => void bar.said.push({ about, message })
-  const { commands, questions, report } = bar
-  const broker = await openBroker({ domain: 'scales', access, commands, questions, clock, report, checkMs: 60_000, logger: { info: says, warn: says }, ...more }, { host: '127.0.0.1', port: 0 })
+  const log = (fields: object, message: string) => void bar.lines.push({ fields, message })
+  const broker = await openBroker(
+    { domains: [scalesOf(bar)], clock, report: bar.report, checkMs: 60_000, logger: { info: log, warn: log }, ...more },
+    { host: '127.0.0.1', port: 0 },
+  )
   onTestFinished(() => broker.stop())
   return broker
 }
 
-/** The real client, without its own attempts to come back. */
+/** The real client, without its own attempts to reconnect. */
 export const deviceAt = (url: string, device: string, options: IClientOptions = {}): MqttClient => {
-  const client = connect(url, { clientId: device, username: device, protocolVersion: 4, reconnectPeriod: 0, connectTimeout: 5_000, ...options })
+  const client = connect(url, {
+    clientId: device,
+    username: device,
+    protocolVersion: 4,
+    reconnectPeriod: 0,
+    connectTimeout: 5_000,
+    ...options,
+  })
   client.on('error', () => {})
   onTestFinished(() => void client.end(true))
   return client
@@ -97,7 +140,15 @@ export const connected = (client: MqttClient): Promise<void> =>
     client.once('close', () => reject(new Error('the connection was closed')))
   })
 
-export const closed = (client: MqttClient): Promise<void> => new Promise((resolve) => (client.disconnected ? resolve() : client.once('close', () => resolve())))
+export const closed = (client: MqttClient): Promise<void> =>
+  new Promise((resolve) => (client.disconnected ? resolve() : client.once('close', () => resolve())))
 
 export const envelope = (seq: number, data: object = { weight_lbs: 100 + seq, level_pct: 50 }, more: object = {}) =>
-  JSON.stringify({ v: 1, boot: 'b1', sent_uptime_ms: 1_000, dropped: 0, events: [{ seq, type: 'reading', age_ms: 0, data }], ...more })
+  JSON.stringify({
+    v: 1,
+    boot: 'b1',
+    sent_uptime_ms: 1_000,
+    dropped: 0,
+    events: [{ seq, type: 'reading', age_ms: 0, data }],
+    ...more,
+  })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { MemoryEdge } from '../memory-edge.ts'
+import type { MemoryEdge } from '../../../testing/edge/edge.ts'
 import { LOC, openRunningBar, read } from './bar.ts'
 
 const MINUTE = 60_000
@@ -12,10 +12,12 @@ const breach = async (edge: MemoryEdge) => {
 }
 
 describe('alerts', () => {
-  test('S12 S31 S49 an active alert is listed once, under a name that fits a path', async () => {
+  test('S12 S31 S49 an active alert is listed once, with an id that fits a path', async () => {
     const { edge, ask } = await openRunningBar()
     await breach(edge)
-    expect((await ask(`${LOC}/alerts`)).body.items).toMatchObject([{ id: 'low_keg:TAP:07', type: 'low_keg', entity: 'TAP#07', state: 'active', value: 8, threshold: 15 }])
+    expect((await ask(`${LOC}/alerts`)).body.items).toMatchObject([
+      { id: 'low_keg:TAP:07', type: 'low_keg', entity: 'TAP#07', state: 'active', value: 8, threshold: 15 },
+    ])
   })
 
   test('S-n a breach is pending, then active, then acknowledged, then resolved', async () => {
@@ -23,11 +25,17 @@ describe('alerts', () => {
     const states = async () => (await ask(`${LOC}/alerts`)).body.items.map((alert) => alert['state'])
     await read(edge, { weight_lbs: 40, level_pct: 8 })
     expect(await states()).toEqual(['pending'])
-    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({ status: 404, body: { code: 'alert-not-found' } })
+    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
+      status: 404,
+      body: { code: 'alert-not-found' },
+    })
     edge.clock.at += 6 * MINUTE
     await read(edge, { weight_lbs: 40, level_pct: 8 })
     expect(await states()).toEqual(['active'])
-    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({ status: 200, body: { state: 'acknowledged', acknowledged_by: 'ann' } })
+    expect(await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)).toMatchObject({
+      status: 200,
+      body: { state: 'acknowledged', acknowledged_by: 'ann' },
+    })
     edge.clock.at += MINUTE
     await read(edge, { weight_lbs: 60, level_pct: 17 })
     expect(await states()).toEqual(['acknowledged'])
@@ -36,19 +44,34 @@ describe('alerts', () => {
     expect(await states()).toEqual([])
   })
 
-  test('S13 S32 S51 the history tells each change, the newest first', async () => {
+  test('S13 S32 S51 the history contains each change, newest first', async () => {
     const { edge, ask, say } = await openRunningBar()
     await breach(edge)
     edge.clock.at += MINUTE
     await say('POST', `${LOC}/alerts/low_keg:TAP:07/ack`)
     edge.clock.at += MINUTE
     await read(edge, { weight_lbs: 60, level_pct: 50 })
-    expect((await ask(`${LOC}/alerts/history`)).body.items.map((alert) => alert['state'])).toEqual(['resolved', 'acknowledged', 'active'])
+    expect((await ask(`${LOC}/alerts/history`)).body.items.map((alert) => alert['state'])).toEqual([
+      'resolved',
+      'acknowledged',
+      'active',
+    ])
   })
 
-  test.each(['low_keg:TAP:99', 'low_keg:TAP:7', 'none:TAP:07', 'low_keg', 'low_battery:DEVICE:', 'low_keg:TAP:07%23', '%23'])('there is no alert %s to acknowledge', async (id) => {
+  test.each([
+    'low_keg:TAP:99',
+    'low_keg:TAP:7',
+    'none:TAP:07',
+    'low_keg',
+    'low_battery:DEVICE:',
+    'low_keg:TAP:07%23',
+    '%23',
+  ])('there is no alert %s to acknowledge', async (id) => {
     const { say } = await openRunningBar()
-    expect(await say('POST', `${LOC}/alerts/${id}/ack`)).toMatchObject({ status: 404, body: { code: 'alert-not-found' } })
+    expect(await say('POST', `${LOC}/alerts/${id}/ack`)).toMatchObject({
+      status: 404,
+      body: { code: 'alert-not-found' },
+    })
   })
 })
 
@@ -60,10 +83,12 @@ describe('pours', () => {
     }
   }
 
-  test('what was poured is listed, the newest first, between two instants', async () => {
+  test('pours between two instants are listed, newest first', async () => {
     const { edge, ask, keg } = await openRunningBar()
     await pour(edge)
-    const { body: { items } } = await ask(`${LOC}/pours`)
+    const {
+      body: { items },
+    } = await ask(`${LOC}/pours`)
     expect(items).toMatchObject([{ tap: '07', keg_id: keg, voided: false }])
     expect(items[0]?.['gallons']).toBeCloseTo(0.236, 1)
     expect((await ask(`${LOC}/pours?from=2026-11-16T12:00:00Z&to=2026-11-16T13:00:00Z`)).body.items).toHaveLength(1)
@@ -71,7 +96,7 @@ describe('pours', () => {
     expect((await ask(`${LOC}/pours?from=2026-11-16T13:00:00Z&to=2026-11-16T12:00:00Z`)).status).toBe(400)
   })
 
-  test('a pour that was none is voided by its keg and time', async () => {
+  test('a wrong pour is voided by its keg and time', async () => {
     const { edge, ask, say, keg } = await openRunningBar()
     await pour(edge)
     const said = { keg_id: keg, from: '2026-11-16T12:00:00Z', to: '2026-11-16T12:30:00Z', reason: 'cleaned the line' }

@@ -1,17 +1,25 @@
 import { scales } from '../../../processors/scales/domain.ts'
 import { derivedId } from '../../../producers/ids.ts'
-import type { SeriesHeard } from '../../../producers/http/route.ts'
-import { scalesEdge } from '../../../producers/scales.ts'
+import type { TrackedSeries } from '../../../producers/http/route.ts'
+import { scalesEdge } from '../../../producers/scales/edge.ts'
 import type { ReadingReportedData } from '../../../schemas/generated/scales.ts'
-import { as, openMemoryEdge, type MemoryEdge } from '../memory-edge.ts'
+import { as } from '../person.ts'
+import { openMemoryEdge, type MemoryEdge } from '../../../testing/edge/edge.ts'
 
 export const LOC = '/v1/locations/loc-001'
-export const GUINNESS = { beer_id: 'guinness-draught', name: 'Guinness Draught', style: 'Stout', specific_gravity: 1.014 } as const
+export const GUINNESS = {
+  beer_id: 'guinness-draught',
+  name: 'Guinness Draught',
+  style: 'Stout',
+  specific_gravity: 1.014,
+} as const
 
-export const openBar = async (series?: SeriesHeard) => {
-  const edge = await openMemoryEdge({ domain: scales, edge: scalesEdge, ...(series && { series }) })
-  return { edge, ...(await as(edge, 'ann')) }
-}
+const openScales = (series?: TrackedSeries) =>
+  openMemoryEdge({ domain: scales, edge: scalesEdge, ...(series && { series }) })
+
+const barIn = async (edge: MemoryEdge) => ({ edge, ...(await as(edge, 'ann')) })
+
+export const openBar = async (series?: TrackedSeries) => barIn(await openScales(series))
 
 let seq = 0
 
@@ -20,24 +28,51 @@ export const read = (edge: MemoryEdge, said: Partial<ReadingReportedData> & { re
   const { loc = 'loc-001', ...reading } = said
   seq += 1
   const data: ReadingReportedData = {
-    device_id: 'SCALE-0042', epoch: 1, boot: 'b1', seq, at: edge.clock.at, device_ts: null, age_ms: null, clamped: false,
-    weight_lbs: null, level_pct: null, battery_v: null, battery_pct: null, tare_status: null, fw: null, dropped: null, ...reading,
+    device_id: 'SCALE-0042',
+    epoch: 1,
+    boot: 'b1',
+    seq,
+    at: edge.clock.at,
+    device_ts: null,
+    age_ms: null,
+    clamped: false,
+    weight_lbs: null,
+    level_pct: null,
+    battery_v: null,
+    battery_pct: null,
+    tare_status: null,
+    fw: null,
+    dropped: null,
+    ...reading,
   }
   const meta = {
-    eventId: derivedId('device', data.device_id, data.boot, String(data.seq)), key: loc, occurredAt: data.at, recordedAt: edge.clock.at, source: 'test',
-    correlationId: null, causationId: null, actorId: data.device_id, subjectId: null, request: null,
+    eventId: derivedId('device', data.device_id, data.boot, String(data.seq)),
+    key: loc,
+    occurredAt: data.at,
+    recordedAt: edge.clock.at,
+    source: 'test',
+    correlationId: null,
+    causationId: null,
+    actorId: data.device_id,
+    subjectId: null,
+    request: null,
   }
   return edge.commands.execute({ type: 'ReadingReported', meta, data, personal: null }, { wait: true, timeoutMs: 50 })
 }
 
+export const openRunningBar = async (series?: TrackedSeries) => createRunningBar(await openScales(series))
+
 /** A bar with a beer, a scale under tap 07, and a keg on it. */
-export const openRunningBar = async (series?: SeriesHeard) => {
-  const bar = await openBar(series)
+export const createRunningBar = async (edge: MemoryEdge) => {
+  const bar = await barIn(edge)
   await bar.say('POST', '/v1/beers', GUINNESS)
   await bar.say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })
   await bar.say('PUT', `${LOC}/taps/07/device`, { device_id: 'SCALE-0042' })
-  const { body: { id: keg } } = await bar.say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
+  const {
+    body: { id: keg },
+  } = await bar.say('POST', `${LOC}/taps/07/keg`, { beer_id: GUINNESS.beer_id, keg_type: 'half_barrel' })
   return { ...bar, keg }
 }
 
-export const typesOf = ({ events }: MemoryEdge) => events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))
+export const typesOf = ({ events }: MemoryEdge) =>
+  events.map(({ type }) => type).filter((type) => !type.startsWith('Pat'))

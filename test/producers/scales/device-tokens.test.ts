@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { scaleDevices } from '../../../producers/scales/device-messages.ts'
 import { openBroker } from '../../../producers/mqtt/broker.ts'
 import { deviceAccess } from '../../../producers/scales/device-tokens.ts'
 import { keyOf } from '../../../projections/item.ts'
 import { claims } from '../../../projections/scales/keys.ts'
-import { as, send } from '../memory-edge.ts'
+import { as } from '../person.ts'
+import { send } from '../../../testing/edge/request.ts'
 import { clock, closed, connected, deviceAt, envelope } from '../mqtt/bar.ts'
 import { LOC, openRunningBar } from './bar.ts'
 
@@ -19,8 +21,10 @@ const openTown = async () => {
   const [bob, cid] = [await as(edge, 'bob'), await as(edge, 'cid')]
   await bar.say('PUT', `${LOC}/members/bob`)
   const wait = () => void (edge.clock.at += MINUTE)
-  const report = async (token: string) => (await send(edge.app, { method: 'POST', url: `/v1/devices/${DEVICE}/readings`, token, body: READING })).body
-  const issue = async (person: Pick<typeof bob, 'say'>, devices = HERE): Promise<string> => (await person.say('POST', `${devices}/${DEVICE}/tokens`)).body.token
+  const report = async (token: string) =>
+    (await send(edge.app, { method: 'POST', url: `/v1/devices/${DEVICE}/readings`, token, body: READING })).body
+  const issue = async (person: Pick<typeof bob, 'say'>, devices = HERE): Promise<string> =>
+    (await person.say('POST', `${devices}/${DEVICE}/tokens`)).body.token
   const release = () => bar.say('DELETE', `${HERE}/${DEVICE}`)
   return { ...bar, bob, cid, wait, report, issue, release }
 }
@@ -29,21 +33,30 @@ type Town = Awaited<ReturnType<typeof openTown>>
 
 const ENDINGS: readonly (readonly [string, (town: Town) => Promise<unknown>])[] = [
   ['the device is released', ({ release }) => release()],
-  ['another location claims the device', async ({ release, cid }) => {
-    await release()
-    await cid.say('POST', THERE, { device_id: DEVICE })
-  }],
-  ['its location claims the device again', async ({ release, say }) => {
-    await release()
-    await say('POST', HERE, { device_id: DEVICE })
-  }],
+  [
+    'another location claims the device',
+    async ({ release, cid }) => {
+      await release()
+      await cid.say('POST', THERE, { device_id: DEVICE })
+    },
+  ],
+  [
+    'its location claims the device again',
+    async ({ release, say }) => {
+      await release()
+      await say('POST', HERE, { device_id: DEVICE })
+    },
+  ],
   ['its creator is removed', ({ say }) => say('DELETE', `${LOC}/members/bob`)],
   ['its creator leaves', ({ bob }) => bob.say('DELETE', `${LOC}/members/bob`)],
-  ['its creator is removed and added again', async ({ say, wait }) => {
-    await say('DELETE', `${LOC}/members/bob`)
-    wait()
-    await say('PUT', `${LOC}/members/bob`)
-  }],
+  [
+    'its creator is removed and added again',
+    async ({ say, wait }) => {
+      await say('DELETE', `${LOC}/members/bob`)
+      wait()
+      await say('PUT', `${LOC}/members/bob`)
+    },
+  ],
 ]
 
 describe('over HTTP a token of a device', () => {
@@ -56,7 +69,7 @@ describe('over HTTP a token of a device', () => {
     expect(await town.report(token)).toMatchObject({ status: 401, code: 'token-ended' })
   })
 
-  test('ends with the release itself, though the end of the claim follows later', async () => {
+  test('ends with the release itself, although the end of the claim follows later', async () => {
     const town = await openTown()
     const token = await town.issue(town.bob)
     const { items } = town.edge
@@ -67,7 +80,7 @@ describe('over HTTP a token of a device', () => {
     expect(await town.report(token)).toMatchObject({ code: 'token-ended' })
   })
 
-  test('of another member stays when somebody leaves', async () => {
+  test('of another member still works when a member leaves', async () => {
     const town = await openTown()
     const token = await town.issue(town)
     await town.say('DELETE', `${LOC}/members/bob`)
@@ -88,7 +101,8 @@ describe('over HTTP a token of a device', () => {
   test('that the operator created before any claim works until the first claim ends', async () => {
     const town = await openTown()
     const token = await town.edge.token('SCALE-0077', ['device'])
-    const report = async () => (await send(town.edge.app, { method: 'POST', url: '/v1/devices/SCALE-0077/readings', token, body: READING })).body
+    const report = async () =>
+      (await send(town.edge.app, { method: 'POST', url: '/v1/devices/SCALE-0077/readings', token, body: READING })).body
     expect(await report()).toMatchObject({ quarantined: [{ reason: 'unknown-device' }] })
     await town.say('POST', HERE, { device_id: 'SCALE-0077' })
     expect(await report()).toMatchObject({ accepted: 1 })
@@ -98,30 +112,44 @@ describe('over HTTP a token of a device', () => {
   })
 })
 
-describe('the list of a device\'s tokens', () => {
-  const listed = async ({ ask }: Pick<Town, 'ask'>, devices = HERE) => (await ask(`${devices}/${DEVICE}/tokens`)).body.items
+describe("the list of a device's tokens", () => {
+  const listed = async ({ ask }: Pick<Town, 'ask'>, devices = HERE) =>
+    (await ask(`${devices}/${DEVICE}/tokens`)).body.items
 
-  test('names who created each, when, the last day of its use, and when and why it ended', async () => {
+  test('contains who created each, when, the last day of its use, and when and why it ended', async () => {
     const town = await openTown()
     const token = await town.issue(town.bob)
     town.wait()
     await town.issue(town)
     const [bobs, anns] = await listed(town)
-    expect(bobs).toEqual({ id: expect.any(String), name: null, scopes: ['device'], createdBy: 'bob', createdAt: '2026-11-16T12:00:00.000Z' })
+    expect(bobs).toEqual({
+      id: expect.any(String),
+      name: null,
+      scopes: ['device'],
+      createdBy: 'bob',
+      createdAt: '2026-11-16T12:00:00.000Z',
+    })
     expect(anns).toMatchObject({ createdBy: 'ann', createdAt: '2026-11-16T12:01:00.000Z' })
     await town.report(token)
     await expect.poll(async () => (await listed(town))[0]).toMatchObject({ lastUsedAt: '2026-11-16' })
     town.wait()
     await town.say('DELETE', `${LOC}/members/bob`)
-    expect((await listed(town))[0]).toMatchObject({ createdBy: 'bob', endedAt: '2026-11-16T12:02:00.000Z', endReason: 'creator-left' })
+    expect((await listed(town))[0]).toMatchObject({
+      createdBy: 'bob',
+      endedAt: '2026-11-16T12:02:00.000Z',
+      endReason: 'creator-left',
+    })
     expect((await listed(town))[1]).not.toHaveProperty('endedAt')
     await town.release()
     town.wait()
     await town.say('POST', HERE, { device_id: DEVICE })
-    expect(await listed(town)).toMatchObject([{ endReason: 'device-released' }, { endedAt: '2026-11-16T12:02:00.000Z', endReason: 'device-released' }])
+    expect(await listed(town)).toMatchObject([
+      { endReason: 'device-released' },
+      { endedAt: '2026-11-16T12:02:00.000Z', endReason: 'device-released' },
+    ])
   })
 
-  test('is for members of the location, and shows nothing of the device\'s time at another one', async () => {
+  test("is for members of the location, and shows nothing of the device's time at another one", async () => {
     const town = await openTown()
     const token = await town.issue(town.bob)
     const url = `${HERE}/${DEVICE}/tokens`
@@ -144,18 +172,34 @@ describe('over MQTT a token of a device', () => {
   const NEVER = 1e9
 
   const serve = async ({ edge }: Town, checkMs: number) => {
-    const questions = async () => ({ reader: edge.reader, generation: 1, outcomes: { after: edge.after, reached: edge.reached } })
+    const serving = async () => ({
+      reader: edge.reader,
+      generation: 1,
+      outcomes: { untilOutcome: edge.untilOutcome, untilFolded: edge.untilFolded },
+    })
     const silent = { info: () => {}, warn: () => {} }
-    const broker = await openBroker({ domain: 'scales', access: deviceAccess, commands: edge.commands, questions, clock, checkMs, logger: silent }, { host: '127.0.0.1', port: 0 })
+    const broker = await openBroker(
+      {
+        domains: [{ name: 'scales', access: deviceAccess, commands: edge.commands, serving, devices: scaleDevices }],
+        clock,
+        checkMs,
+        logger: silent,
+      },
+      { host: '127.0.0.1', port: 0 },
+    )
     onTestFinished(() => broker.stop())
     return broker
   }
   const enter = async (address: string, password: string) => {
-    const device = deviceAt(address, DEVICE, { password, will: { topic: `scale-sense/loc-001/${DEVICE}/status`, payload: Buffer.from('{"online":false}'), qos: 1 } })
+    const device = deviceAt(address, DEVICE, {
+      password,
+      will: { topic: `scale-sense/loc-001/${DEVICE}/status`, payload: Buffer.from('{"online":false}'), qos: 1 },
+    })
     await connected(device)
     return device
   }
-  const readings = ({ edge }: Town) => edge.events.filter(({ type, meta }) => meta.source === 'mqtt' && type !== 'PatUsed')
+  const readings = ({ edge }: Town) =>
+    edge.events.filter(({ type, meta }) => meta.source === 'mqtt' && type !== 'PatUsed')
 
   test.each(ENDINGS)('ends its open session when %s, and opens none', async (_, end) => {
     const town = await openTown()
@@ -196,6 +240,9 @@ describe('over MQTT a token of a device', () => {
     const after = deviceAt(address, DEVICE, { password: await town.issue(town.cid, THERE) })
     await connected(after)
     await after.publishAsync(`scale-sense/loc-002/${DEVICE}/reading`, envelope(2), { qos: 1 })
-    expect(readings(town)).toMatchObject([{ meta: { key: 'loc-001' } }, { meta: { key: 'loc-002' }, data: { epoch: 2 } }])
+    expect(readings(town)).toMatchObject([
+      { meta: { key: 'loc-001' } },
+      { meta: { key: 'loc-002' }, data: { epoch: 2 } },
+    ])
   })
 })

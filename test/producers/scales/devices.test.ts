@@ -1,31 +1,45 @@
 import { describe, expect, test } from 'vitest'
 import { keyOf, type Item } from '../../../projections/item.ts'
 import { claims } from '../../../projections/scales/keys.ts'
-import { as, send } from '../memory-edge.ts'
+import { as } from '../person.ts'
+import { send } from '../../../testing/edge/request.ts'
 import { LOC, openBar, openRunningBar, read } from './bar.ts'
 
 describe('devices', () => {
-  test('S8 S27 a claimed device is registered at the location, and is answered with its status', async () => {
+  test('S8 S27 a claimed device is registered at the location, and the answer contains its status', async () => {
     const { edge, ask, say } = await openBar()
-    expect(await say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })).toMatchObject({ status: 201, body: { id: 'SCALE-0042', loc_id: 'loc-001', status: 'registered', tap: null } })
-    expect((await ask(`${LOC}/devices/SCALE-0042`)).body).toMatchObject({ id: 'SCALE-0042', status: 'registered', telemetry: null, calibration: null })
+    expect(await say('POST', `${LOC}/devices`, { device_id: 'SCALE-0042' })).toMatchObject({
+      status: 201,
+      body: { id: 'SCALE-0042', loc_id: 'loc-001', status: 'registered', tap: null },
+    })
+    expect((await ask(`${LOC}/devices/SCALE-0042`)).body).toMatchObject({
+      id: 'SCALE-0042',
+      status: 'registered',
+      telemetry: null,
+      calibration: null,
+    })
     expect(edge.events.find(({ type }) => type === 'DeviceClaimed')?.meta.key).toBe('SCALE-0042')
     expect(edge.events.find(({ type }) => type === 'DeviceRegistered')?.meta.key).toBe('loc-001')
   })
 
-  test('a device is theirs who claimed it first, until they release it', async () => {
+  test('a device belongs to the location that claimed it first, until that location releases it', async () => {
     const { edge, ask, say } = await openRunningBar()
     const bob = await as(edge, 'bob')
-    expect(await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).toMatchObject({ status: 409, body: { code: 'device-taken' } })
+    expect(await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).toMatchObject({
+      status: 409,
+      body: { code: 'device-taken' },
+    })
     expect(await say('DELETE', `${LOC}/devices/SCALE-0042`)).toMatchObject({ status: 200, body: { released: true } })
     expect((await ask(`${LOC}/devices`)).body.items).toEqual([])
     expect((await ask(`${LOC}/devices/SCALE-0042`)).status).toBe(404)
     expect((await ask(`${LOC}/taps/07`)).body).toMatchObject({ device_id: null })
     expect((await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).status).toBe(201)
-    expect((await bob.ask('/v1/locations/loc-002/devices')).body.items).toMatchObject([{ id: 'SCALE-0042', telemetry: null }])
+    expect((await bob.ask('/v1/locations/loc-002/devices')).body.items).toMatchObject([
+      { id: 'SCALE-0042', telemetry: null },
+    ])
   })
 
-  test('whoever hears that a device was released can claim it, though the end of its claim follows later', async () => {
+  test('a released device can be claimed at once, although the end of its claim follows later', async () => {
     const { edge, say } = await openRunningBar()
     const bob = await as(edge, 'bob')
     const claim = keyOf(claims.key('SCALE-0042'))
@@ -44,19 +58,23 @@ describe('devices', () => {
     expect((await bob.say('POST', '/v1/locations/loc-002/devices', { device_id: 'SCALE-0042' })).status).toBe(201)
   })
 
-  test('S9 S28 its telemetry is what it last said of itself', async () => {
+  test('S9 S28 its telemetry is the latest that it reported', async () => {
     const { edge, ask } = await openRunningBar()
     await read(edge, { level_pct: 50, battery_pct: 81, battery_v: 3.9 })
-    expect((await ask(`${LOC}/devices/SCALE-0042`)).body).toMatchObject({ tap: '07', telemetry: { battery_pct: 81, battery_v: 3.9, updated_at: '2026-11-16T12:00:00.000Z' } })
+    expect((await ask(`${LOC}/devices/SCALE-0042`)).body).toMatchObject({
+      tap: '07',
+      telemetry: { battery_pct: 81, battery_v: 3.9, updated_at: '2026-11-16T12:00:00.000Z' },
+    })
   })
 
-  test('S37 those with a low battery are found, by the location\'s threshold or another', async () => {
+  test("S37 devices with a low battery are listed, by the location's threshold or another", async () => {
     const { edge, ask, say } = await openRunningBar()
     await say('POST', `${LOC}/devices`, { device_id: 'SCALE-0043' })
     await say('PUT', `${LOC}/taps/08/device`, { device_id: 'SCALE-0043' })
     await read(edge, { battery_pct: 12 })
     await read(edge, { device_id: 'SCALE-0043', battery_pct: 60 })
-    const ids = async (query: string) => (await ask(`${LOC}/devices?low_battery=${query}`)).body.items.map(({ id }) => id)
+    const ids = async (query: string) =>
+      (await ask(`${LOC}/devices?low_battery=${query}`)).body.items.map(({ id }) => id)
     expect(await ids('true')).toEqual(['SCALE-0042'])
     expect(await ids('10')).toEqual([])
     expect(await ids('61')).toEqual(['SCALE-0042', 'SCALE-0043'])
@@ -64,36 +82,88 @@ describe('devices', () => {
     expect((await ask(`${LOC}/devices?low_battery=no`)).status).toBe(400)
   })
 
-  test('S10 S11 S29 S30 the newest calibration holds, and all are kept', async () => {
+  test('S10 S11 S29 S30 the newest calibration applies, and all are stored', async () => {
     const { ask, say } = await openRunningBar()
-    expect(await say('POST', `${LOC}/devices/SCALE-0042/calibration`, { factor: 2.5, offset: -3 })).toMatchObject({ status: 200, body: { factor: 2.5, offset: -3, calibrated_by: 'ann' } })
+    expect(await say('POST', `${LOC}/devices/SCALE-0042/calibration`, { factor: 2.5, offset: -3 })).toMatchObject({
+      status: 200,
+      body: { factor: 2.5, offset: -3, calibrated_by: 'ann' },
+    })
     await say('POST', `${LOC}/devices/SCALE-0042/calibration`, { factor: 2, offset: 0, at: '2026-11-15T12:00:00Z' })
     expect((await ask(`${LOC}/devices/SCALE-0042`)).body['calibration']).toMatchObject({ factor: 2.5 })
-    expect((await ask(`${LOC}/devices/SCALE-0042/calibrations`)).body.items).toMatchObject([{ factor: 2.5 }, { factor: 2 }])
+    expect((await ask(`${LOC}/devices/SCALE-0042/calibrations`)).body.items).toMatchObject([
+      { factor: 2.5 },
+      { factor: 2 },
+    ])
   })
 
-  test('what was not believed of a device is listed with its reason, and counted', async () => {
+  test('quarantined readings of a device are listed with their reasons, and counted', async () => {
     const { edge, ask } = await openRunningBar()
-    for (const [seq, reason] of [[1, 'range'], [2, 'range'], [3, 'future']] as const) {
-      const meta = { eventId: `q${seq}`, key: 'loc-001', occurredAt: edge.clock.at + seq, recordedAt: edge.clock.at, source: 'test', correlationId: null, causationId: null, actorId: 'SCALE-0042', subjectId: null, request: null }
-      const data = { device_id: 'SCALE-0042', boot: 'b1', seq, at: edge.clock.at + seq, reason, detail: 'level_pct is 140', reading: '{"level_pct":140}' }
-      await edge.commands.execute({ type: 'ReadingQuarantined', meta, data, personal: null }, { wait: true, timeoutMs: 50 })
+    for (const [seq, reason] of [
+      [1, 'range'],
+      [2, 'range'],
+      [3, 'future'],
+    ] as const) {
+      const meta = {
+        eventId: `q${seq}`,
+        key: 'loc-001',
+        occurredAt: edge.clock.at + seq,
+        recordedAt: edge.clock.at,
+        source: 'test',
+        correlationId: null,
+        causationId: null,
+        actorId: 'SCALE-0042',
+        subjectId: null,
+        request: null,
+      }
+      const data = {
+        device_id: 'SCALE-0042',
+        boot: 'b1',
+        seq,
+        at: edge.clock.at + seq,
+        reason,
+        detail: 'level_pct is 140',
+        reading: '{"level_pct":140}',
+      }
+      await edge.commands.execute(
+        { type: 'ReadingQuarantined', meta, data, personal: null },
+        { wait: true, timeoutMs: 50 },
+      )
     }
     const { body } = await ask(`${LOC}/devices/SCALE-0042/quarantine?limit=2`)
-    expect(body).toMatchObject({ items: [{ seq: 3, reason: 'future' }, { seq: 2, reason: 'range', reading: '{"level_pct":140}' }], count: { total: 3, reasons: { range: 2, future: 1 } } })
+    expect(body).toMatchObject({
+      items: [
+        { seq: 3, reason: 'future' },
+        { seq: 2, reason: 'range', reading: '{"level_pct":140}' },
+      ],
+      count: { total: 3, reasons: { range: 2, future: 1 } },
+    })
     expect(body.cursor).toBeDefined()
-    expect((await ask(`${LOC}/devices/SCALE-0042/quarantine?unclaimed=true`)).body).toMatchObject({ items: [], count: { total: 0 } })
+    expect((await ask(`${LOC}/devices/SCALE-0042/quarantine?unclaimed=true`)).body).toMatchObject({
+      items: [],
+      count: { total: 0 },
+    })
   })
 
-  test('a device\'s token is shown once, speaks for the device only, and can be revoked', async () => {
+  test("a device's token is shown once, is for the device only, and can be revoked", async () => {
     const { edge, ask, say } = await openRunningBar()
     const made = await say('POST', `${LOC}/devices/SCALE-0042/tokens`, undefined, { 'idempotency-key': 't1' })
-    expect(made).toMatchObject({ status: 201, body: { scopes: ['device'], token: expect.stringMatching(/^trib_scales_/) } })
-    expect(edge.events.find(({ type, meta }) => type === 'PatIssued' && meta.key === 'SCALE-0042')).toMatchObject({ meta: { actorId: 'ann' }, personal: null })
-    expect((await say('POST', `${LOC}/devices/SCALE-0042/tokens`, undefined, { 'idempotency-key': 't1' })).body).not.toHaveProperty('token')
+    expect(made).toMatchObject({
+      status: 201,
+      body: { scopes: ['device'], token: expect.stringMatching(/^trib_scales_/) },
+    })
+    expect(edge.events.find(({ type, meta }) => type === 'PatIssued' && meta.key === 'SCALE-0042')).toMatchObject({
+      meta: { actorId: 'ann' },
+      personal: null,
+    })
+    expect(
+      (await say('POST', `${LOC}/devices/SCALE-0042/tokens`, undefined, { 'idempotency-key': 't1' })).body,
+    ).not.toHaveProperty('token')
     const device = (url: string) => send(edge.app, { url, token: made.body.token })
-    for (const path of [`${LOC}/taps`, '/v1/beers']) expect(await device(path)).toMatchObject({ status: 403, body: { code: 'scope-missing' } })
-    const { body: { items } } = await ask(`${LOC}/devices/SCALE-0042/tokens`)
+    for (const path of [`${LOC}/taps`, '/v1/beers'])
+      expect(await device(path)).toMatchObject({ status: 403, body: { code: 'scope-missing' } })
+    const {
+      body: { items },
+    } = await ask(`${LOC}/devices/SCALE-0042/tokens`)
     expect(items).toMatchObject([{ id: made.body.id }])
     expect(items[0]).not.toHaveProperty('token')
     expect((await say('DELETE', `${LOC}/devices/SCALE-0042/tokens/${made.body.id}`)).status).toBe(200)
@@ -102,7 +172,7 @@ describe('devices', () => {
     expect((await say('DELETE', `${LOC}/devices/SCALE-0042/tokens/none`)).status).toBe(404)
   })
 
-  test('the tokens of a person who is called like the device are not shown, nor revoked, with it', async () => {
+  test('the tokens of a person with the id of the device are neither listed nor revoked with it', async () => {
     const { edge, ask, say } = await openRunningBar()
     await edge.token('SCALE-0042')
     const theirs = [...edge.items.values()].find((item) => item.PK === 'USER#SCALE-0042' && item.SK.startsWith('PAT#'))

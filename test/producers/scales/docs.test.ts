@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { send } from '../memory-edge.ts'
+import { send } from '../../../testing/edge/request.ts'
 import { openBar } from './bar.ts'
 
 test('S-a GET /asyncapi.json describes the topics of the log and of devices, none of which has a wildcard', async () => {
@@ -9,7 +9,13 @@ test('S-a GET /asyncapi.json describes the topics of the log and of devices, non
   expect(body).toMatchObject({
     asyncapi: '3.0.0',
     channels: {
-      scalesEvents: { address: 'scales.events', messages: { ReadingReported: { payload: { schema: { name: 'ReadingReported', namespace: 'tributary.scales' } } }, PatIssued: {} } },
+      scalesEvents: {
+        address: 'scales.events',
+        messages: {
+          ReadingReported: { payload: { schema: { name: 'ReadingReported', namespace: 'tributary.scales' } } },
+          PatIssued: {},
+        },
+      },
       deviceMessages: { address: 'scale-sense/{loc}/{device}/{kind}' },
       deviceStatus: { address: 'scale-sense/{loc}/{device}/status' },
     },

@@ -1,0 +1,108 @@
+import { isHash } from '../projections/access/keys.ts'
+import { Fault } from '../schemas/fault.ts'
+import { isCalendarDate } from '../schemas/rfc3339.ts'
+import type { FieldsOfEvent } from '../schemas/from-json.ts'
+
+/** The values that a field accepts in addition to its type: text that matches, or a number in a range. */
+export type FieldRule =
+  | { readonly like: RegExp }
+  | { readonly is: (text: string) => boolean; readonly what: string }
+  | { readonly from: number; readonly to: number }
+
+/** The rules by which an operator appends events of a domain. */
+export interface AppendRules {
+  /** The event types that only the program appends, each with what to do instead. */
+  readonly internal: Readonly<Record<string, string>>
+  /** The form of the log's keys. */
+  readonly key: RegExp
+  /** The key of an event is the person that the event is about. */
+  readonly isKeyAPerson?: true
+  /** The limits of the edge, by the name of the field. They apply to every event of the domain. */
+  readonly fields: Readonly<Record<string, FieldRule>>
+  /** The fields with the time of something that happened. They must not be in the future. */
+  readonly past?: readonly string[]
+  /** Checks fields together. Returns the mistake, if there is one. */
+  readonly check?: (data: FieldsOfEvent['data']) => string | undefined
+}
+
+/** The internal events that all domains share. */
+export const COMMON_INTERNAL: AppendRules['internal'] = {
+  PersonForgotten: 'Run tributary forget.',
+  PatIssued: 'Run tributary token create.',
+  PatRevoked: 'Run tributary token revoke.',
+  PatUsed: 'The edge appends it when a token is used.',
+  ApiUsageSampled: 'The edge appends it when it counts requests.',
+}
+
+/** The range of a number's JSON Schema. */
+export const within = ({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): FieldRule => ({
+  from: minimum,
+  to: maximum,
+})
+/** Text of the length of its JSON Schema, with at least one character that is not a space. */
+export const words = ({ maxLength: most }: { readonly maxLength: number }): FieldRule => ({
+  is: (text) => text.length <= most && /\S/.test(text),
+  what: `text of 1 to ${most} characters`,
+})
+/** Text of the length and the pattern of its JSON Schema. */
+export const matching = ({
+  maxLength,
+  pattern,
+}: {
+  readonly maxLength: number
+  readonly pattern: string
+}): FieldRule => {
+  const form = new RegExp(pattern)
+  return {
+    is: (text) => text.length <= maxLength && form.test(text),
+    what: `text of 1 to ${maxLength} characters like ${String(form)}`,
+  }
+}
+export const DAY: FieldRule = { is: isCalendarDate, what: 'a day such as 2026-11-16' }
+export const HASH: FieldRule = { is: isHash, what: 'a SHA-256 hash of 64 lower-case hex digits' }
+
+/** Throws `bad-event` if only the program appends the event, or if its key or a value does not follow the rules. */
+export const checkByHand = (
+  rules: AppendRules,
+  {
+    type,
+    key,
+    fields,
+    now,
+  }: { readonly type: string; readonly key: string; readonly fields: FieldsOfEvent; readonly now: number },
+): void => {
+  const instead = Object.hasOwn(rules.internal, type) ? rules.internal[type] : undefined
+  if (instead !== undefined) throw new Fault('bad-event', `Only the program appends a ${type}. ${instead}`)
+  if (!rules.key.test(key))
+    throw new Fault('bad-event', `"${key}" is not a key of this log. A key must match ${String(rules.key)}.`)
+  const later = rules.past?.find((name) => Number(fields.data[name] ?? 0) > now)
+  if (later !== undefined) throw new Fault('bad-event', `The field ${later} of this ${type} is in the future.`)
+  const mistake =
+    mistakeIn(rules, fields.data, '') ??
+    (fields.personal === null ? undefined : mistakeIn(rules, fields.personal, 'personal.')) ??
+    rules.check?.(fields.data)
+  if (mistake !== undefined) throw new Fault('bad-event', `The edge does not accept this ${type}: ${mistake}.`)
+}
+
+const mistakeIn = (rules: AppendRules, value: Readonly<Record<string, unknown>>, path: string): string | undefined => {
+  for (const [name, member] of Object.entries(value)) {
+    for (const [index, each] of (Array.isArray(member) ? (member as readonly unknown[]) : [member]).entries()) {
+      const place = Array.isArray(member) ? `${path}${name}.${index}` : `${path}${name}`
+      const mistake =
+        typeof each === 'object' && each !== null
+          ? mistakeIn(rules, each as Readonly<Record<string, unknown>>, `${place}.`)
+          : breach(rules.fields[name], each)
+      if (mistake !== undefined) return typeof each === 'object' ? mistake : `${place} must be ${mistake}`
+    }
+  }
+  return undefined
+}
+
+/** Returns the required form if the value breaks the rule. Undefined otherwise. */
+const breach = (rule: FieldRule | undefined, value: unknown): string | undefined => {
+  if (rule === undefined || value === null || typeof value === 'boolean') return undefined
+  if ('from' in rule)
+    return Number(value) >= rule.from && Number(value) <= rule.to ? undefined : `between ${rule.from} and ${rule.to}`
+  if ('like' in rule) return rule.like.test(String(value)) ? undefined : `like ${String(rule.like)}`
+  return rule.is(String(value)) ? undefined : rule.what
+}

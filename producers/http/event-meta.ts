@@ -1,0 +1,31 @@
+import type { EventMeta } from '../../schemas/event.ts'
+
+export interface EventMetaParts extends Pick<EventMeta, 'eventId' | 'source' | 'correlationId'> {
+  readonly user: string
+  /** The log key. Default: the user. */
+  readonly key?: string | undefined
+  readonly now: number
+  readonly request?: EventMeta['request']
+}
+
+/** The metadata of an event that a user causes. The user is the actor and the subject. */
+export const eventMeta = ({
+  eventId,
+  user,
+  key = user,
+  now,
+  source,
+  correlationId,
+  request = null,
+}: EventMetaParts): EventMeta => ({
+  eventId,
+  key,
+  occurredAt: now,
+  recordedAt: now,
+  source,
+  correlationId,
+  causationId: null,
+  actorId: user,
+  subjectId: user,
+  request,
+})

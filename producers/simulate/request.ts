@@ -1,8 +1,0 @@
-/** One request to the real edge. */
-export interface SimulatedRequest {
-  readonly user: string
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: unknown
-}

@@ -1,0 +1,46 @@
+/** One environment variable: how its text becomes a value, and the value if it is unset. */
+export interface Variable<T> {
+  readonly parse: Parse<T>
+  readonly fallback: T
+  readonly secret?: true
+  /** What the variable sets, in Markdown, for docs/configuration.md. */
+  readonly about?: string
+  /** What happens without the variable, if `fallback` is no value. */
+  readonly unset?: string
+}
+
+export type Parse<T> = (text: string) => T
+export type Variables = Readonly<Record<string, Variable<unknown>>>
+export type Values<V extends Variables> = { readonly [N in keyof V]: ReturnType<V[N]['parse']> }
+
+/** A mistake in one value. The message follows the name of the variable: what is wrong, and what it should look like. */
+export class Mistake extends Error {}
+
+export const variable = <T>(parse: Parse<T>, fallback: T): Variable<T> => ({ parse, fallback })
+
+export const secret = (parse: Parse<string | undefined> = (text) => text): Variable<string | undefined> => ({
+  parse,
+  fallback: undefined,
+  secret: true,
+})
+
+export const url: Parse<string | undefined> = (text) => {
+  const given = URL.canParse(text) ? new URL(text) : undefined
+  if (
+    given === undefined ||
+    !/^https?:$/.test(given.protocol) ||
+    given.search !== '' ||
+    given.hash !== '' ||
+    given.username !== ''
+  )
+    throw new Mistake('is not an http(s) URL without query; write for example https://api.example.com')
+  return given.href.replace(/\/$/, '')
+}
+
+/** Text of one form. The mistake does not show the value, because it can be a secret. */
+export const formed =
+  (pattern: RegExp, mistake: string): Parse<string | undefined> =>
+  (value) => {
+    if (pattern.test(value)) return value
+    throw new Mistake(mistake)
+  }
