@@ -1,0 +1,24 @@
+import { inUser, KEY, type Key, type PersonalByKind, type PersonalOf } from 'tributary/domain'
+
+/** One entry of a person. */
+export type EntryItem = Key & {
+  readonly id: string
+  readonly amount: number
+  readonly note: string | null
+  readonly addedAt: string
+}
+
+/** The remains of a removed entry. A repeated EntryAdded finds it and changes nothing. */
+export type GoneEntryItem = Key & { readonly removedAt: string }
+
+/** One item per person. */
+export type SummaryItem = Key & { readonly entries: number; readonly total: number }
+
+export const entries = inUser<EntryItem, [id: string]>('entry', 'ENTRY#')
+export const goneEntries = inUser<GoneEntryItem, [id: string]>('removed entry', 'GONE#ENTRY#')
+export const summaries = inUser<SummaryItem>('summary', 'SUMMARY')
+
+/** The attributes with words of the person. They become null when the person is forgotten. */
+export const personal: PersonalByKind = { [entries.prefix]: { note: KEY } satisfies PersonalOf<EntryItem> }
+
+export const isEntryId = (id: string): boolean => /^[A-Za-z0-9-]{1,64}$/.test(id)

@@ -1,0 +1,75 @@
+import type fc from 'fast-check'
+import type { DomainRecord, Partitions } from '../../domains/record.ts'
+import type { Domain } from '../../projections/projection.ts'
+import type { NamedSchema } from '../../schemas/avro.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { MemoryEdge } from '../edge/edge.ts'
+
+/** Values from which the suite draws the fields of events. Use few values, so that events meet each other. */
+export interface Pools {
+  /** Log keys. */
+  readonly keys: readonly string[]
+  /** People: actors, subjects, and the log keys of the events that are keyed by people. Default: the keys. */
+  readonly people?: readonly string[]
+  /** Values of the fields in events of a log key, by the name of the field: ids, instants, days and amounts. */
+  readonly fields?: (key: string) => Readonly<Record<string, readonly unknown[]>>
+}
+
+/** The parts of a domain's record that the suite tests. */
+export interface ContractRecord extends Pick<DomainRecord, 'domain' | 'series' | 'edge'> {
+  readonly partitions: Pick<Partitions, 'of' | 'keyIn'>
+}
+
+/** How the suite draws the events of a domain. */
+export interface EventCase {
+  readonly pools: Pools
+  /** Histories that are more plausible than those drawn from the schemas and the pools. The suite appends some drawn events to them. */
+  readonly history?: fc.Arbitrary<readonly Event[]>
+  /**
+   * True if a repetition of the event must change nothing. `changed` contains for each projection whether the first delivery changed something.
+   * Default: one of them did.
+   */
+  readonly isApplied?: (event: Event, changed: readonly boolean[]) => boolean
+}
+
+/** A domain for the contract suite. */
+export interface ContractCase extends EventCase {
+  readonly record: ContractRecord
+  /** True if the record is the series of another domain: it folds only some events of that domain's log. */
+  readonly isSeries?: true
+  /** Replaces the pools, the history or `isApplied` for the series of the record. Default of `isApplied`: one of the projections changed something. */
+  readonly series?: Partial<EventCase>
+  /** The data and the values with which the suite tests the edge of the record. Default: no data, and the values of the first key's pool. */
+  readonly http?: HttpCase
+  /** Schemas in addition to those of the domain. */
+  readonly schemas?: readonly NamedSchema[]
+}
+
+/** Values by the name of a path parameter, a query parameter or a field of a body. */
+export type Values = Readonly<Record<string, readonly unknown[]>>
+
+/** An open edge with some data in it. */
+export interface Scene {
+  readonly edge: MemoryEdge
+  /** The token of a person who can read and write the data. */
+  readonly token: string
+  /** Ids of the data, and values that the rules of the domain accept. */
+  readonly values: Values
+}
+
+/** How the suite tests the edge of a domain. */
+export interface HttpCase {
+  /** Creates data through the edge. Default: issues a token to the first person of the pools, and uses the values of the pools. */
+  readonly prepare?: (edge: MemoryEdge) => Promise<Omit<Scene, 'edge'>>
+  /** Codes of answers with a 5xx status that are correct in this scene. */
+  readonly unavailable?: readonly string[]
+  /** Checks what must be true after any requests. */
+  readonly check?: (scene: Scene) => Promise<void>
+}
+
+/** One rule of the contract. Throws if the domain breaks it. */
+export type Rule<Case = ContractCase> = (subject: Case) => void | Promise<void>
+
+/** The types of the events that a domain folds. */
+export const foldedTypes = ({ projections }: Domain): ReadonlySet<string> =>
+  new Set(projections.flatMap(({ folds }) => Object.keys(folds)))

@@ -1,0 +1,43 @@
+import { describe, test } from 'vitest'
+import type { ContractCase } from './case.ts'
+import { FOLD_RULES } from './fold-rules.ts'
+import { FORGETTING_RULES } from './forgetting-rules.ts'
+import { HTTP_RULES } from './http-rules.ts'
+import { edgeCaseOf } from './scene.ts'
+import { TABLE_RULES } from './table-rules.ts'
+
+/**
+ * Declares the tests of a domain: `domainContract({ record: plants, pools: { keys: ['fern', 'ivy'] } })`.
+ * They test the promises of a domain that the engine and the edge rely on, for the domain of the record, its series and its edge:
+ * - A fold accepts every event that the schemas allow, and keeps the laws of folds.
+ * - An event that is delivered twice is harmless. Any batching and any order of keys gives the same items.
+ * - Nothing of a forgotten person remains, if the domain stores personal data.
+ * - The table and its keys are valid.
+ * - The edge answers every request, refuses bad input, and describes its routes.
+ */
+export const domainContract = (subject: ContractCase): void => {
+  itemContract(subject)
+  const {
+    record: { domain, series },
+    isApplied: _,
+    ...others
+  } = subject
+  if (series !== undefined) itemContract({ ...others, ...subject.series, record: series, isSeries: true })
+  const edgeCase = edgeCaseOf(subject)
+  if (edgeCase === undefined) return
+  describe(`the edge of ${domain.name}`, () => {
+    for (const [name, rule] of Object.entries(HTTP_RULES)) test(name, () => rule(edgeCase))
+  })
+}
+
+const itemContract = (subject: ContractCase): void => {
+  const { domain } = subject.record
+  describe(`the domain ${domain.name}`, () => {
+    for (const [name, rule] of Object.entries({
+      ...FOLD_RULES,
+      ...TABLE_RULES,
+      ...(domain.personal && FORGETTING_RULES),
+    }))
+      test(name, () => rule(subject))
+  })
+}

@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { advance } from '../../processors/engine/fold/advance.ts'
+import { decidersOf, type Decider } from '../../processors/engine/fold/decide.ts'
+import type { KeySpan } from '../../processors/engine/fold/span.ts'
+import { requireStorable } from '../../processors/engine/rows/storable.ts'
+import { canonical, isTrace, type Item, type Stored } from '../../projections/item.ts'
+import type { Result } from '../../projections/projection.ts'
+import { openCodec } from '../../schemas/codec.ts'
+import type { Event } from '../../schemas/event.ts'
+import { typeOf } from '../../schemas/sources.ts'
+import { memoryStore, type MemoryStore } from '../memory-store.ts'
+import { foldsOf, type Table } from '../folds.ts'
+import { propertyRuns } from '../property-runs.ts'
+import { foldedTypes, type Rule } from './case.ts'
+import { anyEvents, foldedSchemas, histories, ownTypes } from './events.ts'
+import { isBookkeeping } from '../../processors/engine/generations/bookkeeping.ts'
+import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
+
+/** Every item without its position, in canonical form and order. */
+const bytes = (table: Table): string =>
+  [...table.values()]
+    .map(({ _pos, ...item }) => canonical(item as Item))
+    .sort()
+    .join('\n')
+
+const byKey = <T>(list: readonly T[], keyOf: (member: T) => string): ReadonlyMap<string, T[]> => {
+  const groups = new Map<string, T[]>()
+  for (const member of list) groups.set(keyOf(member), [...(groups.get(keyOf(member)) ?? []), member])
+  return groups
+}
+
+const everyEventIsFolded: Rule = (subject) => {
+  const folded = foldedTypes(subject.record.domain)
+  const described = new Set(foldedSchemas(subject).map(typeOf))
+  expect(
+    ownTypes(subject).filter((type) => !folded.has(type)),
+    'events without a fold',
+  ).toEqual([])
+  expect(
+    [...folded].filter((type) => !described.has(type)),
+    'folds without a schema',
+  ).toEqual([])
+}
+
+/** The fold driver throws if a fold throws or breaks a law: one writer per item, own key, each key once, no change with a refusal. */
+const isTotal: Rule = (subject) => {
+  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  fc.assert(
+    fc.property(histories(subject), anyEvents(subject), (history, any) => {
+      const table: Table = new Map()
+      for (const [position, event] of [...history, ...any].entries()) {
+        for (const { items = [] } of foldInto(table, event, position))
+          for (const item of items) requireStorable(subject.record.domain.table, item)
+      }
+    }),
+    propertyRuns(150),
+  )
+}
+
+const repeatsItself: Rule = (subject) => {
+  const { foldInto } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  fc.assert(
+    fc.property(histories(subject), (events) => {
+      const [first, second]: [Table, Table] = [new Map(), new Map()]
+      for (const [position, event] of events.entries())
+        expect(foldInto(first, event, position)).toEqual(foldInto(second, event, position))
+      expect(bytes(first)).toBe(bytes(second))
+    }),
+    propertyRuns(50),
+  )
+}
+
+const hasChanges = ({ items = [], derived = [] }: Result): boolean => items.length + derived.length > 0
+
+const repeatsChangeNothing: Rule = (subject) => {
+  const { foldInto, tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const { isApplied = (_, changed) => changed.includes(true) } = subject
+  const appliedOf = (events: readonly Event[]): ReadonlySet<Event> => {
+    const table: Table = new Map()
+    return new Set(
+      events.filter((event, position) => isApplied(event, foldInto(table, event, position).map(hasChanges))),
+    )
+  }
+  let repeated = 0
+  fc.assert(
+    fc.property(histories(subject), fc.infiniteStream(fc.nat({ max: 1000 })), (events, pick) => {
+      const applied = appliedOf(events)
+      const again: Event[] = []
+      const repeatable: Event[] = []
+      for (const event of events) {
+        again.push(event)
+        if (applied.has(event)) repeatable.push(event)
+        if (repeatable.length > 0) again.push(repeatable[pick.next().value % repeatable.length] as Event)
+      }
+      repeated += repeatable.length
+      expect(bytes(tableOf(again))).toBe(bytes(tableOf(events)))
+    }),
+    propertyRuns(125),
+  )
+  expect(repeated, 'events of the histories that changed something').toBeGreaterThan(0)
+}
+
+const keysAreApart: Rule = (subject) => {
+  const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  fc.assert(
+    fc.property(histories(subject), fc.infiniteStream(fc.nat({ max: 1000 })), (events, pick) => {
+      const queues = [...byKey(events, ({ meta }) => meta.key).values()]
+      const mixed: Event[] = []
+      while (mixed.length < events.length) {
+        const waiting = queues.filter((queue) => queue.length > 0)
+        mixed.push(waiting[pick.next().value % waiting.length]?.shift() as Event)
+      }
+      expect(bytes(tableOf(mixed))).toBe(bytes(tableOf(events)))
+    }),
+    propertyRuns(50),
+  )
+}
+
+/** Folds the events as the engine does, in batches that begin and end anywhere, some events twice. */
+const foldInBatches = async (
+  deciders: readonly Decider[],
+  events: readonly Event[],
+  next: () => { readonly size: number; readonly again: number },
+): Promise<MemoryStore> => {
+  const store = memoryStore()
+  for (let end = 0; end < events.length;) {
+    const { size, again } = next()
+    const from = Math.max(0, end - again)
+    end = Math.min(events.length, end + size)
+    const logged = events.slice(from, end).map((event, index) => ({ partition: 0, offset: from + index, event }))
+    const spans: readonly KeySpan[] = deciders.flatMap((decider) =>
+      [
+        ...byKey(
+          logged.filter(({ event }) => decider.projection.folds[event.type] !== undefined),
+          ({ event }) => event.meta.key,
+        ),
+      ].map(([key, ofKey]) => ({ decider, key, events: ofKey })),
+    )
+    for (const { poison } of await advance({ store, spans })) if (poison !== undefined) throw poison.error
+  }
+  return store
+}
+
+const domainItems = (items: Iterable<Stored>): readonly string[] =>
+  [...items]
+    .filter((item) => !isBookkeeping(item) && !isTrace(item))
+    .map(canonical)
+    .sort()
+
+const batchesDoNotMatter: Rule = async (subject) => {
+  const { tableOf } = foldsOf(subject.record.domain, subject.record.partitions.keyIn)
+  const codec = openCodec({ folder: subject.record.domain.schemas, schemas: subject.schemas ?? [] })
+  const deciders = decidersOf(subject.record.domain, rowRulesOf(subject.record.domain.table, codec))
+  const batch = fc.record({ size: fc.integer({ min: 1, max: 20 }), again: fc.nat({ max: 5 }) })
+  await fc.assert(
+    fc.asyncProperty(histories(subject), fc.infiniteStream(batch), async (events, batches) => {
+      const cut = await foldInBatches(deciders, events, () => batches.next().value)
+      const single = await foldInBatches(deciders, events, () => ({ size: 1, again: 0 }))
+      expect(cut.dump()).toEqual(single.dump())
+      expect(domainItems(cut.items.values())).toEqual(domainItems(tableOf(events).values()))
+    }),
+    propertyRuns(25),
+  )
+}
+
+export const FOLD_RULES: Readonly<Record<string, Rule>> = {
+  'every event of its schemas is folded, and every fold has a schema': everyEventIsFolded,
+  'no event that the schemas allow makes a fold throw, break a law or write what no store can hold': isTotal,
+  'the same events give the same results': repeatsItself,
+  'an event that was applied changes nothing when it is repeated at any later offset': repeatsChangeNothing,
+  'the order of events of different keys does not matter': keysAreApart,
+  'batches of any size, with some events delivered twice, give the same items': batchesDoNotMatter,
+}

@@ -1,0 +1,127 @@
+import { decide, decidersOf } from '../../processors/engine/fold/decide.ts'
+import type { NewRecord, Position } from '../../processors/engine/ports/log.ts'
+import type { OutboxRow } from '../../processors/engine/outgoing/outbox.ts'
+import { rowRulesOf } from '../../processors/engine/outgoing/row-rules.ts'
+import { createCommands, type Commands } from '../../producers/commands.ts'
+import { isExpired, keyOf, type Item, type Key } from '../../projections/item.ts'
+import type { Change, Domain, Get, Outcome } from '../../projections/projection.ts'
+import { openCodec, type Codec } from '../../schemas/codec.ts'
+import type { NamedSchema } from '../../schemas/avro.ts'
+import type { Event } from '../../schemas/event.ts'
+import type { Fault } from '../../schemas/fault.ts'
+import { createMemoryTable, type MemoryTable } from './table.ts'
+
+/** The codec of the events whose schemas this program contains. */
+const ourCodec = openCodec()
+
+const codecOf = ({ schemas: folder }: Domain, schemas: readonly NamedSchema[] = []): Codec =>
+  folder === undefined && schemas.length === 0 ? ourCodec : openCodec({ folder, schemas })
+
+export interface MemoryPipelineOptions {
+  readonly clock: { now(): number }
+  readonly domain: Domain
+  /** Schemas in addition to those of the domain. */
+  readonly schemas?: readonly NamedSchema[] | undefined
+}
+
+/** A log, the folds of a domain and a table, in memory. */
+export interface MemoryPipeline extends MemoryTable {
+  /** The log. An event's offset is its index. */
+  readonly events: Event[]
+  /** The outcomes of the folded events, by offset. A test can replace them. */
+  readonly outcomes: Map<number, Outcome>
+  readonly commands: Commands
+  /** The outcome of the event at a position, or `pending`. */
+  untilOutcome(position: Position): Promise<Outcome | 'pending'>
+  /** True if the event at the position is folded; with `withDerived`, if the events that it caused are folded, too. */
+  untilFolded(position: Position, timeoutMs?: number, withDerived?: boolean): Promise<boolean>
+  /** Keeps derived events in the outbox until `sendDerived`. */
+  holdDerived(): void
+  sendDerived(): void
+  /** Stops folding until `resume`. Events are still appended to the log. */
+  pause(): void
+  resume(): void
+  /** Makes every append fail with this fault. Undefined: appends succeed again. */
+  fail(fault: Fault | undefined): void
+  /** From now on, the log or the outcomes never answer a request. */
+  hang(part: 'log' | 'outcomes'): void
+}
+
+/**
+ * A pipeline in memory. Every appended event is folded immediately, by the folds of the domain and the deciders of the engine.
+ * Derived events are appended immediately, too.
+ */
+export const createMemoryPipeline = ({ clock, domain, schemas }: MemoryPipelineOptions): MemoryPipeline => {
+  const codec = codecOf(domain, schemas)
+  const { items, reader } = createMemoryTable(clock.now, domain.table)
+  const deciders = decidersOf(domain, rowRulesOf(domain.table, codec))
+  const events: Event[] = []
+  const outcomes = new Map<number, Outcome>()
+  const unsent: Event[] = []
+  const state = {
+    folding: true,
+    sending: true,
+    folded: 0,
+    fault: undefined as Fault | undefined,
+    hangs: { log: false, outcomes: false },
+  }
+
+  const fold = (offset: number) => {
+    const event = events[offset]
+    if (!event) throw new Error(`There is no event at offset ${offset}.`)
+    const get: Get = <I extends Item>(key: Key) => {
+      const item = items.get(keyOf(key))
+      return item && !isExpired(item, domain.table.ttl, event.meta.recordedAt) ? (item as I) : undefined
+    }
+    outcomes.set(offset, { kind: 'applied' })
+    for (const decider of deciders.filter(({ projection }) => projection.folds[event.type] !== undefined)) {
+      const { outcome, changes } = decide(decider, { partition: 0, offset, event }, get)
+      for (const change of changes) apply(change)
+      if (decider.decides.has(event.type)) outcomes.set(offset, outcome)
+    }
+  }
+  const apply = (change: Change) => {
+    if ('_removed' in change) items.delete(keyOf(change))
+    else if (change.PK.startsWith('OUTBOX#'))
+      (state.sending ? events : unsent).push(codec.decode(Buffer.from((change as OutboxRow).value, 'base64')))
+    else items.set(keyOf(change), change as Item)
+  }
+  const catchUp = () => {
+    while (state.folded < events.length) fold(state.folded++)
+  }
+  const append = async (records: readonly NewRecord[]): Promise<readonly Position[]> => {
+    if (state.hangs.log) await new Promise(() => {})
+    if (state.fault) throw state.fault
+    return records.map(({ value }) => {
+      const offset = events.push(codec.decode(value)) - 1
+      if (state.folding) catchUp()
+      return { partition: 0, offset }
+    })
+  }
+  const untilOutcome = async ({ offset }: Position) =>
+    state.hangs.outcomes ? new Promise<never>(() => {}) : (outcomes.get(offset) ?? 'pending')
+  const commands = createCommands({ log: { append }, codec, outcomes: { untilOutcome } })
+  return {
+    items,
+    reader,
+    events,
+    outcomes,
+    commands,
+    untilOutcome,
+    untilFolded: async ({ offset }, _timeoutMs, withDerived = false) =>
+      offset < state.folded && (!withDerived || (unsent.length === 0 && state.folded === events.length)),
+    holdDerived: () => void (state.sending = false),
+    sendDerived: () => {
+      state.sending = true
+      events.push(...unsent.splice(0))
+      catchUp()
+    },
+    pause: () => void (state.folding = false),
+    resume: () => {
+      state.folding = true
+      catchUp()
+    },
+    fail: (fault) => void (state.fault = fault),
+    hang: (part) => void (state.hangs[part] = true),
+  }
+}
