@@ -2,8 +2,9 @@ import { invalid } from './service-error.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** Readers of a request's JSON: each gives the value in its type, or refuses the call with the field's name. */
-export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Readers of a request's JSON. Each returns the value of a field, or throws a `ValidationException` that names the field. */
+export const isBody = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const optionalText = (body: Body, field: string): string | undefined => {
   const value = body[field]
@@ -14,15 +15,19 @@ export const optionalText = (body: Body, field: string): string | undefined => {
 
 export const requiredText = (body: Body, field: string): string => {
   const value = optionalText(body, field)
-  if (value === undefined || value === '') throw invalid(`${field} is missing: send it as a string that is not empty.`)
+  if (value === undefined || value === '') throw invalid(`${field} is missing. Send a string that is not empty.`)
   return value
 }
 
-export const optionalWhole = (body: Body, field: string, [low, high]: readonly [number, number]): number | undefined => {
+export const optionalWhole = (
+  body: Body,
+  field: string,
+  [low, high]: readonly [number, number],
+): number | undefined => {
   const value = body[field]
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalid(`${field} must be a whole number.`)
-  if (value < low || value > high) throw invalid(`${field} is ${value}; it must lie between ${low} and ${high}.`)
+  if (value < low || value > high) throw invalid(`${field} is ${value}. It must be between ${low} and ${high}.`)
   return value
 }
 

@@ -3,28 +3,43 @@ import { startTimestreamLocal } from './server.ts'
 
 const USAGE = `timestream-local: the wire protocol of Amazon Timestream for LiveAnalytics on this machine.
 
-  --port N     where to listen (8087; 0 for any free port)
-  --host H     on which address (127.0.0.1)
-  --data DIR   keep everything in this folder (default: in memory)
-  --help       this
+  --port N     the port to listen on; 0 selects a free port. Default: 8087
+  --host H     the address to listen on. Default: 127.0.0.1
+  --data DIR   the folder of the data. Default: in memory
+  --help       show this help
 
-Point an AWS SDK at it: endpoint http://127.0.0.1:8087, any region and credentials.`
+Configure an AWS SDK with the endpoint http://127.0.0.1:8087, any region and any credentials.`
 
 const options = () => {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: '8087' }, host: { type: 'string', default: '127.0.0.1' }, data: { type: 'string' }, help: { type: 'boolean' } } })
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '8087' },
+      host: { type: 'string', default: '127.0.0.1' },
+      data: { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  })
   const port = Number(values.port)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port takes a number from 0 to 65535, not ${values.port}`)
-  return { help: values.help === true, port, host: values.host, ...(values.data !== undefined && { data: values.data }) }
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error(`--port must be a number from 0 to 65535, not ${values.port}`)
+  return {
+    help: values.help === true,
+    port,
+    host: values.host,
+    ...(values.data !== undefined && { data: values.data }),
+  }
 }
 
 const main = async (): Promise<void> => {
-  const { help, ...chosen } = options()
+  const { help, ...settings } = options()
   if (help) {
     console.log(USAGE)
     return
   }
-  const server = await startTimestreamLocal(chosen)
-  console.log(`timestream-local listens on ${server.endpoint}, ${chosen.data === undefined ? 'in memory' : `in ${chosen.data}`}`)
+  const server = await startTimestreamLocal(settings)
+  console.log(
+    `timestream-local listens on ${server.endpoint}, ${settings.data === undefined ? 'in memory' : `in ${settings.data}`}`,
+  )
   const stop = () => void server.close().then(() => process.exit(0))
   process.once('SIGINT', stop).once('SIGTERM', stop)
 }

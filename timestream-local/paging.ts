@@ -1,20 +1,26 @@
 import { invalid } from './service-error.ts'
 
 export type Row = Readonly<{ Data: readonly Readonly<Record<string, unknown>>[] }>
-/** A result of more than one page, held for a while: a page can be asked for again. */
-type Held = Readonly<{ queryId: string; sql: string; columns: readonly unknown[]; rows: readonly Row[]; untilMs: number }>
-export type Page = Readonly<{ held: Held; rows: readonly Row[]; nextToken?: string }>
+/** A result of more than one page. It is stored for a while, so each page can be requested again. */
+type StoredResult = Readonly<{
+  queryId: string
+  sql: string
+  columns: readonly unknown[]
+  rows: readonly Row[]
+  untilMs: number
+}>
+export type Page = Readonly<{ result: StoredResult; rows: readonly Row[]; nextToken?: string }>
 
 const PAGE_BYTES = 1_000_000
-const HELD_RESULTS = 100
-const HELD_MS = 15 * 60_000
+const MAX_RESULTS = 100
+const RESULT_MS = 15 * 60_000
 
 const tokenOf = (queryId: string, from: number): string => Buffer.from(`${queryId} ${from}`).toString('base64url')
 
-/** How many rows from there on fit into a page. */
-const fitting = (rows: readonly Row[], from: number, most: number): number => {
+/** The number of rows that fit into a page. At least 1. */
+const rowsInPage = (rows: readonly Row[], from: number, maxRows: number): number => {
   let [count, bytes] = [0, 0]
-  for (const row of rows.slice(from, from + most)) {
+  for (const row of rows.slice(from, from + maxRows)) {
     bytes += JSON.stringify(row).length
     if (bytes > PAGE_BYTES && count > 0) break
     count += 1
@@ -23,43 +29,51 @@ const fitting = (rows: readonly Row[], from: number, most: number): number => {
 }
 
 export type Pages = Readonly<{
-  first: (result: Omit<Held, 'untilMs'>, options: { maxRows?: number; nowMs: number }) => Page
+  first: (result: Omit<StoredResult, 'untilMs'>, options: { maxRows?: number; nowMs: number }) => Page
   next: (token: string, options: { sql: string; maxRows?: number; nowMs: number }) => Page
   drop: (queryId: string) => boolean
 }>
 
 export const openPages = (): Pages => {
-  const held = new Map<string, Held>()
+  const results = new Map<string, StoredResult>()
 
-  const pageOf = (result: Held, from: number, maxRows: number): Page => {
-    const until = from + fitting(result.rows, from, maxRows)
-    return { held: result, rows: result.rows.slice(from, until), ...(until < result.rows.length && { nextToken: tokenOf(result.queryId, until) }) }
+  const pageOf = (result: StoredResult, from: number, maxRows: number): Page => {
+    const until = from + rowsInPage(result.rows, from, maxRows)
+    return {
+      result,
+      rows: result.rows.slice(from, until),
+      ...(until < result.rows.length && { nextToken: tokenOf(result.queryId, until) }),
+    }
   }
-  const hold = (result: Held): void => {
-    held.set(result.queryId, result)
-    for (const oldest of held.keys()) {
-      if (held.size <= HELD_RESULTS) break
-      held.delete(oldest)
+  const store = (result: StoredResult): void => {
+    results.set(result.queryId, result)
+    for (const oldest of results.keys()) {
+      if (results.size <= MAX_RESULTS) break
+      results.delete(oldest)
     }
   }
 
   return {
-    first: (result, { maxRows, nowMs }) => {
-      const kept = { ...result, untilMs: nowMs + HELD_MS }
-      // As documented of the service: a result that MaxRows does not hold whole begins with a page that has a token and no rows.
-      const empty = maxRows !== undefined && result.rows.length > maxRows
-      const page = empty ? { held: kept, rows: [], nextToken: tokenOf(result.queryId, 0) } : pageOf(kept, 0, result.rows.length)
-      if (page.nextToken !== undefined) hold(kept)
+    first: (queryResult, { maxRows, nowMs }) => {
+      const result = { ...queryResult, untilMs: nowMs + RESULT_MS }
+      // As documented for the service: if a result has more than MaxRows rows, the first page has a token and no rows.
+      const isFirstPageEmpty = maxRows !== undefined && result.rows.length > maxRows
+      const page = isFirstPageEmpty
+        ? { result, rows: [], nextToken: tokenOf(result.queryId, 0) }
+        : pageOf(result, 0, result.rows.length)
+      if (page.nextToken !== undefined) store(result)
       return page
     },
     next: (token, { sql, maxRows, nowMs }) => {
       const [queryId = '', from = ''] = Buffer.from(token, 'base64url').toString().split(' ')
-      const result = held.get(queryId)
+      const result = results.get(queryId)
       if (result === undefined || result.sql !== sql || result.untilMs < nowMs || !/^\d+$/.test(from)) {
-        throw invalid('Invalid pagination token: send the token of the page before, with the same QueryString, within 15 minutes.')
+        throw invalid(
+          'Invalid pagination token. Send the token of the previous page, with the same QueryString, within 15 minutes.',
+        )
       }
       return pageOf(result, Number(from), maxRows ?? result.rows.length)
     },
-    drop: (queryId) => held.delete(queryId),
+    drop: (queryId) => results.delete(queryId),
   }
 }

@@ -1,10 +1,14 @@
-/** An error as the service answers it: `__type`, a message, and for rejected records which ones and why. */
+/** An error answer of the service. `name` is its `__type`, `detail` has its further fields, such as the rejected records. */
 export class ServiceError extends Error {
   override readonly name: string
   readonly status: number
   readonly detail: Readonly<Record<string, unknown>>
 
-  constructor(name: string, message: string, options: { status?: number; detail?: Readonly<Record<string, unknown>> } = {}) {
+  constructor(
+    name: string,
+    message: string,
+    options: { status?: number; detail?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(message)
     this.name = name
     this.status = options.status ?? 400

@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance, type DuckDBConnection, type DuckDBValue } from '@duckdb/node-api'
 
-/** DuckDB, in memory or in a folder. Writers take turns on one connection; every query has a connection of its own. */
+/** DuckDB, in memory or in a folder. Writes share one connection and run one after another. Each query has its own connection. */
 export type Storage = Readonly<{
-  /** Runs alone among writers, in one transaction: all of it is stored, or nothing. `then` follows the commit, before the next writer. */
+  /** Runs the work in one transaction, all or nothing. `then` runs after the commit and before the next write. */
   write: <T>(work: (connection: DuckDBConnection) => Promise<T>, then?: (result: T) => void) => Promise<T>
   read: (sql: string) => Promise<DuckDBValue[][]>
   close: () => Promise<void>
@@ -12,14 +12,17 @@ export type Storage = Readonly<{
 
 const QUERY_TIMEOUT_MS = 60_000
 
-const inTransaction = async <T>(connection: DuckDBConnection, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
+const inTransaction = async <T>(
+  connection: DuckDBConnection,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> => {
   await connection.run('BEGIN')
   try {
     const result = await work(connection)
     await connection.run('COMMIT')
     return result
   } catch (error) {
-    // A commit that failed has rolled back already, and must not be hidden by being told so.
+    // A failed commit has rolled back already. The error of a second rollback must not hide the first error.
     await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }
@@ -29,16 +32,16 @@ export const openStorage = async (folder?: string): Promise<Storage> => {
   if (folder !== undefined) await mkdir(folder, { recursive: true })
   const instance = await DuckDBInstance.create(folder === undefined ? ':memory:' : join(folder, 'timestream.duckdb'))
   const writer = await instance.connect()
-  let turn: Promise<unknown> = Promise.resolve()
+  let lastWrite: Promise<unknown> = Promise.resolve()
 
   const write = <T>(work: (connection: DuckDBConnection) => Promise<T>, then?: (result: T) => void): Promise<T> => {
-    const mine = turn.then(async () => {
+    const written = lastWrite.then(async () => {
       const result = await inTransaction(writer, work)
       then?.(result)
       return result
     })
-    turn = mine.catch(() => undefined)
-    return mine
+    lastWrite = written.catch(() => undefined)
+    return written
   }
   const read = async (sql: string): Promise<DuckDBValue[][]> => {
     const connection = await instance.connect()
@@ -51,7 +54,7 @@ export const openStorage = async (folder?: string): Promise<Storage> => {
     }
   }
   const close = async (): Promise<void> => {
-    await turn
+    await lastWrite
     writer.closeSync()
     instance.closeSync()
   }

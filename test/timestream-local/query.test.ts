@@ -9,17 +9,24 @@ describe('the query language', () => {
     service = await startService()
     await service.createTables()
     await service.write([
-      reading(at(3), { level_pct: 90, gallons: 13.5 }), reading(at(2), { level_pct: 80, gallons: 12 }), reading(at(1), { level_pct: 60 }),
-      reading(at(2), { level_pct: 40, gallons: 6 }, { tap_id: 'B' }), reading(at(1), { level_pct: 40, gallons: 5 }, { tap_id: 'B' }),
-      { ...single(at(1), 'pours', 3), MeasureValueType: 'BIGINT' }, { ...single(at(2), 'pours', 4), MeasureValueType: 'BIGINT' },
+      reading(at(3), { level_pct: 90, gallons: 13.5 }),
+      reading(at(2), { level_pct: 80, gallons: 12 }),
+      reading(at(1), { level_pct: 60 }),
+      reading(at(2), { level_pct: 40, gallons: 6 }, { tap_id: 'B' }),
+      reading(at(1), { level_pct: 40, gallons: 5 }, { tap_id: 'B' }),
+      { ...single(at(1), 'pours', 3), MeasureValueType: 'BIGINT' },
+      { ...single(at(2), 'pours', 4), MeasureValueType: 'BIGINT' },
     ])
   })
   afterAll(() => service.close())
 
-  /** The values of a query's rows, without their names. */
+  /** The rows of a query as lists of values. */
   const rows = async (sql: string) => (await service.query(sql)).rows.map((row) => Object.values(row))
   const value = async (expression: string) => {
-    const { rows: [row], types } = await service.query(`SELECT ${expression} AS v`)
+    const {
+      rows: [row],
+      types,
+    } = await service.query(`SELECT ${expression} AS v`)
     return [row?.['v'], types['v']]
   }
 
@@ -121,70 +128,122 @@ describe('the query language', () => {
     expect(await value('1d + 90m')).toEqual(['1 01:30:00.000000000', 'INTERVAL_DAY_TO_SECOND'])
   })
 
-  test('aggregates skip nulls, count rows, and are null of nothing', async () => {
-    expect(await rows(`SELECT count(*), count(gallons), count(DISTINCT tap_id), approx_distinct(level_pct), avg(gallons), min(level_pct), max(time), sum(gallons) ${FROM} WHERE measure_name = 'reading'`))
-      .toEqual([['5', '4', '2', '4', '9.125', '40.0', '2026-03-18 11:00:00.000000000', '36.5']])
-    expect(await rows(`SELECT count(*), sum(gallons), max(time) ${FROM} WHERE tap_id = 'nobody'`)).toEqual([['0', null, null]])
+  test('aggregates skip nulls, count rows, and are null without rows', async () => {
+    expect(
+      await rows(
+        `SELECT count(*), count(gallons), count(DISTINCT tap_id), approx_distinct(level_pct), avg(gallons), min(level_pct), max(time), sum(gallons) ${FROM} WHERE measure_name = 'reading'`,
+      ),
+    ).toEqual([['5', '4', '2', '4', '9.125', '40.0', '2026-03-18 11:00:00.000000000', '36.5']])
+    expect(await rows(`SELECT count(*), sum(gallons), max(time) ${FROM} WHERE tap_id = 'nobody'`)).toEqual([
+      ['0', null, null],
+    ])
   })
 
-  test('sums of whole numbers are whole, averages are not', async () => {
-    const { rows: found, types } = await service.query(`SELECT sum(measure_value::bigint) AS s, avg(measure_value::bigint) AS a ${FROM} WHERE measure_name = 'pours'`)
+  test('the sum of whole numbers is a whole number, their average is a double', async () => {
+    const { rows: found, types } = await service.query(
+      `SELECT sum(measure_value::bigint) AS s, avg(measure_value::bigint) AS a ${FROM} WHERE measure_name = 'pours'`,
+    )
     expect([found, types]).toEqual([[{ s: '7', a: '3.5' }], { s: 'BIGINT', a: 'DOUBLE' }])
   })
 
-  test('max_by and min_by give the value beside the extreme, even if it is null', async () => {
-    expect(await rows(`SELECT tap_id, max_by(gallons, time), min_by(gallons, time) ${FROM} WHERE measure_name = 'reading' GROUP BY tap_id ORDER BY 1`))
-      .toEqual([['B', '5.0', '6.0'], ['loc-001#TAP#07', null, '13.5']])
+  test('max_by and min_by return the value in the row of the extreme, even if it is null', async () => {
+    expect(
+      await rows(
+        `SELECT tap_id, max_by(gallons, time), min_by(gallons, time) ${FROM} WHERE measure_name = 'reading' GROUP BY tap_id ORDER BY 1`,
+      ),
+    ).toEqual([
+      ['B', '5.0', '6.0'],
+      ['loc-001#TAP#07', null, '13.5'],
+    ])
   })
 
   test('deviation, percentile and flags', async () => {
-    expect(await rows(`SELECT round(stddev(level_pct), 6), round(stddev_pop(level_pct), 6), approx_percentile(level_pct, 0.5), bool_or(level_pct > 80), bool_and(level_pct > 80), count_if(level_pct >= 80)
-      ${FROM} WHERE tap_id <> 'B' AND measure_name = 'reading'`)).toEqual([['15.275252', '12.472191', '80.0', 'true', 'false', '2']])
+    expect(
+      await rows(`SELECT round(stddev(level_pct), 6), round(stddev_pop(level_pct), 6), approx_percentile(level_pct, 0.5), bool_or(level_pct > 80), bool_and(level_pct > 80), count_if(level_pct >= 80)
+      ${FROM} WHERE tap_id <> 'B' AND measure_name = 'reading'`),
+    ).toEqual([['15.275252', '12.472191', '80.0', 'true', 'false', '2']])
   })
 
   test('FILTER and CASE restrict an aggregate', async () => {
-    expect(await rows(`SELECT count(*) FILTER (WHERE tap_id = 'B'), sum(CASE WHEN tap_id = 'B' THEN 1 ELSE 0 END) ${FROM}`)).toEqual([['2', '2']])
+    expect(
+      await rows(`SELECT count(*) FILTER (WHERE tap_id = 'B'), sum(CASE WHEN tap_id = 'B' THEN 1 ELSE 0 END) ${FROM}`),
+    ).toEqual([['2', '2']])
   })
 
-  test('GROUP BY takes expressions and positions, HAVING chooses groups', async () => {
-    const expected = [['2026-03-18 10:00:00.000000000', '60.0'], ['2026-03-18 11:00:00.000000000', '50.0']]
-    expect(await rows(`SELECT bin(time, 1h), avg(level_pct) ${FROM} WHERE measure_name = 'reading' GROUP BY 1 HAVING count(*) > 1 ORDER BY 1`)).toEqual(expected)
-    expect(await rows(`SELECT bin(time, 1h) AS t, avg(level_pct) AS v ${FROM} WHERE measure_name = 'reading' GROUP BY bin(time, 1h) HAVING count(*) > 1 ORDER BY t + 1h DESC, v`)).toEqual(expected.toReversed())
+  test('GROUP BY takes expressions and positions, and HAVING filters groups', async () => {
+    const expected = [
+      ['2026-03-18 10:00:00.000000000', '60.0'],
+      ['2026-03-18 11:00:00.000000000', '50.0'],
+    ]
+    expect(
+      await rows(
+        `SELECT bin(time, 1h), avg(level_pct) ${FROM} WHERE measure_name = 'reading' GROUP BY 1 HAVING count(*) > 1 ORDER BY 1`,
+      ),
+    ).toEqual(expected)
+    expect(
+      await rows(
+        `SELECT bin(time, 1h) AS t, avg(level_pct) AS v ${FROM} WHERE measure_name = 'reading' GROUP BY bin(time, 1h) HAVING count(*) > 1 ORDER BY t + 1h DESC, v`,
+      ),
+    ).toEqual(expected.toReversed())
   })
 
-  test('nulls sort last in both directions, unless said otherwise', async () => {
-    const gallons = async (order: string) => (await rows(`SELECT gallons ${FROM} WHERE measure_name = 'reading' AND tap_id <> 'B' ORDER BY gallons ${order}`)).flat()
+  test('nulls sort last in both directions by default', async () => {
+    const gallons = async (order: string) =>
+      (
+        await rows(`SELECT gallons ${FROM} WHERE measure_name = 'reading' AND tap_id <> 'B' ORDER BY gallons ${order}`)
+      ).flat()
     expect(await gallons('ASC')).toEqual(['12.0', '13.5', null])
     expect(await gallons('DESC')).toEqual(['13.5', '12.0', null])
     expect(await gallons('DESC NULLS FIRST')).toEqual([null, '13.5', '12.0'])
   })
 
-  test('window functions see the rows beside them', async () => {
-    expect(await rows(`SELECT level_pct, lag(level_pct) OVER (PARTITION BY tap_id ORDER BY time), lead(level_pct, 1, 0) OVER (PARTITION BY tap_id ORDER BY time),
+  test('window functions use the neighbouring rows', async () => {
+    expect(
+      await rows(`SELECT level_pct, lag(level_pct) OVER (PARTITION BY tap_id ORDER BY time), lead(level_pct, 1, 0) OVER (PARTITION BY tap_id ORDER BY time),
       row_number() OVER (ORDER BY level_pct DESC), sum(level_pct) OVER (ORDER BY time ROWS BETWEEN 1 PRECEDING AND CURRENT ROW),
       first_value(level_pct) OVER (ORDER BY time), last_value(gallons) IGNORE NULLS OVER (ORDER BY time)
-      ${FROM} WHERE measure_name = 'reading' AND tap_id <> 'B' ORDER BY time`)).toEqual([
-      ['90.0', null, '80.0', '1', '90.0', '90.0', '13.5'], ['80.0', '90.0', '60.0', '2', '170.0', '90.0', '12.0'], ['60.0', '80.0', '0.0', '3', '140.0', '90.0', '12.0'],
+      ${FROM} WHERE measure_name = 'reading' AND tap_id <> 'B' ORDER BY time`),
+    ).toEqual([
+      ['90.0', null, '80.0', '1', '90.0', '90.0', '13.5'],
+      ['80.0', '90.0', '60.0', '2', '170.0', '90.0', '12.0'],
+      ['60.0', '80.0', '0.0', '3', '140.0', '90.0', '12.0'],
     ])
   })
 
-  test('queries in FROM and in WITH, one upon the other, with names of their own', async () => {
-    expect(await rows(`WITH steps AS (
+  test('queries in FROM and in WITH can use each other and have column names', async () => {
+    expect(
+      await rows(`WITH steps AS (
         SELECT tap_id, time, gallons - lag(gallons) OVER (PARTITION BY tap_id ORDER BY time) AS step ${FROM} WHERE measure_name = 'reading'
       ), poured (tap, total) AS (SELECT tap_id, -sum(step) FROM steps WHERE step < 0 GROUP BY tap_id)
-      SELECT p.tap, p.total, n.readings FROM poured p JOIN (SELECT tap_id, count(*) AS readings FROM steps GROUP BY tap_id) AS n ON n.tap_id = p.tap ORDER BY total DESC`))
-      .toEqual([['loc-001#TAP#07', '1.5', '3'], ['B', '1.0', '2']])
+      SELECT p.tap, p.total, n.readings FROM poured p JOIN (SELECT tap_id, count(*) AS readings FROM steps GROUP BY tap_id) AS n ON n.tap_id = p.tap ORDER BY total DESC`),
+    ).toEqual([
+      ['loc-001#TAP#07', '1.5', '3'],
+      ['B', '1.0', '2'],
+    ])
   })
 
-  test('a LEFT JOIN keeps what has no partner', async () => {
-    expect(await rows(`SELECT a.tap_id, b.n FROM (SELECT DISTINCT tap_id ${FROM}) a LEFT JOIN (SELECT tap_id, count(*) AS n ${FROM} WHERE gallons > 10 GROUP BY tap_id) b ON a.tap_id = b.tap_id ORDER BY 1`))
-      .toEqual([['B', null], ['loc-001#TAP#07', '2']])
+  test('a LEFT JOIN returns rows without a match', async () => {
+    expect(
+      await rows(
+        `SELECT a.tap_id, b.n FROM (SELECT DISTINCT tap_id ${FROM}) a LEFT JOIN (SELECT tap_id, count(*) AS n ${FROM} WHERE gallons > 10 GROUP BY tap_id) b ON a.tap_id = b.tap_id ORDER BY 1`,
+      ),
+    ).toEqual([
+      ['B', null],
+      ['loc-001#TAP#07', '2'],
+    ])
   })
 
-  test('SELECT * shows dimensions, measure_name, time, and what measures have come', async () => {
+  test('SELECT * returns dimensions, measure_name, time, and the existing measures', async () => {
     const { types } = await service.query(`SELECT * ${FROM} LIMIT 1`)
     expect(Object.entries(types)).toEqual([
-      ['device_id', 'VARCHAR'], ['loc_id', 'VARCHAR'], ['tap_id', 'VARCHAR'], ['measure_name', 'VARCHAR'], ['time', 'TIMESTAMP'], ['measure_value::bigint', 'BIGINT'], ['gallons', 'DOUBLE'], ['level_pct', 'DOUBLE'],
+      ['device_id', 'VARCHAR'],
+      ['loc_id', 'VARCHAR'],
+      ['tap_id', 'VARCHAR'],
+      ['measure_name', 'VARCHAR'],
+      ['time', 'TIMESTAMP'],
+      ['measure_value::bigint', 'BIGINT'],
+      ['gallons', 'DOUBLE'],
+      ['level_pct', 'DOUBLE'],
     ])
   })
 
@@ -192,20 +251,30 @@ describe('the query language', () => {
     expect(await rows(`SELECT DISTINCT measure_value::double ${FROM} WHERE measure_name = 'reading'`)).toEqual([[null]])
   })
 
-  test('names are read without regard to case, quoted or not; results are called as they are written', async () => {
-    expect((await service.query(`select "tap_id" "Tap", COUNT(*) ${FROM} where LEVEL_PCT = 90 group by Tap_Id`)).rows).toEqual([{ Tap: 'loc-001#TAP#07', _col1: '1' }])
+  test('names are case-insensitive, quoted or not, and result columns have the names of the query', async () => {
+    expect(
+      (await service.query(`select "tap_id" "Tap", COUNT(*) ${FROM} where LEVEL_PCT = 90 group by Tap_Id`)).rows,
+    ).toEqual([{ Tap: 'loc-001#TAP#07', _col1: '1' }])
   })
 
-  test('what a division made NaN is above no bound, also from a query within', async () => {
-    expect(await rows(`WITH a AS (SELECT (gallons - gallons) / (gallons - gallons) AS rate ${FROM} WHERE gallons IS NOT NULL) SELECT count(*), count_if(rate > 1) FROM a WHERE NOT rate BETWEEN 0.0 AND 1.0`)).toEqual([['4', '0']])
+  test('NaN from a division is above no bound, also in an inner query', async () => {
+    expect(
+      await rows(
+        `WITH a AS (SELECT (gallons - gallons) / (gallons - gallons) AS rate ${FROM} WHERE gallons IS NOT NULL) SELECT count(*), count_if(rate > 1) FROM a WHERE NOT rate BETWEEN 0.0 AND 1.0`,
+      ),
+    ).toEqual([['4', '0']])
   })
 
-  test('comments and a semicolon are passed over', async () => {
+  test('comments and a final semicolon are ignored', async () => {
     expect(await rows('SELECT 1 -- one\n /* and\n two */ , 2;')).toEqual([['1', '2']])
   })
 
-  test('text of the caller reaches DuckDB as a literal only', async () => {
-    expect(await rows(`SELECT 'x''); DROP TABLE data_1; --' AS v ${FROM} WHERE tap_id = '''; SELECT 1; --' OR 1 = 1 LIMIT 1`)).toEqual([["x'); DROP TABLE data_1; --"]])
+  test("the SQL for DuckDB contains the caller's text in literals only", async () => {
+    expect(
+      await rows(
+        `SELECT 'x''); DROP TABLE data_1; --' AS v ${FROM} WHERE tap_id = '''; SELECT 1; --' OR 1 = 1 LIMIT 1`,
+      ),
+    ).toEqual([["x'); DROP TABLE data_1; --"]])
     expect(await rows(`SELECT count(*) ${FROM}`)).toEqual([['7']])
   })
 })

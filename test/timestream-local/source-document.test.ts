@@ -3,7 +3,7 @@ import { at, reading, single, startService, type Service } from './service.ts'
 
 const TAP = 'loc-001#TAP#07'
 
-/** The queries of the source document, word for word, with its placeholders filled in. */
+/** The queries of the source document, word for word, with values for its placeholders. */
 const HISTORY = `-- Bin size selected by Lambda based on range parameter
 SELECT
   BIN(time, 1h) AS t,
@@ -61,13 +61,18 @@ WHERE measure_name = 'battery_pct'
 GROUP BY BIN(time, 1d), device_id
 ORDER BY day ASC, device_id ASC`
 
-/** The same question of multi-measure records: the measure is a column of its own. */
+/** The same query for multi-measure records, where each measure has its own column. */
 const multi = (sql: string): string => {
   const measure = /measure_name = '(\w+)'/.exec(sql)?.[1] ?? ''
   return sql.replaceAll('measure_value::double', measure).replace(/measure_name = '\w+'/, "measure_name = 'reading'")
 }
 
-const READINGS = [[5.5, 80, 12.4], [5, 79, 12.2], [2.75, 60, 9.8], [0.25, 55, 8.4]] as const
+const READINGS = [
+  [5.5, 80, 12.4],
+  [5, 79, 12.2],
+  [2.75, 60, 9.8],
+  [0.25, 55, 8.4],
+] as const
 
 describe('the queries of the source document', () => {
   let service: Service
@@ -76,14 +81,19 @@ describe('the queries of the source document', () => {
     await service.createTables()
     for (const [ago, level, gallons] of READINGS) {
       await service.write([
-        single(at(ago), 'level_pct', level), single(at(ago), 'gallons', gallons), single(at(ago), 'battery_pct', 90 - ago),
+        single(at(ago), 'level_pct', level),
+        single(at(ago), 'gallons', gallons),
+        single(at(ago), 'battery_pct', 90 - ago),
         reading(at(ago), { level_pct: level, gallons, battery_pct: 90 - ago }),
       ])
     }
   })
   afterAll(() => service.close())
 
-  for (const [kind, form] of [['single-measure', (sql: string) => sql], ['multi-measure', multi]] as const) {
+  for (const [kind, form] of [
+    ['single-measure', (sql: string) => sql],
+    ['multi-measure', multi],
+  ] as const) {
     test(`S57: history bins the level by hour (${kind})`, async () => {
       const { rows, types } = await service.query(form(HISTORY))
       expect(types).toEqual({ t: 'TIMESTAMP', level_pct: 'DOUBLE' })
@@ -101,32 +111,60 @@ describe('the queries of the source document', () => {
       expect(rows.map((row) => Number(row['hours_remaining']))).toEqual([8.4 / ((12.4 - 8.4) / 6)])
     })
 
-    test(`S59, S-h: keg lifespan, once its bounds are timestamps (${kind})`, async () => {
-      const bounds = ["from_iso8601_timestamp('2026-03-18T00:00:00Z')", "from_iso8601_timestamp('2026-03-18T13:00:00+01:00')"] as const
-      expect((await service.query(form(LIFESPAN(...bounds)))).rows).toEqual([{
-        tap_id: TAP, tapped_at: '2026-03-18 06:30:00.000000000', last_reading: '2026-03-18 11:45:00.000000000', total_poured_gallons: '4.0', lifespan_hours: '5',
-      }])
+    test(`S59, S-h: keg lifespan with timestamps as bounds (${kind})`, async () => {
+      const bounds = [
+        "from_iso8601_timestamp('2026-03-18T00:00:00Z')",
+        "from_iso8601_timestamp('2026-03-18T13:00:00+01:00')",
+      ] as const
+      expect((await service.query(form(LIFESPAN(...bounds)))).rows).toEqual([
+        {
+          tap_id: TAP,
+          tapped_at: '2026-03-18 06:30:00.000000000',
+          last_reading: '2026-03-18 11:45:00.000000000',
+          total_poured_gallons: '4.0',
+          lifespan_hours: '5',
+        },
+      ])
     })
 
-    test(`S-h: keg lifespan as it is written compares a timestamp with a varchar and is refused (${kind})`, async () => {
-      expect(await service.refusal(form(LIFESPAN("'2026-03-18T00:00:00Z'", "'2026-03-18T12:00:00Z'"))))
-        .toBe('ValidationException: line 10:12: Cannot check if timestamp is BETWEEN varchar and varchar')
+    test(`S-h: keg lifespan as in the document compares a timestamp with a varchar and is rejected (${kind})`, async () => {
+      expect(await service.refusal(form(LIFESPAN("'2026-03-18T00:00:00Z'", "'2026-03-18T12:00:00Z'")))).toBe(
+        'ValidationException: line 10:12: Cannot check if timestamp is BETWEEN varchar and varchar',
+      )
     })
 
     test(`S60: pour volume by hour of day (${kind})`, async () => {
       const { rows, types } = await service.query(form(BY_HOUR))
       expect(types).toEqual({ hour_of_day: 'BIGINT', avg_gallons_poured: 'DOUBLE' })
-      expect(rows).toEqual([['6', '12.4'], ['7', '12.2'], ['9', '9.8'], ['11', '8.4']].map(([hour_of_day, avg_gallons_poured]) => ({ hour_of_day, avg_gallons_poured })))
+      expect(rows).toEqual(
+        [
+          ['6', '12.4'],
+          ['7', '12.2'],
+          ['9', '9.8'],
+          ['11', '8.4'],
+        ].map(([hour_of_day, avg_gallons_poured]) => ({ hour_of_day, avg_gallons_poured })),
+      )
     })
 
     test(`S61: device battery trend by day (${kind})`, async () => {
       expect((await service.query(form(BATTERY))).rows).toEqual([
-        { day: '2026-03-18 00:00:00.000000000', device_id: 'SCALE-0042', avg_battery_pct: '86.625', min_battery_pct: '84.5' },
+        {
+          day: '2026-03-18 00:00:00.000000000',
+          device_id: 'SCALE-0042',
+          avg_battery_pct: '86.625',
+          min_battery_pct: '84.5',
+        },
       ])
     })
   }
 
-  test('S-e: single-measure SQL over multi-measure records finds nothing, as measure_name differs', async () => {
-    expect((await service.query(`SELECT time FROM "scale-sense"."keg-readings" WHERE measure_name = 'reading' AND measure_value::double IS NOT NULL`)).rows).toEqual([])
+  test('S-e: single-measure SQL over multi-measure records finds nothing, because measure_name differs', async () => {
+    expect(
+      (
+        await service.query(
+          `SELECT time FROM "scale-sense"."keg-readings" WHERE measure_name = 'reading' AND measure_value::double IS NOT NULL`,
+        )
+      ).rows,
+    ).toEqual([])
   })
 })

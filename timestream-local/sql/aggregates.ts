@@ -2,43 +2,68 @@ import { refuse } from './lexer.ts'
 import type { Call, Type } from './tree.ts'
 import { commonOf, isA, isNumber, isWhole, printedTypes, type Typed } from './typed.ts'
 
-/** `sql` of the call itself, without DISTINCT's word, FILTER and OVER; `cast` where DuckDB's result has another type. */
+/** A call in DuckDB's SQL, without DISTINCT, FILTER and OVER. `cast` is set if DuckDB's result has another type than the service's. */
 type Core = Readonly<{ name: string; args: readonly string[]; type: Type; cast?: string; distinct?: true }>
 type Rule = (args: readonly Typed[], call: Call) => Core | undefined
 
 const sqlOf = (args: readonly Typed[]): string[] => args.map(({ sql }) => sql)
-const toDouble = (name: string): Rule => (args) =>
-  args.length === 1 && args.every(({ type }) => isNumber(type)) ? { name, args: sqlOf(args), type: 'double' } : undefined
-const ofAny = (name: string): Rule => ([value, ...rest]) => (value && rest.length === 0 ? { name, args: [value.sql], type: value.type } : undefined)
-const ofFlags = (name: string): Rule => ([value, ...rest]) =>
-  value && rest.length === 0 && isA(value.type, 'boolean') ? { name, args: [value.sql], type: name === 'count_if' ? 'bigint' : 'boolean', ...(name === 'count_if' && { cast: 'BIGINT' }) } : undefined
+const toDouble =
+  (name: string): Rule =>
+  (args) =>
+    args.length === 1 && args.every(({ type }) => isNumber(type))
+      ? { name, args: sqlOf(args), type: 'double' }
+      : undefined
+const ofAny =
+  (name: string): Rule =>
+  ([value, ...rest]) =>
+    value && rest.length === 0 ? { name, args: [value.sql], type: value.type } : undefined
+const ofFlags =
+  (name: string): Rule =>
+  ([value, ...rest]) =>
+    value && rest.length === 0 && isA(value.type, 'boolean')
+      ? {
+          name,
+          args: [value.sql],
+          type: name === 'count_if' ? 'bigint' : 'boolean',
+          ...(name === 'count_if' && { cast: 'BIGINT' }),
+        }
+      : undefined
 
 const sum: Rule = ([value, ...rest]) => {
   if (value === undefined || rest.length > 0 || !isNumber(value.type)) return undefined
-  return isWhole(value.type) ? { name: 'sum', args: [value.sql], type: 'bigint', cast: 'BIGINT' } : { name: 'sum', args: [value.sql], type: 'double' }
+  return isWhole(value.type)
+    ? { name: 'sum', args: [value.sql], type: 'bigint', cast: 'BIGINT' }
+    : { name: 'sum', args: [value.sql], type: 'double' }
 }
 
-const count: Rule = (args, { star }) => (star || args.length === 1 ? { name: 'count', args: star ? ['*'] : sqlOf(args), type: 'bigint' } : undefined)
+const count: Rule = (args, { star }) =>
+  star || args.length === 1 ? { name: 'count', args: star ? ['*'] : sqlOf(args), type: 'bigint' } : undefined
 
-/** The value beside the extreme, even if it is null; DuckDB's plain arg_max would skip to another row. */
-const beside = (name: string): Rule => ([value, by, ...rest]) => (value && by && rest.length === 0 ? { name, args: [value.sql, by.sql], type: value.type } : undefined)
+/** The value in the row of the extreme, even if it is null. DuckDB's plain arg_max would take another row. */
+const valueAtExtreme =
+  (name: string): Rule =>
+  ([value, by, ...rest]) =>
+    value && by && rest.length === 0 ? { name, args: [value.sql, by.sql], type: value.type } : undefined
 
 const percentile: Rule = ([value, share, ...rest], { at }) => {
   if (value === undefined || share === undefined || rest.length > 0 || !isNumber(value.type)) return undefined
   const part = share.literal?.value
-  if (typeof part !== 'number' || part < 0 || part > 1) throw refuse(at, 'approx_percentile takes a share between 0 and 1 that is written out.')
+  if (typeof part !== 'number' || part < 0 || part > 1)
+    throw refuse(at, 'approx_percentile takes a literal share between 0 and 1.')
   return { name: 'quantile_disc', args: [value.sql, String(part)], type: value.type }
 }
 
 const AGGREGATES: Readonly<Record<string, Rule>> = {
-  count, sum,
+  count,
+  sum,
   avg: toDouble('avg'),
   min: ofAny('min'),
   max: ofAny('max'),
-  min_by: beside('arg_min_null'),
-  max_by: beside('arg_max_null'),
+  min_by: valueAtExtreme('arg_min_null'),
+  max_by: valueAtExtreme('arg_max_null'),
   arbitrary: ofAny('any_value'),
-  approx_distinct: ([value, ...rest]) => (value && rest.length === 0 ? { name: 'count', args: [value.sql], type: 'bigint', distinct: true } : undefined),
+  approx_distinct: ([value, ...rest]) =>
+    value && rest.length === 0 ? { name: 'count', args: [value.sql], type: 'bigint', distinct: true } : undefined,
   approx_percentile: percentile,
   stddev: toDouble('stddev_samp'),
   stddev_samp: toDouble('stddev_samp'),
@@ -52,13 +77,20 @@ const AGGREGATES: Readonly<Record<string, Rule>> = {
   count_if: ofFlags('count_if'),
 }
 
-const ranked = (name: string, type: Type): Rule => (args) => (args.length === 0 ? { name, args: [], type } : undefined)
-const shifted = (name: string): Rule => ([value, offset, otherwise, ...rest], { at }) => {
-  if (value === undefined || rest.length > 0) return undefined
-  if (offset !== undefined && offset.literal?.type !== 'integer') throw refuse(at, `${name} takes its offset written out, as a whole number that is not negative.`)
-  const type = otherwise === undefined ? value.type : commonOf(at, `The value and the default of ${name}`, [value, otherwise])
-  return { name, args: sqlOf([value, ...(offset ? [offset] : []), ...(otherwise ? [otherwise] : [])]), type }
-}
+const ranked =
+  (name: string, type: Type): Rule =>
+  (args) =>
+    args.length === 0 ? { name, args: [], type } : undefined
+const shifted =
+  (name: string): Rule =>
+  ([value, offset, otherwise, ...rest], { at }) => {
+    if (value === undefined || rest.length > 0) return undefined
+    if (offset !== undefined && offset.literal?.type !== 'integer')
+      throw refuse(at, `${name} takes its offset as a literal whole number that is not negative.`)
+    const type =
+      otherwise === undefined ? value.type : commonOf(at, `The value and the default of ${name}`, [value, otherwise])
+    return { name, args: sqlOf([value, ...(offset ? [offset] : []), ...(otherwise ? [otherwise] : [])]), type }
+  }
 
 const WINDOWS: Readonly<Record<string, Rule>> = {
   row_number: ranked('row_number', 'bigint'),
@@ -75,13 +107,20 @@ const WINDOWS: Readonly<Record<string, Rule>> = {
 export const isAggregate = (name: string): boolean => Object.hasOwn(AGGREGATES, name)
 export const isWindowFunction = (name: string): boolean => Object.hasOwn(WINDOWS, name)
 
-export const aggregated = (call: Call, args: readonly Typed[], { window, filter }: { window?: string; filter?: string }): Typed => {
+export const aggregated = (
+  call: Call,
+  args: readonly Typed[],
+  { window, filter }: { window?: string; filter?: string },
+): Typed => {
   const { at, name } = call
   const core = (AGGREGATES[name] ?? WINDOWS[name])?.(args, call)
-  if (core === undefined || (call.star && name !== 'count')) throw refuse(at, `Unexpected parameters (${call.star ? '*' : printedTypes(args)}) for function ${name}`)
+  if (core === undefined || (call.star && name !== 'count'))
+    throw refuse(at, `Unexpected parameters (${call.star ? '*' : printedTypes(args)}) for function ${name}`)
   if (isWindowFunction(name) && window === undefined) throw refuse(at, `Window function ${name} requires OVER`)
-  if (isWindowFunction(name) && (call.distinct || filter !== undefined)) throw refuse(at, `${name} takes no DISTINCT and no FILTER.`)
-  if (call.ignoreNulls && !/^(lag|lead|first_value|last_value)$/.test(name)) throw refuse(at, `Cannot specify null treatment clause for ${name} function`)
+  if (isWindowFunction(name) && (call.distinct || filter !== undefined))
+    throw refuse(at, `${name} takes no DISTINCT and no FILTER.`)
+  if (call.ignoreNulls && !/^(lag|lead|first_value|last_value)$/.test(name))
+    throw refuse(at, `Cannot specify null treatment clause for ${name} function`)
   const inner = `${call.distinct || core.distinct ? 'DISTINCT ' : ''}${core.args.join(', ')}${call.ignoreNulls ? ' IGNORE NULLS' : ''}`
   const sql = `${core.name}(${inner})${filter === undefined ? '' : ` FILTER (WHERE ${filter})`}${window === undefined ? '' : ` OVER (${window})`}`
   return { sql: core.cast === undefined ? sql : `CAST(${sql} AS ${core.cast})`, type: core.type }

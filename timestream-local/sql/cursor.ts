@@ -1,6 +1,6 @@
 import { refuse, type Token } from './lexer.ts'
 
-/** A place in the tokens of a query. Words are matched without regard to case; quoted names are never keywords. */
+/** A position in the tokens of a query. Words match case-insensitively. Quoted names are never keywords. */
 export type Cursor = Readonly<{
   peek: (ahead?: number) => Token
   take: () => Token
@@ -10,7 +10,7 @@ export type Cursor = Readonly<{
   takesSymbol: (symbol: string) => boolean
   needWord: (word: string) => void
   needSymbol: (symbol: string) => void
-  /** A name: quoted, or a word that means nothing else in this place. */
+  /** Takes a name: a quoted one, or a word that is not reserved. */
   name: (what: string) => string
   nested: <T>(parse: () => T) => T
 }>
@@ -18,38 +18,48 @@ export type Cursor = Readonly<{
 const MAX_DEPTH = 100
 const MAX_TOKENS = 20_000
 const RESERVED = new Set(
-  ('SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET WITH UNION INTERSECT EXCEPT JOIN INNER LEFT RIGHT FULL CROSS NATURAL ON USING AS AND OR NOT IN IS NULL LIKE BETWEEN '
-    + 'CASE WHEN THEN ELSE END CAST DISTINCT EXISTS TRUE FALSE ESCAPE OUTER VALUES UNNEST').split(' '))
+  (
+    'SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET WITH UNION INTERSECT EXCEPT JOIN INNER LEFT RIGHT FULL CROSS NATURAL ON USING AS AND OR NOT IN IS NULL LIKE BETWEEN ' +
+    'CASE WHEN THEN ELSE END CAST DISTINCT EXISTS TRUE FALSE ESCAPE OUTER VALUES UNNEST'
+  ).split(' '),
+)
 
 export const isReserved = (word: string): boolean => RESERVED.has(word.toUpperCase())
 
 export const cursorOf = (tokens: readonly Token[]): Cursor => {
-  let place = 0
+  let position = 0
   let depth = 0
-  if (tokens.length > MAX_TOKENS) throw refuse({ line: 1, column: 1 }, `the query has more than ${MAX_TOKENS} words and signs.`)
+  if (tokens.length > MAX_TOKENS)
+    throw refuse({ line: 1, column: 1 }, `the query has more than ${MAX_TOKENS} words and symbols.`)
   const last = tokens.at(-1) as Token
-  const peek = (ahead = 0): Token => tokens[place + ahead] ?? last
+  const peek = (ahead = 0): Token => tokens[position + ahead] ?? last
   const take = (): Token => {
     const token = peek()
-    place += 1
+    position += 1
     return token
   }
-  const isWord = (...words: string[]): boolean => words.every((word, ahead) => peek(ahead).kind === 'word' && peek(ahead).text.toUpperCase() === word)
+  const isWord = (...words: string[]): boolean =>
+    words.every((word, ahead) => peek(ahead).kind === 'word' && peek(ahead).text.toUpperCase() === word)
   const isSymbol = (...symbols: string[]): boolean => peek().kind === 'symbol' && symbols.includes(peek().text)
   const takesWord = (...words: string[]): boolean => {
     const found = isWord(...words)
-    if (found) place += words.length
+    if (found) position += words.length
     return found
   }
   const takesSymbol = (symbol: string): boolean => {
     const found = isSymbol(symbol)
-    if (found) place += 1
+    if (found) position += 1
     return found
   }
   const expected = (what: string) => refuse(peek().at, `expected ${what} instead of '${peek().text}'.`)
 
   return {
-    peek, take, isWord, isSymbol, takesWord, takesSymbol,
+    peek,
+    take,
+    isWord,
+    isSymbol,
+    takesWord,
+    takesSymbol,
     needWord: (word) => {
       if (!takesWord(word)) throw expected(word)
     },

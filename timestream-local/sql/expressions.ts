@@ -5,25 +5,28 @@ import type { Call, Expression, Frame, Sort, Window } from './tree.ts'
 
 const MAX_CHAIN = 500
 
-/** Operators of one level, from left to right. A chain becomes a tree as deep as it is long, so it has an end. */
+/** Parses operators of one level from left to right. The depth of the tree is the length of the chain, so the length has a limit. */
 const chain = (cursor: Cursor, next: (cursor: Cursor) => Expression, isOperator: () => boolean): Expression => {
   let left = next(cursor)
   for (let links = 0; isOperator(); links += 1) {
     const { text, at } = cursor.take()
-    if (links === MAX_CHAIN) throw refuse(at, `more than ${MAX_CHAIN} operators in a row are not understood here.`)
+    if (links === MAX_CHAIN) throw refuse(at, `more than ${MAX_CHAIN} operators in a row are not supported here.`)
     left = { kind: 'binary', at, operator: text.toUpperCase(), left, right: next(cursor) }
   }
   return left
 }
 
-/** OR, AND, NOT, comparison, addition, multiplication, sign, primary: each level binds tighter than the one before. */
-export const expression = (cursor: Cursor): Expression => cursor.nested(() => chain(cursor, conjunction, () => cursor.isWord('OR')))
+/** Parses an expression. The levels, from loose to tight: OR, AND, NOT, comparison, addition, multiplication, sign, primary. */
+export const expression = (cursor: Cursor): Expression =>
+  cursor.nested(() => chain(cursor, conjunction, () => cursor.isWord('OR')))
 const conjunction = (cursor: Cursor): Expression => chain(cursor, negation, () => cursor.isWord('AND'))
 const sum = (cursor: Cursor): Expression => chain(cursor, product, () => cursor.isSymbol('+', '-', '||'))
 const product = (cursor: Cursor): Expression => chain(cursor, signed, () => cursor.isSymbol('*', '/', '%'))
 
 const negation = (cursor: Cursor): Expression =>
-  cursor.isWord('NOT') ? cursor.nested(() => ({ kind: 'not', at: cursor.take().at, value: negation(cursor) })) : comparison(cursor)
+  cursor.isWord('NOT')
+    ? cursor.nested(() => ({ kind: 'not', at: cursor.take().at, value: negation(cursor) }))
+    : comparison(cursor)
 
 const comparison = (cursor: Cursor): Expression => {
   const value = sum(cursor)
@@ -45,7 +48,8 @@ const comparison = (cursor: Cursor): Expression => {
   }
   if (cursor.takesWord('IN')) {
     cursor.needSymbol('(')
-    if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw refuse(cursor.peek().at, 'a subquery is understood in FROM only.')
+    if (cursor.isWord('SELECT') || cursor.isWord('WITH'))
+      throw refuse(cursor.peek().at, 'a subquery is supported in FROM only.')
     return { kind: 'in', at, value, list: list(cursor, ')'), not }
   }
   if (cursor.takesWord('LIKE')) {
@@ -57,17 +61,19 @@ const comparison = (cursor: Cursor): Expression => {
 }
 
 const signed = (cursor: Cursor): Expression => {
-  if (cursor.isSymbol('-')) return cursor.nested(() => ({ kind: 'negate', at: cursor.take().at, value: signed(cursor) }))
+  if (cursor.isSymbol('-'))
+    return cursor.nested(() => ({ kind: 'negate', at: cursor.take().at, value: signed(cursor) }))
   if (cursor.takesSymbol('+')) return cursor.nested(() => signed(cursor))
   return primary(cursor)
 }
 
 const primary = (cursor: Cursor): Expression => {
   const { kind, text, at } = cursor.peek()
-  const written = literal(cursor)
-  if (written !== undefined) return written
+  const value = literal(cursor)
+  if (value !== undefined) return value
   if (cursor.takesSymbol('(')) {
-    if (cursor.isWord('SELECT') || cursor.isWord('WITH')) throw refuse(cursor.peek().at, 'a subquery is understood in FROM only.')
+    if (cursor.isWord('SELECT') || cursor.isWord('WITH'))
+      throw refuse(cursor.peek().at, 'a subquery is supported in FROM only.')
     const inner = expression(cursor)
     cursor.needSymbol(')')
     return inner
@@ -83,11 +89,23 @@ const primary = (cursor: Cursor): Expression => {
 const keyword = (cursor: Cursor, word: string, at: At): Expression | undefined => {
   const following = cursor.peek(1)
   switch (word) {
-    case 'CURRENT_TIMESTAMP': cursor.take(); return { kind: 'call', at, name: 'now', args: [], star: false, distinct: false, ignoreNulls: false }
-    case 'CASE': cursor.take(); return cases(cursor, at)
-    case 'CAST': case 'TRY_CAST': if (following.text !== '(') return undefined; cursor.take(); return cast(cursor, at, word === 'TRY_CAST')
-    case 'EXTRACT': if (following.text !== '(') return undefined; cursor.take(); return extract(cursor, at)
-    default: return undefined
+    case 'CURRENT_TIMESTAMP':
+      cursor.take()
+      return { kind: 'call', at, name: 'now', args: [], star: false, distinct: false, ignoreNulls: false }
+    case 'CASE':
+      cursor.take()
+      return cases(cursor, at)
+    case 'CAST':
+    case 'TRY_CAST':
+      if (following.text !== '(') return undefined
+      cursor.take()
+      return cast(cursor, at, word === 'TRY_CAST')
+    case 'EXTRACT':
+      if (following.text !== '(') return undefined
+      cursor.take()
+      return extract(cursor, at)
+    default:
+      return undefined
   }
 }
 
@@ -105,13 +123,13 @@ const cases = (cursor: Cursor, at: At): Expression => {
   return { kind: 'case', at, ...(subject && { subject }), whens, ...(otherwise && { otherwise }) }
 }
 
-const cast = (cursor: Cursor, at: At, tries: boolean): Expression => {
+const cast = (cursor: Cursor, at: At, isTry: boolean): Expression => {
   cursor.needSymbol('(')
   const value = expression(cursor)
   cursor.needWord('AS')
   const type = cursor.name('a type').toLowerCase()
   cursor.needSymbol(')')
-  return { kind: 'cast', at, value, type, tries }
+  return { kind: 'cast', at, value, type, isTry }
 }
 
 const extract = (cursor: Cursor, at: At): Expression => {
@@ -186,7 +204,8 @@ const bound = (cursor: Cursor, unit: Frame['unit']): string => {
   const unbounded = kind === 'word' && text.toUpperCase() === 'UNBOUNDED'
   const counted = kind === 'number' && /^\d{1,9}$/.test(text) && unit === 'ROWS'
   const side = cursor.takesWord('PRECEDING') ? 'PRECEDING' : cursor.takesWord('FOLLOWING') ? 'FOLLOWING' : undefined
-  if (side === undefined || !(unbounded || counted)) throw refuse(at, 'a frame begins and ends at UNBOUNDED, CURRENT ROW, or a number of ROWS.')
+  if (side === undefined || !(unbounded || counted))
+    throw refuse(at, 'a frame begins and ends at UNBOUNDED, CURRENT ROW, or a number of ROWS.')
   return `${unbounded ? 'UNBOUNDED' : text} ${side}`
 }
 

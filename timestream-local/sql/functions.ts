@@ -4,41 +4,59 @@ import type { Type } from './tree.ts'
 import { commonOf, isA, isNumber, isWhole, printedTypes, type Typed } from './typed.ts'
 
 export type Called = Readonly<{ at: At; name: string; args: readonly Typed[]; nowNs: bigint }>
-/** Gives the value, or undefined where the arguments are not what the function takes. */
+/** The value of a call. Undefined if the function does not take these arguments. */
 type Rule = (args: readonly Typed[], call: Called) => Typed | undefined
 
 const MONTHS: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 }
 const calendar = (sql: string): string => `CAST(make_timestamp_ns(${sql}) AS TIMESTAMP)`
 
-/** Fields of a time of day are arithmetic; those of the calendar are DuckDB's. */
+/** The fields of EXTRACT, and DuckDB's names for them. */
 const FIELDS: Readonly<Record<string, string>> = {
-  year: 'year', quarter: 'quarter', month: 'month', week: 'week', day: 'day', day_of_month: 'day', day_of_week: 'isodow', dow: 'isodow',
-  day_of_year: 'doy', doy: 'doy', hour: 'hour', minute: 'minute', second: 'second', year_of_week: 'isoyear', yow: 'isoyear',
+  year: 'year',
+  quarter: 'quarter',
+  month: 'month',
+  week: 'week',
+  day: 'day',
+  day_of_month: 'day',
+  day_of_week: 'isodow',
+  dow: 'isodow',
+  day_of_year: 'doy',
+  doy: 'doy',
+  hour: 'hour',
+  minute: 'minute',
+  second: 'second',
+  year_of_week: 'isoyear',
+  yow: 'isoyear',
 }
 
 export const extracted = (at: At, field: string, { sql, type }: Typed): Typed => {
   const of = FIELDS[field]
-  if (of === undefined) throw refuse(at, `EXTRACT does not know the field ${field}; it knows ${Object.keys(FIELDS).join(', ')}.`)
+  if (of === undefined)
+    throw refuse(at, `EXTRACT does not support the field ${field}. Supported: ${Object.keys(FIELDS).join(', ')}.`)
   if (!isA(type, 'timestamp')) throw refuse(at, `Cannot extract ${field} from ${type}`)
   return { sql: `CAST(date_part('${of}', ${calendar(sql)}) AS BIGINT)`, type: 'bigint' }
 }
 
 const unitOf = (unit: Typed, { at, name }: Called): string => {
-  if (typeof unit.literal?.value !== 'string') throw refuse(at, `${name} takes its unit as a string, for instance 'hour'.`)
+  if (typeof unit.literal?.value !== 'string')
+    throw refuse(at, `${name} takes its unit as a string, for example 'hour'.`)
   const text = unit.literal.value.toLowerCase()
-  if (!(text in MONTHS) && (NS_OF_UNIT[text] === undefined || text.length < 3)) throw refuse(at, `'${text}' is not a valid TIMESTAMP field`)
+  if (!(text in MONTHS) && (NS_OF_UNIT[text] === undefined || text.length < 3))
+    throw refuse(at, `'${text}' is not a valid TIMESTAMP field`)
   return text
 }
 
 const bin: Rule = ([of, by], { at }) => {
   if (of === undefined || by === undefined || !isA(of.type, 'timestamp') || by.type !== 'interval') return undefined
-  if (typeof by.literal?.value !== 'bigint' || by.literal.value <= 0n) throw refuse(at, 'bin takes an interval that is written out and longer than nothing, for instance 5m.')
+  if (typeof by.literal?.value !== 'bigint' || by.literal.value <= 0n)
+    throw refuse(at, 'bin takes a literal interval longer than 0, for example 5m.')
   return { sql: `(${of.sql} - ${of.sql} % ${by.literal.value})`, type: 'timestamp' }
 }
 
 const ago: Rule = ([by], { nowNs, at }) => {
   if (by?.type !== 'interval') return undefined
-  if (typeof by.literal?.value === 'bigint' && by.literal.value > nowNs) throw refuse(at, 'ago reaches to before 1970, and negative times are not supported.')
+  if (typeof by.literal?.value === 'bigint' && by.literal.value > nowNs)
+    throw refuse(at, 'The result of ago is before 1970, and negative times are not supported.')
   return { sql: `(${nowNs}::BIGINT - ${by.sql})`, type: 'timestamp' }
 }
 
@@ -52,16 +70,34 @@ const dateTrunc: Rule = ([unit, of], call) => {
 }
 
 const dateAdd: Rule = ([unit, count, of], call) => {
-  if (unit === undefined || count === undefined || of === undefined || !isWhole(count.type) || !isA(of.type, 'timestamp')) return undefined
+  if (
+    unit === undefined ||
+    count === undefined ||
+    of === undefined ||
+    !isWhole(count.type) ||
+    !isA(of.type, 'timestamp')
+  )
+    return undefined
   const name = unitOf(unit, call)
   const months = MONTHS[name]
-  if (months === undefined) return { sql: `(${of.sql} + ${count.sql} * ${NS_OF_UNIT[name]}::BIGINT)`, type: 'timestamp' }
-  return { sql: `(epoch_ns(${calendar(of.sql)} + to_months(CAST(${count.sql} * ${months} AS INTEGER))) + ${of.sql} % 1000)`, type: 'timestamp' }
+  if (months === undefined)
+    return { sql: `(${of.sql} + ${count.sql} * ${NS_OF_UNIT[name]}::BIGINT)`, type: 'timestamp' }
+  return {
+    sql: `(epoch_ns(${calendar(of.sql)} + to_months(CAST(${count.sql} * ${months} AS INTEGER))) + ${of.sql} % 1000)`,
+    type: 'timestamp',
+  }
 }
 
-/** Whole units between two times; DuckDB's function of this name counts the borders crossed. */
+/** The number of whole units between two times. DuckDB's function of this name counts the crossed boundaries. */
 const dateDiff: Rule = ([unit, from, to], call) => {
-  if (unit === undefined || from === undefined || to === undefined || !isA(from.type, 'timestamp') || !isA(to.type, 'timestamp')) return undefined
+  if (
+    unit === undefined ||
+    from === undefined ||
+    to === undefined ||
+    !isA(from.type, 'timestamp') ||
+    !isA(to.type, 'timestamp')
+  )
+    return undefined
   const name = unitOf(unit, call)
   if (name in MONTHS) return { sql: `date_sub('${name}', ${calendar(from.sql)}, ${calendar(to.sql)})`, type: 'bigint' }
   return { sql: `((${to.sql} - ${from.sql}) // ${NS_OF_UNIT[name]})`, type: 'bigint' }
@@ -69,41 +105,73 @@ const dateDiff: Rule = ([unit, from, to], call) => {
 
 const fromIso: Rule = ([text], { at }) => {
   if (text?.type !== 'varchar') return undefined
-  if (typeof text.literal?.value !== 'string') throw refuse(at, 'from_iso8601_timestamp takes a string that is written out; of a column it is not understood here.')
+  if (typeof text.literal?.value !== 'string')
+    throw refuse(at, 'from_iso8601_timestamp takes a literal string. It is not supported for a column.')
   return { sql: `${parsedTimestamp(text.literal.value, at)}::BIGINT`, type: 'timestamp' }
 }
 
-const numeric = (sql: (argument: string) => string, result?: Type): Rule => ([value]) =>
-  value !== undefined && isNumber(value.type) ? { sql: sql(value.sql), type: result ?? value.type } : undefined
+const numeric =
+  (sql: (argument: string) => string, result?: Type): Rule =>
+  ([value]) =>
+    value !== undefined && isNumber(value.type) ? { sql: sql(value.sql), type: result ?? value.type } : undefined
 
-/** Whole numbers are already what they would be rounded to; DuckDB would make doubles of them. */
-const towards = (name: 'ceil' | 'floor'): Rule => ([value]) => (value && isWhole(value.type) ? value : value && value.type === 'double' ? { sql: `${name}(${value.sql})`, type: 'double' } : undefined)
+/** Rounds doubles. Whole numbers stay as they are, because DuckDB would convert them to doubles. */
+const towards =
+  (name: 'ceil' | 'floor'): Rule =>
+  ([value]) =>
+    value && isWhole(value.type)
+      ? value
+      : value && value.type === 'double'
+        ? { sql: `${name}(${value.sql})`, type: 'double' }
+        : undefined
 
-const words = (sql: (...args: string[]) => string, { count, result = 'varchar' }: { count: number; result?: Type }): Rule => (args) =>
-  args.length === count && args.every(({ type }) => isA(type, 'varchar')) ? { sql: sql(...args.map((value) => value.sql)), type: result } : undefined
+const ofStrings =
+  (sql: (...args: string[]) => string, { count, result = 'varchar' }: { count: number; result?: Type }): Rule =>
+  (args) =>
+    args.length === count && args.every(({ type }) => isA(type, 'varchar'))
+      ? { sql: sql(...args.map((value) => value.sql)), type: result }
+      : undefined
 
-/** Where DuckDB leaves out what is null, the service answers null. */
-const extreme = (name: 'greatest' | 'least'): Rule => (args, { at }) => {
-  const type = commonOf(at, `All arguments of ${name}`, args)
-  const anyNull = args.map(({ sql }) => `${sql} IS NULL`).join(' OR ')
-  return { sql: `(CASE WHEN ${anyNull} THEN NULL ELSE ${name}(${args.map(({ sql }) => sql).join(', ')}) END)`, type }
-}
+/** The extreme of the arguments. Null if one of them is null; DuckDB itself would ignore nulls. */
+const extreme =
+  (name: 'greatest' | 'least'): Rule =>
+  (args, { at }) => {
+    const type = commonOf(at, `All arguments of ${name}`, args)
+    const anyNull = args.map(({ sql }) => `${sql} IS NULL`).join(' OR ')
+    return { sql: `(CASE WHEN ${anyNull} THEN NULL ELSE ${name}(${args.map(({ sql }) => sql).join(', ')}) END)`, type }
+  }
 
 const round: Rule = ([value, digits]) => {
   if (value === undefined || !isNumber(value.type) || (digits !== undefined && !isWhole(digits.type))) return undefined
-  return { sql: digits === undefined ? `round(${value.sql})` : `round(${value.sql}, CAST(${digits.sql} AS INTEGER))`, type: value.type }
+  return {
+    sql: digits === undefined ? `round(${value.sql})` : `round(${value.sql}, CAST(${digits.sql} AS INTEGER))`,
+    type: value.type,
+  }
 }
 
-const modulo: Rule = ([one, other], { at }) => {
-  if (one === undefined || other === undefined || !isNumber(one.type) || !isNumber(other.type)) return undefined
-  const type = commonOf(at, 'Both arguments of mod', [one, other])
-  return { sql: isWhole(type) ? `(CASE WHEN ${other.sql} = 0 THEN error('Division by zero') ELSE ${one.sql} % ${other.sql} END)` : `(${one.sql} % ${other.sql})`, type }
+const modulo: Rule = ([dividend, divisor], { at }) => {
+  if (dividend === undefined || divisor === undefined || !isNumber(dividend.type) || !isNumber(divisor.type))
+    return undefined
+  const type = commonOf(at, 'Both arguments of mod', [dividend, divisor])
+  return {
+    sql: isWhole(type)
+      ? `(CASE WHEN ${divisor.sql} = 0 THEN error('Division by zero') ELSE ${dividend.sql} % ${divisor.sql} END)`
+      : `(${dividend.sql} % ${divisor.sql})`,
+    type,
+  }
 }
 
-const instant = (sql: (value: string) => string, types: readonly [from: Type, to: Type]): Rule => ([value]) =>
-  value !== undefined && (types[0] === 'bigint' ? isWhole(value.type) : isA(value.type, types[0])) ? { sql: sql(value.sql), type: types[1] } : undefined
+const instant =
+  (sql: (value: string) => string, types: readonly [from: Type, to: Type]): Rule =>
+  ([value]) =>
+    value !== undefined && (types[0] === 'bigint' ? isWhole(value.type) : isA(value.type, types[0]))
+      ? { sql: sql(value.sql), type: types[1] }
+      : undefined
 
-const field = (name: string): Rule => ([value], { at }) => value && extracted(at, name, value)
+const field =
+  (name: string): Rule =>
+  ([value], { at }) =>
+    value && extracted(at, name, value)
 
 const RULES: Readonly<Record<string, readonly [fewest: number, most: number, Rule]>> = {
   bin: [2, 2, bin],
@@ -119,28 +187,67 @@ const RULES: Readonly<Record<string, readonly [fewest: number, most: number, Rul
   to_nanoseconds: [1, 1, instant((ns) => `CAST(${ns} AS BIGINT)`, ['timestamp', 'bigint'])],
   to_unixtime: [1, 1, instant((ns) => `(${ns} / 1e9)`, ['timestamp', 'double'])],
   ...Object.fromEntries(Object.keys(FIELDS).map((name) => [name, [1, 1, field(name)] as const])),
-  coalesce: [2, 100, (args, { at }) => ({ sql: `coalesce(${args.map(({ sql }) => sql).join(', ')})`, type: commonOf(at, 'All COALESCE operands', args) })],
-  nullif: [2, 2, ([one, other], { at }) => one && other && commonOf(at, 'Types of NULLIF', [one, other]) && { sql: `nullif(${one.sql}, ${other.sql})`, type: one.type }],
-  if: [2, 3, ([condition, then, otherwise], { at }) => condition && then && isA(condition.type, 'boolean')
-    ? { sql: `(CASE WHEN ${condition.sql} THEN ${then.sql} ELSE ${otherwise?.sql ?? 'NULL'} END)`, type: commonOf(at, 'Result types of IF', otherwise ? [then, otherwise] : [then]) }
-    : undefined],
+  coalesce: [
+    2,
+    100,
+    (args, { at }) => ({
+      sql: `coalesce(${args.map(({ sql }) => sql).join(', ')})`,
+      type: commonOf(at, 'All COALESCE operands', args),
+    }),
+  ],
+  nullif: [
+    2,
+    2,
+    ([value, nullValue], { at }) =>
+      value &&
+      nullValue &&
+      commonOf(at, 'Types of NULLIF', [value, nullValue]) && {
+        sql: `nullif(${value.sql}, ${nullValue.sql})`,
+        type: value.type,
+      },
+  ],
+  if: [
+    2,
+    3,
+    ([condition, then, otherwise], { at }) =>
+      condition && then && isA(condition.type, 'boolean')
+        ? {
+            sql: `(CASE WHEN ${condition.sql} THEN ${then.sql} ELSE ${otherwise?.sql ?? 'NULL'} END)`,
+            type: commonOf(at, 'Result types of IF', otherwise ? [then, otherwise] : [then]),
+          }
+        : undefined,
+  ],
   greatest: [1, 100, extreme('greatest')],
   least: [1, 100, extreme('least')],
   abs: [1, 1, numeric((value) => `abs(${value})`)],
-  sign: [1, 1, ([value]) => value && isNumber(value.type) ? { sql: `CAST(sign(${value.sql}) AS ${value.type === 'unknown' ? 'BIGINT' : value.type})`, type: value.type } : undefined],
+  sign: [
+    1,
+    1,
+    ([value]) =>
+      value && isNumber(value.type)
+        ? { sql: `CAST(sign(${value.sql}) AS ${value.type === 'unknown' ? 'BIGINT' : value.type})`, type: value.type }
+        : undefined,
+  ],
   ceil: [1, 1, towards('ceil')],
   ceiling: [1, 1, towards('ceil')],
   floor: [1, 1, towards('floor')],
   sqrt: [1, 1, numeric((value) => `sqrt(${value})`, 'double')],
   exp: [1, 1, numeric((value) => `exp(${value})`, 'double')],
   ln: [1, 1, numeric((value) => `ln(${value})`, 'double')],
-  power: [2, 2, ([base, exponent]) => base && exponent && isNumber(base.type) && isNumber(exponent.type) ? { sql: `pow(${base.sql}, ${exponent.sql})`, type: 'double' } : undefined],
+  power: [
+    2,
+    2,
+    ([base, exponent]) =>
+      base && exponent && isNumber(base.type) && isNumber(exponent.type)
+        ? { sql: `pow(${base.sql}, ${exponent.sql})`, type: 'double' }
+        : undefined,
+  ],
   mod: [2, 2, modulo],
   round: [1, 2, round],
-  concat: [2, 100, (args, call) => words((...all) => `(${all.join(' || ')})`, { count: args.length })(args, call)],
-  length: [1, 1, words((text) => `length(${text})`, { count: 1, result: 'bigint' })],
-  lower: [1, 1, words((text) => `lower(${text})`, { count: 1 })],
-  upper: [1, 1, words((text) => `upper(${text})`, { count: 1 })],
+  concat: [2, 100, (args, call) => ofStrings((...all) => `(${all.join(' || ')})`, { count: args.length })(args, call)],
+  length: [1, 1, ofStrings((text) => `length(${text})`, { count: 1, result: 'bigint' })],
+  lower: [1, 1, ofStrings((text) => `lower(${text})`, { count: 1 })],
+  upper: [1, 1, ofStrings((text) => `upper(${text})`, { count: 1 })],
 }
 
 export const isScalar = (name: string): boolean => Object.hasOwn(RULES, name)
@@ -148,6 +255,7 @@ export const isScalar = (name: string): boolean => Object.hasOwn(RULES, name)
 export const scalar = (call: Called): Typed => {
   const [fewest, most, rule] = RULES[call.name] as (typeof RULES)[string]
   const result = call.args.length < fewest || call.args.length > most ? undefined : rule(call.args, call)
-  if (result === undefined) throw refuse(call.at, `Unexpected parameters (${printedTypes(call.args)}) for function ${call.name}`)
+  if (result === undefined)
+    throw refuse(call.at, `Unexpected parameters (${printedTypes(call.args)}) for function ${call.name}`)
   return result
 }

@@ -1,8 +1,12 @@
 import { invalid, type ServiceError } from '../service-error.ts'
 
-/** Where in the query, for messages: the service counts lines and columns from 1. */
+/** A position in the query, for error messages. Lines and columns begin with 1, as in the service. */
 export type At = Readonly<{ line: number; column: number }>
-export type Token = Readonly<{ kind: 'word' | 'quoted' | 'string' | 'number' | 'duration' | 'symbol' | 'end'; text: string; at: At }>
+export type Token = Readonly<{
+  kind: 'word' | 'quoted' | 'string' | 'number' | 'duration' | 'symbol' | 'end'
+  text: string
+  at: At
+}>
 
 export const refuse = (at: At, message: string): ServiceError => invalid(`line ${at.line}:${at.column}: ${message}`)
 

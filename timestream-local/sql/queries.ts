@@ -5,28 +5,43 @@ import type { Expression, Query, Relation, SelectItem } from './tree.ts'
 
 export const parsed = (sql: string): Query => {
   const cursor = cursorOf(tokensOf(sql))
-  if (!cursor.isWord('SELECT') && !cursor.isWord('WITH')) throw refuse(cursor.peek().at, `only SELECT is understood here, and WITH before it, instead of '${cursor.peek().text}'.`)
+  if (!cursor.isWord('SELECT') && !cursor.isWord('WITH'))
+    throw refuse(
+      cursor.peek().at,
+      `only SELECT is supported, with an optional WITH before it, instead of '${cursor.peek().text}'.`,
+    )
   const query = queried(cursor)
   cursor.takesSymbol(';')
-  if (cursor.peek().kind !== 'end') throw refuse(cursor.peek().at, `'${cursor.peek().text}' is not understood here.`)
+  if (cursor.peek().kind !== 'end') throw refuse(cursor.peek().at, `'${cursor.peek().text}' is not supported here.`)
   return query
 }
 
-const queried = (cursor: Cursor): Query => cursor.nested(() => {
-  const ctes = cursor.takesWord('WITH') ? commons(cursor) : []
-  cursor.needWord('SELECT')
-  const distinct = cursor.takesWord('DISTINCT')
-  const items: SelectItem[] = []
-  do items.push(item(cursor))
-  while (cursor.takesSymbol(','))
-  const from = cursor.takesWord('FROM') ? relations(cursor) : undefined
-  const where = cursor.takesWord('WHERE') ? expression(cursor) : undefined
-  const groupBy = cursor.takesWord('GROUP', 'BY') ? groups(cursor) : []
-  const having = cursor.takesWord('HAVING') ? expression(cursor) : undefined
-  const orderBy = sorts(cursor)
-  const limit = cursor.takesWord('LIMIT') ? limited(cursor) : undefined
-  return { ctes, distinct, items, ...(from && { from }), ...(where && { where }), groupBy, ...(having && { having }), orderBy, ...(limit !== undefined && { limit }) }
-})
+const queried = (cursor: Cursor): Query =>
+  cursor.nested(() => {
+    const ctes = cursor.takesWord('WITH') ? commons(cursor) : []
+    cursor.needWord('SELECT')
+    const distinct = cursor.takesWord('DISTINCT')
+    const items: SelectItem[] = []
+    do items.push(item(cursor))
+    while (cursor.takesSymbol(','))
+    const from = cursor.takesWord('FROM') ? relations(cursor) : undefined
+    const where = cursor.takesWord('WHERE') ? expression(cursor) : undefined
+    const groupBy = cursor.takesWord('GROUP', 'BY') ? groups(cursor) : []
+    const having = cursor.takesWord('HAVING') ? expression(cursor) : undefined
+    const orderBy = sorts(cursor)
+    const limit = cursor.takesWord('LIMIT') ? limited(cursor) : undefined
+    return {
+      ctes,
+      distinct,
+      items,
+      ...(from && { from }),
+      ...(where && { where }),
+      groupBy,
+      ...(having && { having }),
+      orderBy,
+      ...(limit !== undefined && { limit }),
+    }
+  })
 
 const commons = (cursor: Cursor): Query['ctes'] => {
   const found: Query['ctes'][number][] = []
@@ -113,5 +128,7 @@ const relation = (cursor: Cursor): Relation => {
   const table = cursor.takesSymbol('.') ? cursor.name('a table') : undefined
   const name = alias(cursor)
   const called = name === undefined ? {} : { alias: name }
-  return table === undefined ? { kind: 'named', at, name: first, ...called } : { kind: 'table', at, database: first, table, ...called }
+  return table === undefined
+    ? { kind: 'named', at, name: first, ...called }
+    : { kind: 'table', at, database: first, table, ...called }
 }

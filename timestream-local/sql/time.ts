@@ -5,15 +5,29 @@ export const DAY_NS = 86_400n * SECOND_NS
 const MAX_NS = 2n ** 63n
 
 export const NS_OF_UNIT: Readonly<Record<string, bigint>> = {
-  nanosecond: 1n, ns: 1n, microsecond: 1000n, us: 1000n, millisecond: 1_000_000n, ms: 1_000_000n, second: SECOND_NS, s: SECOND_NS,
-  minute: 60n * SECOND_NS, m: 60n * SECOND_NS, hour: 3600n * SECOND_NS, h: 3600n * SECOND_NS, day: DAY_NS, d: DAY_NS, week: 7n * DAY_NS,
+  nanosecond: 1n,
+  ns: 1n,
+  microsecond: 1000n,
+  us: 1000n,
+  millisecond: 1_000_000n,
+  ms: 1_000_000n,
+  second: SECOND_NS,
+  s: SECOND_NS,
+  minute: 60n * SECOND_NS,
+  m: 60n * SECOND_NS,
+  hour: 3600n * SECOND_NS,
+  h: 3600n * SECOND_NS,
+  day: DAY_NS,
+  d: DAY_NS,
+  week: 7n * DAY_NS,
 }
 
-/** `15m`, `1d`, `100ms` in nanoseconds. */
+/** The nanoseconds of an interval such as `15m`, `1d` or `100ms`. */
 export const nanosecondsOf = (text: string, at: At): bigint => {
   const [, amount = '', unit = ''] = /^(\d+)([a-z]+)$/i.exec(text) ?? []
   const ns = NS_OF_UNIT[unit.toLowerCase()]
-  if (ns === undefined) throw refuse(at, `an interval of ${unit || text} is not understood here: nanosecond to week are.`)
+  if (ns === undefined)
+    throw refuse(at, `an interval of ${unit || text} is not supported. Use a unit from nanosecond to week.`)
   const total = BigInt(amount) * ns
   if (total >= MAX_NS) throw refuse(at, `the interval ${text} is too long.`)
   return total
@@ -21,24 +35,26 @@ export const nanosecondsOf = (text: string, at: At): bigint => {
 
 const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d\d:?\d\d)?)?$/
 
-/** An ISO 8601 instant in nanoseconds since 1970. Without an offset it is UTC, as all of the service. */
+/** Parses an ISO 8601 instant to nanoseconds since 1970. Without an offset it is UTC, as everywhere in the service. */
 export const parsedTimestamp = (text: string, at: At): bigint => {
-  const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = FORM.exec(text) ?? []
+  const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    FORM.exec(text) ?? []
   const offset = zone === 'Z' || zone.includes(':') ? zone : `${zone.slice(0, 3)}:${zone.slice(3)}`
   const ms = year === '' ? NaN : Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`)
   const realDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
-  if (Number.isNaN(ms) || !realDay) throw refuse(at, `'${text}' is not a timestamp; write, for instance, 2026-03-18T12:00:00Z.`)
+  if (Number.isNaN(ms) || !realDay)
+    throw refuse(at, `'${text}' is not a timestamp. Write, for example, 2026-03-18T12:00:00Z.`)
   return BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** As the service prints it: `2026-03-18 12:00:00.000000000`. */
+/** Prints a timestamp like the service: `2026-03-18 12:00:00.000000000`. */
 export const printedTimestamp = (ns: bigint): string => {
   const rest = ((ns % SECOND_NS) + SECOND_NS) % SECOND_NS
   const text = new Date(Number((ns - rest) / 1_000_000n)).toISOString()
   return `${text.slice(0, 10)} ${text.slice(11, 19)}.${String(rest).padStart(9, '0')}`
 }
 
-/** As the service prints an interval: days, then the time: `0 06:00:00.000000000`. */
+/** Prints an interval like the service, with days and time: `0 06:00:00.000000000`. */
 export const printedInterval = (ns: bigint): string => {
   const length = ns < 0n ? -ns : ns
   return `${ns < 0n ? '-' : ''}${length / DAY_NS} ${printedTimestamp(length % DAY_NS).slice(11)}`

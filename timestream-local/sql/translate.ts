@@ -4,24 +4,29 @@ import { childrenOf, type Expression, type Query, type Relation, type SelectItem
 import type { Bound, Column, Scope, Typed } from './typed.ts'
 import { conditionOf, hasAggregate, refuseAggregates, sorted, valueOf } from './values.ts'
 
-/** What a table of the service is to the translator: its rows in DuckDB's SQL, and its columns as they are called in there. */
+/** A table for the translator: its rows in DuckDB's SQL, and its columns with their names in that SQL. */
 export type Source = Readonly<{ sql: string; columns: readonly Column[] }>
 export type Translated = Readonly<{ sql: string; columns: readonly Readonly<{ name: string; type: Typed['type'] }>[] }>
 type Names = { next: number }
-type World = Readonly<{ nowNs: bigint; table: (at: At, database: string, table: string) => Source; ctes: ReadonlyMap<string, Source>; names: Names }>
-/** A column of the result; `node` is missing where it came by a star. */
+type Context = Readonly<{
+  nowNs: bigint
+  table: (at: At, database: string, table: string) => Source
+  ctes: ReadonlyMap<string, Source>
+  names: Names
+}>
+/** A column of the result. `node` is unset for a column of a star. */
 type Item = Typed & Readonly<{ name: string; node?: Expression }>
 
-const fresh = ({ names }: World, letter: string): string => `${letter}${names.next++}`
+const fresh = ({ names }: Context, letter: string): string => `${letter}${names.next++}`
 
-/** The query in DuckDB's SQL. Every name in it is made here, so nothing of the caller's text gets there but literals. */
-export const translated = (query: Query, { nowNs, table }: Pick<World, 'nowNs' | 'table'>): Translated =>
+/** The query in DuckDB's SQL. The translator creates all names in it, so the SQL contains the caller's text only in literals. */
+export const translated = (query: Query, { nowNs, table }: Pick<Context, 'nowNs' | 'table'>): Translated =>
   selected(query, { nowNs, table, ctes: new Map(), names: { next: 0 } })
 
-const selected = (query: Query, outside: World): Translated => {
-  const { world, prefix } = withCommons(query, outside)
-  const from = query.from && joined(query.from, world)
-  const scope: Scope = { nowNs: world.nowNs, relations: from?.bounds ?? [] }
+const selected = (query: Query, outer: Context): Translated => {
+  const { context, prefix } = withCommons(query, outer)
+  const from = query.from && joined(query.from, context)
+  const scope: Scope = { nowNs: context.nowNs, relations: from?.bounds ?? [] }
   const items = query.items.flatMap((item, index) => itemsOf(item, scope, index))
   const groups = groupsOf(query, items, scope)
   const orders = ordersOf(query, items, scope)
@@ -36,48 +41,64 @@ const selected = (query: Query, outside: World): Translated => {
     orders.length > 0 && `ORDER BY ${orders.map(({ sql }) => sql).join(', ')}`,
     query.limit !== undefined && `LIMIT ${query.limit}`,
   ]
-  return { sql: parts.filter((part) => typeof part === 'string').join(' '), columns: items.map(({ name, type }) => ({ name, type })) }
+  return {
+    sql: parts.filter((part) => typeof part === 'string').join(' '),
+    columns: items.map(({ name, type }) => ({ name, type })),
+  }
 }
 
-/** A query as a relation: its results are o0, o1 … inside, whatever they are called outside. */
+/** A query as a relation. Inside, its result columns have the names o0, o1, …. */
 const asSource = ({ sql, columns }: Translated, names?: readonly string[]): Source => ({
   sql: `(${sql})`,
   columns: columns.map(({ name, type }, index) => ({ name: names?.[index] ?? name, sql: `o${index}`, type })),
 })
 
-const withCommons = (query: Query, outside: World): { world: World; prefix: string } => {
-  let world = outside
+const withCommons = (query: Query, outer: Context): { context: Context; prefix: string } => {
+  let context = outer
   const parts: string[] = []
   for (const { at, name, columns, query: inner } of query.ctes) {
-    const result = selected(inner, world)
-    if (columns !== undefined && columns.length !== result.columns.length) throw refuse(at, `WITH ${name} names ${columns.length} columns and selects ${result.columns.length}`)
-    const called = fresh(world, 'q')
+    const result = selected(inner, context)
+    if (columns !== undefined && columns.length !== result.columns.length)
+      throw refuse(at, `WITH ${name} names ${columns.length} columns and selects ${result.columns.length}`)
+    const called = fresh(context, 'q')
     parts.push(`${called} AS (${result.sql})`)
-    world = { ...world, ctes: new Map([...world.ctes, [name.toLowerCase(), { ...asSource(result, columns), sql: called }]]) }
+    context = {
+      ...context,
+      ctes: new Map([...context.ctes, [name.toLowerCase(), { ...asSource(result, columns), sql: called }]]),
+    }
   }
-  return { world, prefix: parts.length > 0 ? `WITH ${parts.join(', ')} ` : '' }
+  return { context, prefix: parts.length > 0 ? `WITH ${parts.join(', ')} ` : '' }
 }
 
-const bindable = (source: Source, world: World, name: string | undefined): { sql: string; bounds: Bound[] } => {
-  const called = fresh(world, 'r')
+const bindable = (source: Source, context: Context, name: string | undefined): { sql: string; bounds: Bound[] } => {
+  const called = fresh(context, 'r')
   const columns = source.columns.map((column) => ({ ...column, sql: `${called}.${column.sql}` }))
   return { sql: `${source.sql} AS ${called}`, bounds: [{ ...(name !== undefined && { name }), columns }] }
 }
 
-const joined = (relation: Relation, world: World): { sql: string; bounds: Bound[] } => {
+const joined = (relation: Relation, context: Context): { sql: string; bounds: Bound[] } => {
   switch (relation.kind) {
-    case 'table': return bindable(world.table(relation.at, relation.database, relation.table), world, relation.alias ?? relation.table)
-    case 'query': return bindable(asSource(selected(relation.query, world)), world, relation.alias)
+    case 'table':
+      return bindable(
+        context.table(relation.at, relation.database, relation.table),
+        context,
+        relation.alias ?? relation.table,
+      )
+    case 'query':
+      return bindable(asSource(selected(relation.query, context)), context, relation.alias)
     case 'named': {
-      const source = world.ctes.get(relation.name.toLowerCase())
-      if (source === undefined) throw refuse(relation.at, `Table ${relation.name} does not exist: a table is written "database"."table".`)
-      return bindable(source, world, relation.alias ?? relation.name)
+      const source = context.ctes.get(relation.name.toLowerCase())
+      if (source === undefined)
+        throw refuse(relation.at, `Table ${relation.name} does not exist: a table is written "database"."table".`)
+      return bindable(source, context, relation.alias ?? relation.name)
     }
     case 'join': {
-      const [left, right] = [joined(relation.left, world), joined(relation.right, world)]
+      const [left, right] = [joined(relation.left, context), joined(relation.right, context)]
       const bounds = [...left.bounds, ...right.bounds]
       if (relation.on) refuseAggregates(relation.on, 'JOIN')
-      const on = relation.on ? ` ON ${conditionOf(relation.on, { nowNs: world.nowNs, relations: bounds }, 'JOIN ON clause')}` : ''
+      const on = relation.on
+        ? ` ON ${conditionOf(relation.on, { nowNs: context.nowNs, relations: bounds }, 'JOIN ON clause')}`
+        : ''
       return { sql: `${left.sql} ${relation.how} JOIN ${right.sql}${on}`, bounds }
     }
   }
@@ -88,9 +109,18 @@ const itemsOf = (item: SelectItem, scope: Scope, index: number): Item[] => {
     const name = item.alias ?? (item.value.kind === 'column' ? item.value.name : `_col${index}`)
     return [{ ...valueOf(item.value, scope), name, node: item.value }]
   }
-  const bounds = scope.relations.filter(({ name }) => item.relation === undefined || name?.toLowerCase() === item.relation.toLowerCase())
-  if (bounds.length === 0) throw refuse(item.at, item.relation === undefined ? 'SELECT * needs a FROM clause' : `Table '${item.relation}' does not exist`)
-  return bounds.flatMap(({ columns }) => columns).filter(({ hidden }) => hidden !== true).map(({ name, sql, type }) => ({ name, sql, type }))
+  const bounds = scope.relations.filter(
+    ({ name }) => item.relation === undefined || name?.toLowerCase() === item.relation.toLowerCase(),
+  )
+  if (bounds.length === 0)
+    throw refuse(
+      item.at,
+      item.relation === undefined ? 'SELECT * needs a FROM clause' : `Table '${item.relation}' does not exist`,
+    )
+  return bounds
+    .flatMap(({ columns }) => columns)
+    .filter(({ hidden }) => hidden !== true)
+    .map(({ name, sql, type }) => ({ name, sql, type }))
 }
 
 const ordinal = (node: Expression, items: readonly Item[], what: string): Item | undefined => {
@@ -113,14 +143,23 @@ const ordersOf = (query: Query, items: readonly Item[], scope: Scope): Order[] =
   const results = new Map(items.map(({ name, sql, type }) => [name.toLowerCase(), { sql, type }]))
   return query.orderBy.map((sort) => {
     const item = ordinal(sort.value, items, 'ORDER BY') ?? valueOf(sort.value, { ...scope, results })
-    const place = items.findIndex(({ sql }) => sql === item.sql)
-    if (place < 0 && query.distinct) throw refuse(sort.value.at, 'For SELECT DISTINCT, ORDER BY expressions must appear in select list')
-    return { sql: sorted(place < 0 ? item.sql : String(place + 1), sort), value: item.sql, node: place < 0 ? sort.value : undefined }
+    const position = items.findIndex(({ sql }) => sql === item.sql)
+    if (position < 0 && query.distinct)
+      throw refuse(sort.value.at, 'For SELECT DISTINCT, ORDER BY expressions must appear in select list')
+    return {
+      sql: sorted(position < 0 ? item.sql : String(position + 1), sort),
+      value: item.sql,
+      node: position < 0 ? sort.value : undefined,
+    }
   })
 }
 
-/** In a query that groups, whatever is shown is grouped by, or aggregated. */
-const checkGrouping = (query: Query, items: readonly Item[], { scope, groups, orders }: { scope: Scope; groups: readonly string[]; orders: readonly Order[] }): void => {
+/** Checks that a query with groups selects and sorts only by grouped or aggregated values. */
+const checkGrouping = (
+  query: Query,
+  items: readonly Item[],
+  { scope, groups, orders }: { scope: Scope; groups: readonly string[]; orders: readonly Order[] },
+): void => {
   const ordered = orders.flatMap(({ node }) => node ?? [])
   const shown = [...items.flatMap(({ node }) => node ?? []), ...ordered, ...(query.having ? [query.having] : [])]
   if (groups.length === 0 && query.having === undefined && !shown.some(hasAggregate)) return
@@ -129,12 +168,14 @@ const checkGrouping = (query: Query, items: readonly Item[], { scope, groups, or
     if (node.kind === 'literal' || (node.kind === 'call' && node.over === undefined && isAggregate(node.name))) return
     if (inOrder && node.kind === 'column' && results.has(node.name.toLowerCase())) return
     if (!mentions(node, results, inOrder) && groups.includes(valueOf(node, scope).sql)) return
-    if (node.kind === 'column') throw refuse(node.at, `'${node.name}' must be an aggregate expression or appear in GROUP BY clause`)
+    if (node.kind === 'column')
+      throw refuse(node.at, `'${node.name}' must be an aggregate expression or appear in GROUP BY clause`)
     for (const child of childrenOf(node)) check(child, inOrder)
   }
   for (const { sql, node, name } of items) {
     if (groups.includes(sql)) continue
-    if (node === undefined) throw refuse({ line: 1, column: 1 }, `'${name}' must be an aggregate expression or appear in GROUP BY clause`)
+    if (node === undefined)
+      throw refuse({ line: 1, column: 1 }, `'${name}' must be an aggregate expression or appear in GROUP BY clause`)
     check(node, false)
   }
   for (const node of ordered) check(node, true)
@@ -142,4 +183,6 @@ const checkGrouping = (query: Query, items: readonly Item[], { scope, groups, or
 }
 
 const mentions = (node: Expression, results: ReadonlySet<string>, inOrder: boolean): boolean =>
-  inOrder && ((node.kind === 'column' && results.has(node.name.toLowerCase())) || childrenOf(node).some((child) => mentions(child, results, inOrder)))
+  inOrder &&
+  ((node.kind === 'column' && results.has(node.name.toLowerCase())) ||
+    childrenOf(node).some((child) => mentions(child, results, inOrder)))
