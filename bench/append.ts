@@ -1,9 +1,14 @@
-import type { Log } from '../processors/engine/log.ts'
+import type { Log } from '../processors/engine/ports/log.ts'
 import type { Codec } from '../schemas/codec.ts'
 import type { Event } from '../schemas/event.ts'
 
 /** Appends events in batches of this size. If the codec seals personal data, it first creates the keys of a batch. */
-export const appendAll = async (log: Pick<Log, 'append'>, codec: Codec, events: Iterable<Event>, size: number): Promise<void> => {
+export const appendAll = async (
+  log: Pick<Log, 'append'>,
+  codec: Codec,
+  events: Iterable<Event>,
+  size: number,
+): Promise<void> => {
   let batch: Event[] = []
   const flush = async (): Promise<void> => {
     if (batch.length === 0) return

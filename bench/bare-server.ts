@@ -4,8 +4,8 @@ import { newExpenseSchema } from '../producers/expenses/expense-bodies.ts'
 import { newMealSchema } from '../producers/meals/meal-bodies.ts'
 
 /**
- * What any durable edge must do, and nothing else: the same validation, then one shared flush of the raw body to a file.
- * Requests that come while a flush is under way share the next one.
+ * An edge that does only the necessary work: the same validation, and a flush of the raw body to a file. Requests that arrive during a flush
+ * share the next one.
  */
 const [path = ''] = process.argv.slice(2)
 const file = await open(path, 'a')
@@ -33,14 +33,19 @@ const append = (body: Buffer) =>
     if (!flushing) void flush()
   })
 
-const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } } })
+const app = fastify({
+  ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
+})
 app.removeAllContentTypeParsers()
 const raw = new WeakMap<object, Buffer>()
 app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
   raw.set(request, body as Buffer)
   done(null, JSON.parse(body.toString()))
 })
-for (const [url, body] of [['/v1/meals', newMealSchema], ['/api/groups/:groupId/expenses', newExpenseSchema]] as const) {
+for (const [url, body] of [
+  ['/v1/meals', newMealSchema],
+  ['/api/groups/:groupId/expenses', newExpenseSchema],
+] as const) {
   app.post(url, { schema: { body } }, async (request, reply) => {
     await append(raw.get(request) as Buffer)
     return reply.code(201).send(request.body)

@@ -1,4 +1,4 @@
-/** By name, for `npm run bench NAME`. Each prints a table of ratios measured in one run; `rest` are the arguments after the name. */
+/** The benchmarks by name, for `npm run bench NAME`. Each prints a table of ratios that it measures in one run. `rest` has the arguments after the name. */
 export const benchmarks: Readonly<Record<string, () => Promise<(rest: readonly string[]) => Promise<void>>>> = {
   rebuild: async () => (await import('./rebuild.ts')).rebuildBench,
   ingest: async () => (await import('./ingest.ts')).ingestBench,

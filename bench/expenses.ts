@@ -2,26 +2,39 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { asking } from './bar.ts'
+import { requesterFor } from './bar.ts'
 import { compare, post, type Post } from './compare.ts'
 import { inFolder } from './folder.ts'
 import { makeToken, startBare, startTributary, type Server } from './servers.ts'
-import { journeyOf, memberOf } from './spending.ts'
+import { journeyOf, memberOf } from '../domains/expenses/benchmark-events.ts'
 import { printTable, quantile } from './table.ts'
 
 const [CONNECTIONS, SECONDS, ROUNDS, GROUPS] = [64, 6, 3, 16]
 const DAY = 86_400_000
 
-/** Groups of four, each with an owner who pays for all. */
+/** Creates groups of four people. The owner of a group pays for all. */
 const openGroups = async (server: Server, env: Readonly<Record<string, string>>): Promise<readonly Post[]> => {
   const people = await Promise.all(Array.from({ length: 4 }, (_, nth) => makeToken(env, `bench-${nth}`, 'expenses')))
   const posts: Post[] = []
   for (let nth = 0; nth < GROUPS; nth += 1) {
     const token = people[nth % people.length] ?? ''
-    const { id } = await asking(server.url, token)('POST', '/api/groups', { title: `Group ${nth}`, currency: 'EUR', name: 'Somebody' })
-    const { secret } = await asking(server.url, token)('POST', `/api/groups/${String(id)}/invitations`, {})
-    for (const other of people) if (other !== token) await asking(server.url, other)('POST', `/api/groups/${String(id)}/join`, { invitation: secret, name: 'Somebody' })
-    posts.push({ token, path: `/api/groups/${String(id)}/expenses`, body: { amount: '42.13', description: 'Dinner by the sea', category: 'food' } })
+    const { id } = await requesterFor(server.url, token)('POST', '/api/groups', {
+      title: `Group ${nth}`,
+      currency: 'EUR',
+      name: 'Somebody',
+    })
+    const { secret } = await requesterFor(server.url, token)('POST', `/api/groups/${String(id)}/invitations`, {})
+    for (const memberToken of people)
+      if (memberToken !== token)
+        await requesterFor(server.url, memberToken)('POST', `/api/groups/${String(id)}/join`, {
+          invitation: secret,
+          name: 'Somebody',
+        })
+    posts.push({
+      token,
+      path: `/api/groups/${String(id)}/expenses`,
+      body: { amount: '42.13', description: 'Dinner by the sea', category: 'food' },
+    })
   }
   return posts
 }
@@ -49,16 +62,16 @@ const commandsTable = async (folder: string): Promise<void> => {
 
 const filler = fileURLToPath(new URL('./expenses-fill.js', import.meta.url))
 
-/** In a process of its own, which leaves its garbage there. */
+/** Fills the group in a child process, so that the measuring process has no garbage of it. */
 const fill = async (data: string, expenses: number): Promise<void> => {
   const child = spawn(process.execPath, [filler, data, String(expenses)], { stdio: ['ignore', 'inherit', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`filling the group ended with ${code}`)
 }
 
-const [ASKED, WARM_UP] = [500, 50]
+const [REQUESTS, WARM_UP] = [500, 50]
 
-/** What a group that has lasted answers: balances and debts are there, and not summed up over its rows. */
+/** Reads of a group with many expenses. Balances and debts are stored items, not sums over its rows. */
 const readsTable = async (folder: string, expenses: number): Promise<void> => {
   const env = { TRIBUTARY_DATA: join(folder, 'reads') }
   const journey = journeyOf(expenses)
@@ -67,29 +80,40 @@ const readsTable = async (folder: string, expenses: number): Promise<void> => {
   try {
     const token = await makeToken(env, memberOf(0), 'expenses')
     const dayOf = (nth: number): string => new Date(journey.from + ((nth * 37) % 729) * DAY).toISOString()
-    const questions: readonly (readonly [string, (nth: number) => string])[] = [
+    const queries: readonly (readonly [string, (nth: number) => string])[] = [
       ['balances', () => 'balances'],
       ['debts, simplified', () => 'debts?simplify=true'],
       ['debts, pair by pair', () => 'debts?simplify=false'],
       ['balances as of a past day', (nth) => `balances?as-of=${dayOf(nth).slice(0, 10)}`],
-      ['balances as of a past instant', (nth) => `balances?as-of=${encodeURIComponent(`${dayOf(nth).slice(0, 11)}17:30:00Z`)}`],
+      [
+        'balances as of a past instant',
+        (nth) => `balances?as-of=${encodeURIComponent(`${dayOf(nth).slice(0, 11)}17:30:00Z`)}`,
+      ],
     ]
     const rows: (string | number)[][] = []
-    for (const [name, path] of questions) rows.push([name, ...(await asked(`${server.url}/api/groups/${journey.group}/`, path, token))])
-    printTable(`expenses: a group of ${journey.members} with ${expenses.toLocaleString('en')} expenses over two years, over HTTP, embedded, each asked ${ASKED} times after ${WARM_UP}`, [['', 'first ms', 'p50 ms', 'p99 ms', 'bytes'], ...rows])
+    for (const [name, path] of queries)
+      rows.push([name, ...(await timeRequests(`${server.url}/api/groups/${journey.group}/`, path, token))])
+    printTable(
+      `expenses: a group of ${journey.members} with ${expenses.toLocaleString('en')} expenses over two years, over HTTP, embedded, ${REQUESTS} requests each after ${WARM_UP}`,
+      [['', 'first ms', 'p50 ms', 'p99 ms', 'bytes'], ...rows],
+    )
   } finally {
     await server.stop()
   }
 }
 
-const asked = async (base: string, path: (nth: number) => string, token: string): Promise<readonly (string | number)[]> => {
+const timeRequests = async (
+  base: string,
+  path: (nth: number) => string,
+  token: string,
+): Promise<readonly (string | number)[]> => {
   const times: number[] = []
   let bytes = 0
-  for (let nth = 0; nth < ASKED + WARM_UP; nth += 1) {
+  for (let nth = 0; nth < REQUESTS + WARM_UP; nth += 1) {
     const began = performance.now()
     const answer = await fetch(base + path(nth), { headers: { authorization: `Bearer ${token}` } })
     bytes = (await answer.arrayBuffer()).byteLength
-    if (answer.status !== 200) throw new Error(`${path(nth)} was answered ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`${path(nth)}: the answer is ${answer.status}`)
     times.push(performance.now() - began)
   }
   const warm = times.slice(WARM_UP)
@@ -98,7 +122,7 @@ const asked = async (base: string, path: (nth: number) => string, token: string)
 
 const EXPENSES = 100_000
 
-/** Commands, and reads of a large group. Another size of the group: `bench expenses 10000`. */
+/** Commands, and reads of a large group. `bench expenses 10000` uses another number of expenses. */
 export const expensesBench = (rest: readonly string[]): Promise<void> =>
   inFolder(async (folder) => {
     await readsTable(folder, Number(rest[0] ?? EXPENSES))

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { asking, openBars, type Device } from './bar.ts'
+import { openBars, requesterFor, type Device } from './bar.ts'
 import { inFolder } from './folder.ts'
-import { readingAt } from './readings.ts'
+import { readingAt } from '../domains/scales/benchmark-events.ts'
 import { makeToken, startTributary } from './servers.ts'
 import { printTable, quantile, ratio } from './table.ts'
 
@@ -13,21 +13,26 @@ const WARM_UP_MS = 2_000
 const PAUSE_MS = 10
 const QUIET_LOC = 'quiet'
 
-/** One connection of the flooding tenant: sends a batch of 1,000 readings, waits for its answer, sends the next. */
+/** One connection of the flooding tenant: sends batches of 1,000 readings, each after the answer to the previous one. */
 const flood = async (url: string, { id, password }: Device, isOver: () => boolean): Promise<number> => {
   const readings = Array.from({ length: BATCH }, (_, nth) => JSON.stringify(readingAt(nth)).slice(1))
   let sent = 0
   while (!isOver()) {
     const body = `{"boot":"b1","readings":[${readings.map((reading, nth) => `{"seq":${sent + nth},${reading}`).join(',')}]}`
-    const answer = await fetch(`${url}/v1/devices/${id}/readings`, { method: 'POST', headers: { 'authorization': `Bearer ${password}`, 'content-type': 'application/json' }, body })
-    if (answer.status !== 202) throw new Error(`A batch of readings was answered ${answer.status}: ${await answer.text()}`)
+    const answer = await fetch(`${url}/v1/devices/${id}/readings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${password}`, 'content-type': 'application/json' },
+      body,
+    })
+    if (answer.status !== 202)
+      throw new Error(`The answer to a batch of readings is ${answer.status}: ${await answer.text()}`)
     await answer.arrayBuffer()
     sent += BATCH
   }
   return sent
 }
 
-/** Milliseconds of each write of the quiet tenant, one after the other, until `ms` have passed. */
+/** Sends writes of the quiet tenant one after another for `ms`. Returns the milliseconds of each. */
 const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Promise<readonly number[]> => {
   const times: number[] = []
   const until = performance.now() + ms
@@ -40,19 +45,26 @@ const measure = async (write: (nth: number) => Promise<unknown>, ms: number): Pr
   return times
 }
 
-/** One tenant's writes, alone and next to another tenant that sends batches of 1,000 readings on four connections; embedded. */
+/** The writes of one tenant, alone and while another tenant sends batches of 1,000 readings on four connections. Embedded. */
 export const fairnessBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }
     const server = await startTributary(env)
     try {
       const { devices } = await openBars(server, env, CONNECTIONS)
-      const quiet = asking(server.url, await makeToken(env, 'quiet', 'scales'))
+      const quiet = requesterFor(server.url, await makeToken(env, 'quiet', 'scales'))
       await quiet('POST', `/v1/locations/${QUIET_LOC}/devices`, { device_id: 'quiet-scale' })
-      const eater = asking(server.url, await makeToken(env, 'eater', 'meals'))
+      const eater = requesterFor(server.url, await makeToken(env, 'eater', 'meals'))
       const writes = {
-        'settings of a location, same domain': (nth: number) => quiet('PATCH', `/v1/locations/${QUIET_LOC}/settings`, { low_keg_pct: nth % 50 }),
-        'a meal, another domain': (nth: number) => eater('POST', '/v1/meals', { mealSummary: `Bowl ${nth}`, calories: 500, eatenAt: '2026-11-01T12:30:00+01:00', tz: 'Europe/Berlin' }),
+        'settings of a location, same domain': (nth: number) =>
+          quiet('PATCH', `/v1/locations/${QUIET_LOC}/settings`, { low_keg_pct: nth % 50 }),
+        'a meal, another domain': (nth: number) =>
+          eater('POST', '/v1/meals', {
+            mealSummary: `Bowl ${nth}`,
+            calories: 500,
+            eatenAt: '2026-11-01T12:30:00+01:00',
+            tz: 'Europe/Berlin',
+          }),
       }
       const alone = new Map<string, readonly number[]>()
       for (const [name, write] of Object.entries(writes)) {
@@ -65,17 +77,24 @@ export const fairnessBench = (): Promise<void> =>
       await sleep(WARM_UP_MS)
       const rows: (readonly (string | number)[])[] = []
       for (const [name, write] of Object.entries(writes)) {
-        const [idle, beside] = [alone.get(name) ?? [], await measure(write, SECONDS * 1000)]
-        const [before, after] = [quantile(idle, 0.5), quantile(beside, 0.5)]
-        rows.push([name, before.toFixed(1), after.toFixed(1), ratio(after / before), quantile(idle, 0.99).toFixed(1), quantile(beside, 0.99).toFixed(1)])
+        const [idle, flooded] = [alone.get(name) ?? [], await measure(write, SECONDS * 1000)]
+        const [before, after] = [quantile(idle, 0.5), quantile(flooded, 0.5)]
+        rows.push([
+          name,
+          before.toFixed(1),
+          after.toFixed(1),
+          ratio(after / before),
+          quantile(idle, 0.99).toFixed(1),
+          quantile(flooded, 0.99).toFixed(1),
+        ])
       }
       isOver = true
       const sent = (await flooding).reduce((sum, count) => sum + count, 0)
       const perSecond = Math.round(sent / ((performance.now() - began) / 1000))
-      printTable(`fairness: writes of one tenant next to batches of ${BATCH.toLocaleString('en')} readings of another on ${CONNECTIONS} connections (${perSecond.toLocaleString('en')} readings per second), embedded`, [
-        ['', 'p50 ms idle', 'p50 ms beside the flood', 'ratio', 'p99 ms idle', 'p99 ms beside the flood'],
-        ...rows,
-      ])
+      printTable(
+        `fairness: writes of one tenant next to batches of ${BATCH.toLocaleString('en')} readings of another on ${CONNECTIONS} connections (${perSecond.toLocaleString('en')} readings per second), embedded`,
+        [['', 'p50 ms idle', 'p50 ms during the flood', 'ratio', 'p99 ms idle', 'p99 ms during the flood'], ...rows],
+      )
     } finally {
       await server.stop()
     }

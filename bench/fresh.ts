@@ -11,18 +11,33 @@ interface Sample {
   readonly visible: number
 }
 
-/** Accepted: the log has it and says so (202). Visible: the item is read back, asked for at once with `Tributary-After`. */
+/** Measures two times. Accepted: until the answer 202, when the log contains the event. Visible: until a read with `Tributary-After`, sent at once, returns the item. */
 const measure = async (url: string, token: string): Promise<readonly Sample[]> => {
   const authorization = `Bearer ${token}`
   const samples: Sample[] = []
   for (let index = 0; index < SAMPLES + WARM_UP; index += 1) {
     const began = performance.now()
-    const body = JSON.stringify({ mealSummary: 'Soup', calories: 100 + index, protein: 1, carbs: 2, fat: 3, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC' })
-    const posted = await fetch(`${url}/v1/meals`, { method: 'POST', headers: { authorization, 'content-type': 'application/json', prefer: 'respond-async' }, body })
+    const body = JSON.stringify({
+      mealSummary: 'Soup',
+      calories: 100 + index,
+      protein: 1,
+      carbs: 2,
+      fat: 3,
+      eatenAt: '2026-11-16T12:00:00Z',
+      tz: 'UTC',
+    })
+    const posted = await fetch(`${url}/v1/meals`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', prefer: 'respond-async' },
+      body,
+    })
     const accepted = performance.now()
     const { id } = (await posted.json()) as { id: string }
-    const read = await fetch(`${url}/v1/meals/${id}`, { headers: { authorization, 'tributary-after': posted.headers.get('tributary-event') ?? '' } })
-    if (posted.status !== 202 || read.status !== 200) throw new Error(`answers were ${posted.status} and ${read.status}`)
+    const read = await fetch(`${url}/v1/meals/${id}`, {
+      headers: { authorization, 'tributary-after': posted.headers.get('tributary-event') ?? '' },
+    })
+    if (posted.status !== 202 || read.status !== 200)
+      throw new Error(`the answers are ${posted.status} and ${read.status}`)
     await read.arrayBuffer()
     if (index >= WARM_UP) samples.push({ accepted: accepted - began, visible: performance.now() - accepted })
   }
@@ -40,14 +55,23 @@ const run = (env: Readonly<Record<string, string>>): Promise<readonly Sample[]> 
     }
   })
 
-/** How long after it is accepted an event can be read, one request at a time. */
+/** The time from the acceptance of an event until its item can be read, with one request at a time. */
 export const freshBench = async (): Promise<void> => {
   const embedded = await run({})
   const services = await startServices()
-  const outside = await run({ TRIBUTARY_KAFKA: services.kafka.join(','), TRIBUTARY_DYNAMODB: services.dynamodb }).finally(() => services.stop())
+  const outside = await run({
+    TRIBUTARY_KAFKA: services.kafka.join(','),
+    TRIBUTARY_DYNAMODB: services.dynamodb,
+  }).finally(() => services.stop())
   const row = (name: string, samples: readonly Sample[]) => {
     const of = (pick: (sample: Sample) => number, q: number) => quantile(samples.map(pick), q).toFixed(1)
-    return [name, of(({ accepted }) => accepted, 0.5), of(({ accepted }) => accepted, 0.99), of(({ visible }) => visible, 0.5), of(({ visible }) => visible, 0.99)]
+    return [
+      name,
+      of(({ accepted }) => accepted, 0.5),
+      of(({ accepted }) => accepted, 0.99),
+      of(({ visible }) => visible, 0.5),
+      of(({ visible }) => visible, 0.99),
+    ]
   }
   printTable(`fresh: accepted → visible, ms, ${SAMPLES} meals one at a time`, [
     ['', 'accepted p50', 'accepted p99', 'visible p50', 'visible p99'],

@@ -17,7 +17,7 @@ const mealOf = (user: number) => ({
   notes: 'with rice',
 })
 
-/** Durable and visible `POST /v1/meals` next to a bare route that only validates and flushes. */
+/** Durable and visible `POST /v1/meals`, compared with a bare route that only validates and flushes. */
 export const ingestBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: join(folder, 'data') }
@@ -25,7 +25,8 @@ export const ingestBench = (): Promise<void> =>
     const bare = await startBare('bare-server', join(folder, 'bare'))
     try {
       const posts: { token: string; path: string; body: object }[] = []
-      for (let user = 0; user < USERS; user += 1) posts.push({ token: await makeToken(env, `bench-${user}`), path: '/v1/meals', body: mealOf(user) })
+      for (let user = 0; user < USERS; user += 1)
+        posts.push({ token: await makeToken(env, `bench-${user}`), path: '/v1/meals', body: mealOf(user) })
       const load = { connections: CONNECTIONS, seconds: SECONDS }
       await compare({
         title: `ingest: POST /v1/meals at ${CONNECTIONS} connections, embedded (median of ${ROUNDS} interleaved rounds of ${SECONDS} s)`,

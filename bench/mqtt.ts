@@ -2,47 +2,72 @@ import { connectAsync, type MqttClient } from 'mqtt'
 import { openBars, type Device } from './bar.ts'
 import { compare, type Measured } from './compare.ts'
 import { inFolder } from './folder.ts'
-import { readingAt } from './readings.ts'
+import { readingAt } from '../domains/scales/benchmark-events.ts'
 import { startBare, startTributary, type Server } from './servers.ts'
 import { quantile } from './table.ts'
 
 const DEVICES = 200
 const SECONDS = 5
 const ROUNDS = 2
-const AT_ONCE = 20
+const PARALLEL = 20
 
-interface Talking {
+interface ConnectedDevice {
   readonly device: Device
   readonly client: MqttClient
   seq: number
 }
 
-const connectAll = async ({ mqtt = '' }: Server, devices: readonly Device[]): Promise<readonly Talking[]> => {
-  const talking: Talking[] = []
-  for (let first = 0; first < devices.length; first += AT_ONCE) {
-    const some = devices.slice(first, first + AT_ONCE)
-    talking.push(...(await Promise.all(some.map(async (device) => ({ device, seq: 0, client: await connectAsync(mqtt, { clientId: device.id, username: device.id, password: device.password, reconnectPeriod: 0 }) })))))
+const connectAll = async ({ mqtt = '' }: Server, devices: readonly Device[]): Promise<readonly ConnectedDevice[]> => {
+  const connected: ConnectedDevice[] = []
+  for (let first = 0; first < devices.length; first += PARALLEL) {
+    connected.push(
+      ...(await Promise.all(
+        devices
+          .slice(first, first + PARALLEL)
+          .map(async (device) => ({
+            device,
+            seq: 0,
+            client: await connectAsync(mqtt, {
+              clientId: device.id,
+              username: device.id,
+              password: device.password,
+              reconnectPeriod: 0,
+            }),
+          })),
+      )),
+    )
   }
-  return talking
+  return connected
 }
 
-/** Every device says its next reading as soon as the one before is acknowledged. */
-const load = async (talking: readonly Talking[]): Promise<Measured> => {
+/** Every device publishes its next reading as soon as the previous one is acknowledged. */
+const load = async (connected: readonly ConnectedDevice[]): Promise<Measured> => {
   const began = performance.now()
   const times: number[] = []
-  const talk = async (one: Talking) => {
+  const publish = async (sender: ConnectedDevice) => {
     while (performance.now() - began < SECONDS * 1000) {
-      const said = performance.now()
-      const payload = JSON.stringify({ v: 1, boot: 'b1', events: [{ seq: (one.seq += 1), type: 'reading', age_ms: 0, data: readingAt(one.seq) }] })
-      await one.client.publishAsync(`scale-sense/${one.device.loc}/${one.device.id}/reading`, payload, { qos: 1 })
-      times.push(performance.now() - said)
+      const publishedAt = performance.now()
+      const payload = JSON.stringify({
+        v: 1,
+        boot: 'b1',
+        events: [{ seq: (sender.seq += 1), type: 'reading', age_ms: 0, data: readingAt(sender.seq) }],
+      })
+      await sender.client.publishAsync(`scale-sense/${sender.device.loc}/${sender.device.id}/reading`, payload, {
+        qos: 1,
+      })
+      times.push(performance.now() - publishedAt)
     }
   }
-  await Promise.all(talking.map(talk))
-  return { perSecond: times.length / ((performance.now() - began) / 1000), p50: quantile(times, 0.5), p99: quantile(times, 0.99), failed: 0 }
+  await Promise.all(connected.map(publish))
+  return {
+    perSecond: times.length / ((performance.now() - began) / 1000),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    failed: 0,
+  }
 }
 
-/** QoS 1 publish → PUBACK, which is sent when the log has stored the message, next to the same broker with a subscriber that does nothing. */
+/** The time from a QoS 1 publish to its PUBACK, which is sent when the log has stored the message. Compared with the same broker with a subscriber that does nothing. */
 export const mqttBench = (): Promise<void> =>
   inFolder(async (folder) => {
     const env = { TRIBUTARY_DATA: folder }

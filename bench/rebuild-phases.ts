@@ -1,41 +1,45 @@
 import { readFileSync } from 'node:fs'
-import { buildShared, workersFor } from '../cli/build-workers.ts'
-import { codecBeside, keyFileIn } from '../cli/sealing.ts'
+import { buildShared, workersFor } from '../host/wiring/build-workers.ts'
+import { openReadingCodec, keyFileIn } from '../host/wiring/sealing.ts'
 import { openKeyFileStore } from '../processors/adapters/key-file/store.ts'
-import { makeScratch } from '../cli/adapters.ts'
-import { sharedFold } from '../cli/workshops.ts'
+import { makeScratch } from '../host/wiring/adapters.ts'
+import { sharedFold } from '../host/wiring/build-storage.ts'
 import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores, type LmdbStore } from '../processors/adapters/lmdb/store.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
-import { build } from '../processors/engine/build.ts'
-import { verify } from '../processors/engine/verify.ts'
-import { createKeyring } from '../processors/engine/keyring.ts'
-import type { Log } from '../processors/engine/log.ts'
+import { build } from '../processors/engine/rebuild/build.ts'
+import { verify } from '../processors/engine/proof/verify.ts'
+import { createKeyring } from '../processors/engine/people/keyring.ts'
+import type { Log } from '../processors/engine/ports/log.ts'
 import { meals } from '../processors/meals/domain.ts'
 import { keyOf, type Stored } from '../projections/item.ts'
 import { openCodec, type Codec } from '../schemas/codec.ts'
 import { appendAll } from './append.ts'
-import { mealEvents } from './workload.ts'
+import { mealEvents } from '../domains/meals/benchmark-events.ts'
 
-/** One phase of the rebuild benchmark, in a process of its own so that memory and garbage are its own. */
+/** The result of one phase of the rebuild benchmark. Each phase is a process, so that its memory and garbage are separate. */
 export interface PhaseResult {
   readonly events: number
   readonly items: number
   readonly seconds: number
-  /** The most anonymous memory seen; mapped pages of the stores are the system's cache. */
+  /** The largest sample of anonymous memory. It excludes the mapped pages of the stores, which are cache of the system. */
   readonly anonymousMb: number
 }
 
 const [phase = '', folder = '', count = '0', kind = 'plain'] = process.argv.slice(2)
 const events = Number(count)
 const logs = lmdbLogs({ folder: `${folder}/log` })
-/** Sealed, every person's key is made as the log is filled; whoever reads it then finds them beside it. */
+/** The codec that fills the log. If the log is sealed, it creates the key of each person in the data folder, where the other phases read it. */
 const writingCodec = async (): Promise<Codec> => {
   if (kind === 'plain') return openCodec()
-  const keys = await openKeyFileStore({ path: keyFileIn(folder), mode: 'write', found: () => Promise.resolve({ id: 'bench', plainBefore: {} }) })
+  const keys = await openKeyFileStore({
+    path: keyFileIn(folder),
+    mode: 'write',
+    found: () => Promise.resolve({ id: 'bench', plainBefore: {} }),
+  })
   return openCodec({ sealing: createKeyring(keys, { now: Date.now }).sealing(meals.name) })
 }
-const codec = phase === 'fill' ? await writingCodec() : await codecBeside(folder, meals)
+const codec = phase === 'fill' ? await writingCodec() : await openReadingCodec(folder, meals)
 let anonymousMb = 0
 
 const sampleMemory = () => {
@@ -54,7 +58,7 @@ const decodeAll = async (log: Log) => {
 
 const open = (name: string) => lmdbStores({ folder: `${folder}/${name}` }).create(meals.table, 1) as Promise<LmdbStore>
 
-/** As the program does it: shared among the cores when the log is long enough. */
+/** Rebuilds like the program: a long log is folded by all cores. */
 const rebuildAll = async (log: Log) => {
   let last = 0
   const progress = (done: number) => {
@@ -64,18 +68,34 @@ const rebuildAll = async (log: Log) => {
   }
   const ends = new Map([[0, events]])
   const workers = workersFor(events)
-  if (workers > 1) return void (await buildShared({ data: folder }, meals, { log, codec, generation: 1, ends, owed: [], progress, workers }))
+  if (workers > 1)
+    return void (await buildShared({ data: folder }, meals, {
+      log,
+      codec,
+      generation: 1,
+      ends,
+      unsent: [],
+      progress,
+      workers,
+    }))
   const target = await open('tables')
   await build({ domain: meals, log, codec, target, ends, progress })
   await target.close()
 }
 
-/** As the command does it, with nobody beside it: folded afresh by all cores, then every item compared, both ways. */
+/** Verifies like the command without a running server: all cores fold the log again, then all items of both sides are compared. */
 const verifyAll = async (log: Log): Promise<number> => {
   const store = await open('tables')
   const ends = await store.checkpoints()
   const scratch = await makeScratch(meals, sharedFold(folder, meals, { log, codec, ends, progress: () => undefined }))
-  const { items, differences } = await verify({ domain: meals, log, codec, clock: systemClock, store, scratch: scratch.store })
+  const { items, differences } = await verify({
+    domain: meals,
+    log,
+    codec,
+    clock: systemClock,
+    store,
+    scratch: scratch.store,
+  })
   await scratch.remove()
   await store.close()
   if (differences.length > 0) throw new Error(`${differences.length} items differ`)
@@ -84,7 +104,7 @@ const verifyAll = async (log: Log): Promise<number> => {
 
 const BATCH = 50_000
 
-/** The same I/O without us: what a rebuild must read and decode, and what it must write, sorted. Collecting the items is not timed. */
+/** The same I/O without the engine: writes the items of a rebuild, sorted. The time excludes the reads of the items. */
 const writeSorted = async (): Promise<{ readonly seconds: number; readonly items: number }> => {
   const built = await open('tables')
   const target = await open('copied')

@@ -7,22 +7,24 @@ import { inFolder } from './folder.ts'
 import type { PhaseResult } from './rebuild-phases.ts'
 import { median, perSecond, printTable, ratio } from './table.ts'
 
-/** A log of millions takes minutes a round. */
+/** The number of rounds. A round over millions of events takes minutes. */
 const roundsOf = (events: number): number => (events > 2_000_000 ? 1 : 3)
 const SIZES = [1_000_000, 4_000_000]
 const script = fileURLToPath(new URL('./rebuild-phases.js', import.meta.url))
 
 type Phase = 'fill' | 'rebuild' | 'verify' | 'decode' | 'same-io'
 
-interface Filled {
+interface FilledFolder {
   readonly folder: string
   readonly events: number
   readonly kind: 'plain' | 'sealed'
 }
 
-const runPhase = async (phase: Phase, { folder, events, kind }: Filled): Promise<PhaseResult> => {
+const runPhase = async (phase: Phase, { folder, events, kind }: FilledFolder): Promise<PhaseResult> => {
   process.stderr.write(`  ${phase}, ${events.toLocaleString('en')} events …`)
-  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events), kind], { maxBuffer: 1 << 20 })
+  const { stdout } = await promisify(execFile)(process.execPath, [script, phase, folder, String(events), kind], {
+    maxBuffer: 1 << 20,
+  })
   const result = JSON.parse(stdout) as PhaseResult
   process.stderr.write(` ${result.seconds.toFixed(1)} s\n`)
   return result
@@ -35,13 +37,13 @@ interface Round {
   readonly decode: PhaseResult
 }
 
-const measure = (events: number, kind: Filled['kind']): Promise<readonly Round[]> =>
+const measure = (events: number, kind: FilledFolder['kind']): Promise<readonly Round[]> =>
   inFolder(async (folder) => {
     const filled = { folder, events, kind }
     await runPhase('fill', filled)
     const rounds: Round[] = []
     for (let round = 0; round < roundsOf(events); round += 1) {
-      for (const made of ['tables', 'copied']) rmSync(join(folder, made), { recursive: true, force: true })
+      for (const output of ['tables', 'copied']) rmSync(join(folder, output), { recursive: true, force: true })
       const rebuild = await runPhase('rebuild', filled)
       const sameIo = await runPhase('same-io', filled)
       const verify = await runPhase('verify', filled)
@@ -51,22 +53,44 @@ const measure = (events: number, kind: Filled['kind']): Promise<readonly Round[]
   })
 
 /**
- * The whole meals rebuild beside the same I/O without us, interleaved; medians. Other sizes: `bench rebuild 200000`. `--sealed`: what is
- * personal in the log is sealed, as the program writes it, and both sides open it.
+ * A rebuild of the meals, compared with the same I/O without the engine, in interleaved rounds. Prints medians. `bench rebuild 200000` uses
+ * another number of events. With `--sealed` the personal data in the log is sealed, as the program writes it, and both sides open it.
  */
 export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
   const kind = rest.includes('--sealed') ? 'sealed' : 'plain'
-  const given = rest.filter((word) => !word.startsWith('--')).map(Number)
-  const sizes = given.length > 0 ? given : SIZES
-  const rows: (string | number)[][] = [['events', 'rebuild/s', 'same I/O/s', 'read+decode/s', 'rebuild ÷ same I/O', 'rebuild ÷ read+decode', 'verify ÷ rebuild', 'items', 'anonymous MB', 'µs/event']]
+  const givenSizes = rest.filter((argument) => !argument.startsWith('--')).map(Number)
+  const sizes = givenSizes.length > 0 ? givenSizes : SIZES
+  const rows: (string | number)[][] = [
+    [
+      'events',
+      'rebuild/s',
+      'same I/O/s',
+      'read+decode/s',
+      'rebuild ÷ same I/O',
+      'rebuild ÷ read+decode',
+      'verify ÷ rebuild',
+      'items',
+      'anonymous MB',
+      'µs/event',
+    ],
+  ]
   for (const events of sizes) {
     const rounds = await measure(events, kind)
     const of = (pick: (round: Round) => number) => median(rounds.map(pick))
     rows.push([
       `${events.toLocaleString('en')} (${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'})`,
-      perSecond(events, of(({ rebuild }) => rebuild.seconds)),
-      perSecond(events, of(({ sameIo }) => sameIo.seconds)),
-      perSecond(events, of(({ decode }) => decode.seconds)),
+      perSecond(
+        events,
+        of(({ rebuild }) => rebuild.seconds),
+      ),
+      perSecond(
+        events,
+        of(({ sameIo }) => sameIo.seconds),
+      ),
+      perSecond(
+        events,
+        of(({ decode }) => decode.seconds),
+      ),
       ratio(of(({ rebuild, sameIo }) => sameIo.seconds / rebuild.seconds)),
       ratio(of(({ rebuild, decode }) => decode.seconds / rebuild.seconds)),
       ratio(of(({ rebuild, verify }) => rebuild.seconds / verify.seconds)),
@@ -75,5 +99,8 @@ export const rebuildBench = async (rest: readonly string[]): Promise<void> => {
       of(({ rebuild }) => (rebuild.seconds / events) * 1e6).toFixed(2),
     ])
   }
-  printTable(`rebuild: every meal and day summary from the log, ${kind === 'sealed' ? 'sealed, ' : ''}embedded (interleaved; medians)`, rows)
+  printTable(
+    `rebuild: every meal and day summary from the log, ${kind === 'sealed' ? 'sealed, ' : ''}embedded (interleaved; medians)`,
+    rows,
+  )
 }

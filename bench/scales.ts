@@ -6,25 +6,25 @@ import { lmdbLogs } from '../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../processors/adapters/lmdb/store.ts'
 import { systemClock } from '../processors/adapters/system-clock.ts'
 import { timestreamSeries } from '../processors/adapters/timestream/series.ts'
-import type { Logs } from '../processors/engine/log.ts'
-import { startProcessor } from '../processors/engine/processor.ts'
-import type { Series, SeriesStores } from '../processors/engine/series.ts'
-import type { Stores } from '../processors/engine/store.ts'
+import { startProcessor } from '../processors/engine/run/processor.ts'
+import type { Series, SeriesStores } from '../processors/engine/ports/series.ts'
+import type { Stores } from '../processors/engine/ports/store.ts'
 import { scales } from '../processors/scales/domain.ts'
 import { scalesSeries } from '../processors/scales/series.ts'
 import { kegReadings } from '../projections/scales/series.ts'
 import { openCodec } from '../schemas/codec.ts'
 import { appendAll } from './append.ts'
 import { inFolder } from './folder.ts'
-import { openings, readings, type Bars } from './readings.ts'
+import { openingEvents, readingEvents, type BarsLoad } from '../domains/scales/benchmark-events.ts'
 import { startServices } from './services.ts'
 import { perSecond, printTable } from './table.ts'
+import type { Logs } from '../processors/engine/ports/log-admin.ts'
 
 const MINUTE = 60_000
 const BATCH = 500
 const codec = openCodec()
 
-interface Places {
+interface Backends {
   readonly logs: Logs
   readonly stores: Stores
   readonly series: SeriesStores
@@ -35,80 +35,110 @@ interface Measured {
   readonly appended: number
   readonly seconds: number
   readonly cpu: number
-  /** Points of readings that were written, each in a record of its own. */
+  /** The number of written points of readings. Each point is one record. */
   readonly records: number
 }
 
-/** Appended while both folds follow; it ends when the state and the series have the last of them. */
-const endToEnd = async ({ logs, stores, series }: Places, bars: Bars): Promise<Measured> => {
+/** Appends readings while both folds follow the log. Ends when the state and the series contain the last reading. */
+const endToEnd = async ({ logs, stores, series }: Backends, bars: BarsLoad): Promise<Measured> => {
   const log = await logs.open(scales.topic)
   const points = series.open(kegReadings, 1)
   let records = 0
-  const counted: Pick<Series, 'write'> = { write: (written) => {
-    records += written.filter(({ measure }) => measure === 'reading').length
-    return points.write(written)
-  } }
-  await appendAll(log, codec, openings(bars), BATCH)
+  const countingSeries: Pick<Series, 'write'> = {
+    write: (written) => {
+      records += written.filter(({ measure }) => measure === 'reading').length
+      return points.write(written)
+    },
+  }
+  await appendAll(log, codec, openingEvents(bars), BATCH)
   const parts = { generation: 1, log, codec, clock: systemClock }
   const state = await startProcessor({ ...parts, domain: scales, store: await stores.create(scales.table, 1) })
-  const charts = await startProcessor({ ...parts, domain: scalesSeries, store: await stores.create(scalesSeries.table, 1), series: counted })
+  const charts = await startProcessor({
+    ...parts,
+    domain: scalesSeries,
+    store: await stores.create(scalesSeries.table, 1),
+    series: countingSeries,
+  })
   await Promise.all([state.caughtUp(), charts.caughtUp()])
   const [began, cpu] = [performance.now(), process.cpuUsage()]
-  await appendAll(log, codec, readings(bars), BATCH)
+  await appendAll(log, codec, readingEvents(bars), BATCH)
   const appended = performance.now() - began
   await Promise.all([state.caughtUp(), charts.caughtUp()])
   const seconds = (performance.now() - began) / 1000
-  const used = process.cpuUsage(cpu)
+  const usage = process.cpuUsage(cpu)
   await state.stop()
   await charts.stop()
   await series.close()
-  return { readings: bars.readings, appended: appended / 1000, seconds, cpu: (used.user + used.system) / 1e6, records }
+  return {
+    readings: bars.readings,
+    appended: appended / 1000,
+    seconds,
+    cpu: (usage.user + usage.system) / 1e6,
+    records,
+  }
 }
 
-const embedded = (bars: Bars): Promise<Measured> =>
+const embedded = (bars: BarsLoad): Promise<Measured> =>
   inFolder(async (folder) => {
-    const places = { logs: lmdbLogs({ folder: join(folder, 'log') }), stores: lmdbStores({ folder: join(folder, 'tables') }), series: duckdbSeries({ folder: join(folder, 'series') }) }
+    const backends = {
+      logs: lmdbLogs({ folder: join(folder, 'log') }),
+      stores: lmdbStores({ folder: join(folder, 'tables') }),
+      series: duckdbSeries({ folder: join(folder, 'series') }),
+    }
     try {
-      return await endToEnd(places, bars)
+      return await endToEnd(backends, bars)
     } finally {
-      await places.stores.close()
-      await places.logs.close()
+      await backends.stores.close()
+      await backends.logs.close()
     }
   })
 
-const onServices = async (bars: Bars): Promise<Measured> => {
+const onServices = async (bars: BarsLoad): Promise<Measured> => {
   const services = await startServices()
   const timestream = await (await import('../timestream-local/server.ts')).startTimestreamLocal({ port: 0 })
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  const places = {
+  const backends = {
     logs: kafkaLogs({ brokers: [...services.kafka] }),
     stores: dynamoStores({ endpoint: services.dynamodb, region: 'local', credentials }),
     series: timestreamSeries({ endpoint: timestream.endpoint, region: 'us-east-1' }),
   }
   try {
-    return await endToEnd(places, bars)
+    return await endToEnd(backends, bars)
   } finally {
-    await places.logs.close()
-    await places.stores.close()
+    await backends.logs.close()
+    await backends.stores.close()
     await timestream.close()
     await services.stop()
   }
 }
 
-/** Readings per second end to end, and series records per reading. `--embedded` leaves out the services. Another number of readings: `bench scales 5000`. */
+/** Readings per second end to end, and series records per reading. `--embedded` omits the services. `bench scales 5000` uses another number of readings. */
 export const scalesBench = async (rest: readonly string[] = []): Promise<void> => {
-  const count = Number(rest.find((word) => /^\d+$/.test(word)) ?? 50_000)
-  const bars = (readingCount: number): Bars => {
+  const count = Number(rest.find((argument) => /^\d+$/.test(argument)) ?? 50_000)
+  const bars = (readingCount: number): BarsLoad => {
     const [locations, taps, everyMs] = [20, 10, MINUTE]
-    return { locations, taps, readings: readingCount, everyMs, from: Date.now() - (Math.ceil(readingCount / (locations * taps)) + 1) * everyMs }
+    return {
+      locations,
+      taps,
+      readings: readingCount,
+      everyMs,
+      from: Date.now() - (Math.ceil(readingCount / (locations * taps)) + 1) * everyMs,
+    }
   }
   const rows = [row('embedded (LMDB, DuckDB)', await embedded(bars(count)))]
-  if (!rest.includes('--embedded')) rows.push(row('Kafka + DynamoDB Local + timestream-local', await onServices(bars(Math.ceil(count / 10)))))
-  printTable('scales: readings of 200 taps at 20 locations, appended, attributed, folded, in the state and in the series', [
-    ['', 'readings', 'readings/s', 'appended/s', 'ms CPU/1,000 readings', 'series records/reading'],
-    ...rows,
-  ])
+  if (!rest.includes('--embedded'))
+    rows.push(row('Kafka + DynamoDB Local + timestream-local', await onServices(bars(Math.ceil(count / 10)))))
+  printTable(
+    'scales: readings of 200 taps at 20 locations, appended, attributed, folded, in the state and in the series',
+    [['', 'readings', 'readings/s', 'appended/s', 'ms CPU/1,000 readings', 'series records/reading'], ...rows],
+  )
 }
 
-const row = (name: string, { readings: count, appended, seconds, cpu, records }: Measured) =>
-  [name, count.toLocaleString('en'), perSecond(count, seconds), perSecond(count, appended), ((cpu * 1e6) / count).toFixed(0), (records / count).toFixed(2)]
+const row = (name: string, { readings: count, appended, seconds, cpu, records }: Measured) => [
+  name,
+  count.toLocaleString('en'),
+  perSecond(count, seconds),
+  perSecond(count, appended),
+  ((cpu * 1e6) / count).toFixed(0),
+  (records / count).toFixed(2),
+]

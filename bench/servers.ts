@@ -31,17 +31,34 @@ const stopping = (child: ChildProcess) => async () => {
 
 /** Starts a script of this folder that prints its address. */
 export const startBare = async (script: 'bare-server' | 'bare-broker', ...args: readonly string[]): Promise<Server> => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${script}.js`, import.meta.url)), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${script}.js`, import.meta.url)), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string]
   return { url, mqtt: url, stop: stopping(child) }
 }
 
-/** The built program itself, as a user starts it. */
+/** Starts the built program like a user, and waits until it is ready. */
 export const startTributary = async (env: Readonly<Record<string, string>>): Promise<Server> => {
   const [http, admin, mqtt] = [await freePort(), await freePort(), await freePort()]
-  const settings = { TRIBUTARY_RATE_LIMIT: 'off', ...env, TRIBUTARY_HTTP: `127.0.0.1:${http}`, TRIBUTARY_ADMIN: `127.0.0.1:${admin}`, TRIBUTARY_MQTT: `127.0.0.1:${mqtt}`, TRIBUTARY_LOG_LEVEL: 'warn' }
-  const child = spawn(process.execPath, [program, 'start'], { env: { ...process.env, ...settings }, stdio: ['ignore', 'ignore', 'inherit'] })
-  const server = { url: `http://127.0.0.1:${http}`, admin: `http://127.0.0.1:${admin}`, mqtt: `mqtt://127.0.0.1:${mqtt}`, stop: stopping(child) }
+  const settings = {
+    TRIBUTARY_RATE_LIMIT: 'off',
+    ...env,
+    TRIBUTARY_HTTP: `127.0.0.1:${http}`,
+    TRIBUTARY_ADMIN: `127.0.0.1:${admin}`,
+    TRIBUTARY_MQTT: `127.0.0.1:${mqtt}`,
+    TRIBUTARY_LOG_LEVEL: 'warn',
+  }
+  const child = spawn(process.execPath, [program, 'start'], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const server = {
+    url: `http://127.0.0.1:${http}`,
+    admin: `http://127.0.0.1:${admin}`,
+    mqtt: `mqtt://127.0.0.1:${mqtt}`,
+    stop: stopping(child),
+  }
   for (;;) {
     if (child.exitCode !== null) throw new Error(`tributary start ended with ${child.exitCode}`)
     const answer = await fetch(`${server.admin}/readyz`).catch(() => undefined)
@@ -54,5 +71,13 @@ export const startTributary = async (env: Readonly<Record<string, string>>): Pro
 export const runTributary = async (env: Readonly<Record<string, string>>, args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, [program, ...args], { env: { ...process.env, ...env } })).stdout
 
-export const makeToken = async (env: Readonly<Record<string, string>>, user: string, domain = 'meals'): Promise<string> =>
-  (JSON.parse(await runTributary(env, ['token', 'create', '--user', user, '--domain', domain, '--json'])) as { token: string }).token
+export const makeToken = async (
+  env: Readonly<Record<string, string>>,
+  user: string,
+  domain = 'meals',
+): Promise<string> =>
+  (
+    JSON.parse(await runTributary(env, ['token', 'create', '--user', user, '--domain', domain, '--json'])) as {
+      token: string
+    }
+  ).token

@@ -4,12 +4,16 @@ export interface Services {
   stop(): Promise<void>
 }
 
-/** Those named by the environment, else Kafka and DynamoDB Local as plain processes on loopback (Java and Maven needed). */
+/** The services that TRIBUTARY_KAFKA and TRIBUTARY_DYNAMODB name. Default: starts Kafka and DynamoDB Local as plain processes, which needs Java and Maven. */
 export const startServices = async (): Promise<Services> => {
   const { TRIBUTARY_KAFKA: kafka, TRIBUTARY_DYNAMODB: dynamodb } = process.env
-  if (kafka !== undefined && dynamodb !== undefined) return { kafka: kafka.split(','), dynamodb, stop: async () => undefined }
+  if (kafka !== undefined && dynamodb !== undefined)
+    return { kafka: kafka.split(','), dynamodb, stop: async () => undefined }
   process.stderr.write('  starting Kafka and DynamoDB Local on loopback …\n')
-  const [{ startKafka }, { startDynamoDb }] = await Promise.all([import('../test/services/kafka.ts'), import('../test/services/dynamodb.ts')])
+  const [{ startKafka }, { startDynamoDb }] = await Promise.all([
+    import('../test/services/kafka.ts'),
+    import('../test/services/dynamodb.ts'),
+  ])
   const [broker, store] = await Promise.all([startKafka(), startDynamoDb()])
   const stop = async () => {
     await broker.stop()

@@ -1,12 +1,16 @@
 import { columnsIn, WIDTH } from '../cli/output.ts'
 import { formatTable } from '../cli/table.ts'
 
-/** Prints a table that fits the terminal. Benchmarks print, and never judge. */
+/** Prints a table that fits the terminal. Benchmarks print results and never fail on them. */
 export const printTable = (title: string, rows: readonly (readonly (string | number)[])[]): void => {
   const [head = [], ...body] = rows.map((row) => row.map(String))
   const right = head.filter((_, column) => body.every((row) => /^[\d,.]+/.test(row[column] ?? '')))
   const width = columnsIn(process.env) ?? (process.stdout.columns || WIDTH)
-  const table = formatTable([head, ...body], { right, wrap: head.slice(0, 1) }, { width, breaks: false, heading: (text) => text })
+  const table = formatTable(
+    [head, ...body],
+    { right, wrap: head.slice(0, 1) },
+    { width, breaks: false, heading: (text) => text },
+  )
   process.stdout.write(`\n${title}\n${table}\n`)
 }
 
