@@ -1,7 +1,4 @@
 import fc from 'fast-check'
+import { PROPERTY_SEED } from '../testing/property-runs.ts'
 
-/**
- * Property tests try the same cases in every run, so that a run fails because of a change and not by chance. `TRIBUTARY_TEST_SEED=N` tries
- * other cases.
- */
-fc.configureGlobal({ seed: Number(process.env['TRIBUTARY_TEST_SEED'] ?? 7) })
+fc.configureGlobal({ seed: PROPERTY_SEED })

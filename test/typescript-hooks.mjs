@@ -17,7 +17,9 @@ const sourceOf = async (path) => {
 
 const compile = async (text) => {
   const { default: ts } = await import('typescript')
-  return ts.transpileModule(text, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true } }).outputText
+  return ts.transpileModule(text, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true },
+  }).outputText
 }
 
 const compileOnce = async (text) => {

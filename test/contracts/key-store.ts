@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Founding, KeyStore, Person, Place } from '../../processors/engine/key-store.ts'
+import type { Founding, KeyStore, Person, PersonalLogKey } from '../../processors/engine/ports/key-store.ts'
 import { isFault } from '../../schemas/fault.ts'
 
 export interface KeyStoreUnderTest {
@@ -9,7 +9,7 @@ export interface KeyStoreUnderTest {
 }
 
 const FOUNDING: Founding = { id: 'store-1', plainBefore: { meals: [{ partition: 0, offset: 7 }] } }
-const MEALS: Place = { domain: 'meals', key: 'ann' }
+const MEALS: PersonalLogKey = { domain: 'meals', key: 'ann' }
 
 /** The key store's contract: every adapter runs it. */
 export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnderTest>): void => {
@@ -27,7 +27,8 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
     })
     const somebody = (): string => `person ${(people += 1)} "é"`
     const personOf = async (subject: string): Promise<Person | undefined> => (await store.load([subject]))[0]
-    const keep = (subject: string, ...places: readonly Place[]) => store.keep(new Map([[subject, places]]))
+    const keep = (subject: string, ...places: readonly PersonalLogKey[]) =>
+      store.ensureKeys(new Map([[subject, places]]))
     const again = async (): Promise<void> => {
       await store.close()
       store = await under.open()
@@ -62,7 +63,11 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
     test('keys of many people at once are different, and made once though several ask', async () => {
       const many = Array.from({ length: 150 }, somebody)
       const asked = new Map(many.map((subject) => [subject, [{ domain: 'meals', key: subject }]]))
-      await Promise.all([store.keep(asked), store.keep(asked), ...many.slice(0, 5).map((subject) => keep(subject, MEALS))])
+      await Promise.all([
+        store.ensureKeys(asked),
+        store.ensureKeys(asked),
+        ...many.slice(0, 5).map((subject) => keep(subject, MEALS)),
+      ])
       const found = await store.load(many)
       expect(new Set(found.map((person) => person?.key?.id)).size).toBe(150)
       expect(new Set(found.map((person) => Buffer.from(person?.key?.bytes ?? []).toString('hex'))).size).toBe(150)
@@ -72,7 +77,7 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
 
     test('lists every log key of a person, each once', async () => {
       const one = somebody()
-      const trip: Place = { domain: 'expenses', key: 'group#1' }
+      const trip: PersonalLogKey = { domain: 'expenses', key: 'group#1' }
       await keep(one, MEALS, MEALS, trip)
       await keep(one, trip)
       expect((await personOf(one))?.places).toEqual([MEALS, trip])
@@ -84,7 +89,9 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       const before = await personOf(one)
       await store.step(one, 'forgetting')
       await store.step(one, 'forgetting')
-      await expect(keep(one, { domain: 'meals', key: 'elsewhere' })).rejects.toSatisfy((error) => isFault(error, 'person-being-forgotten'))
+      await expect(keep(one, { domain: 'meals', key: 'elsewhere' })).rejects.toSatisfy((error) =>
+        isFault(error, 'person-being-forgotten'),
+      )
       await keep(other, MEALS)
       await again()
       expect(await personOf(one)).toEqual({ ...before, forgetting: true })
@@ -102,7 +109,12 @@ export const keyStoreContract = (name: string, make: () => Promise<KeyStoreUnder
       expect(between).toEqual({ key: undefined, destroyed: [first?.key?.id], places: [MEALS], forgetting: true })
       await store.step(one, 'forgotten')
       await store.step(one, 'forgotten')
-      expect(await personOf(one)).toEqual({ key: undefined, destroyed: [first?.key?.id], places: [], forgetting: false })
+      expect(await personOf(one)).toEqual({
+        key: undefined,
+        destroyed: [first?.key?.id],
+        places: [],
+        forgetting: false,
+      })
       await keep(one, MEALS)
       await again()
       const back = await personOf(one)

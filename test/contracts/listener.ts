@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import type { Lease, LogRecord, Subscriber, Watermarks } from '../../processors/engine/log.ts'
+import type { Assignment, LogRecord, Subscriber, Watermarks } from '../../processors/engine/ports/log.ts'
 
 export interface Listener extends Subscriber {
   /** Everything handed over and taken, in the order of arrival. */
@@ -17,7 +17,7 @@ export interface Listener extends Subscriber {
 export interface ListenerOptions {
   start?: (marks: Watermarks) => number | Promise<number>
   /** Runs before the records count as taken; what it throws is the batch's failure. */
-  during?: (records: readonly LogRecord[], lease: Lease) => void | Promise<void>
+  during?: (records: readonly LogRecord[], lease: Assignment) => void | Promise<void>
 }
 
 export const text = (record: LogRecord): string => Buffer.from(record.value).toString()
@@ -32,7 +32,10 @@ export function listener({ start = (marks) => marks.low, during = () => {} }: Li
   const running = new Map<number, number>()
   let most = 0
   return {
-    seen, failures, starts, held,
+    seen,
+    failures,
+    starts,
+    held,
     async assigned(marks) {
       starts.push(marks)
       const from = await start(marks)
@@ -53,10 +56,15 @@ export function listener({ start = (marks) => marks.low, during = () => {} }: Li
     revoked: (partition) => void held.delete(partition),
     failed: (error) => void failures.push(error),
     overlap: () => most,
-    saw: (count) => vi.waitFor(() => {
-      if (seen.length < count) throw new Error(`saw ${seen.length} of ${count} records; failures: ${failures.map(String).join('; ')}`)
-      return seen
-    }, { timeout: 25_000, interval: 10 }),
+    saw: (count) =>
+      vi.waitFor(
+        () => {
+          if (seen.length < count)
+            throw new Error(`saw ${seen.length} of ${count} records; failures: ${failures.map(String).join('; ')}`)
+          return seen
+        },
+        { timeout: 25_000, interval: 10 },
+      ),
     texts: () => seen.map(text),
   }
 }

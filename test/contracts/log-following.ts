@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Log, LogRecord } from '../../processors/engine/log.ts'
+import type { Log, LogRecord } from '../../processors/engine/ports/log.ts'
 import { Fault, isFault } from '../../schemas/fault.ts'
 import { listener, text } from './listener.ts'
 import { numbered, record, type LogSubject } from './log.ts'
@@ -73,7 +73,9 @@ function deliveryRules({ fresh, setup }: LogSubject): void {
     if (!trim) return begunAtZero(log)
     const heard = listener({ start: () => 0 })
     const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await expect.poll(() => heard.failures.some((error) => isFault(error, 'log-trimmed')), { timeout: 25_000 }).toBe(true)
+    await expect
+      .poll(() => heard.failures.some((error) => isFault(error, 'log-trimmed')), { timeout: 25_000 })
+      .toBe(true)
     await subscription.stop()
     expect(heard.seen).toEqual([])
   })
@@ -83,7 +85,9 @@ function deliveryRules({ fresh, setup }: LogSubject): void {
     await log.append(numbered('k', 3))
     const heard = listener({ start: (marks) => marks.high + 5 })
     const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await expect.poll(() => heard.failures.some((error) => isFault(error, 'log-truncated')), { timeout: 25_000 }).toBe(true)
+    await expect
+      .poll(() => heard.failures.some((error) => isFault(error, 'log-truncated')), { timeout: 25_000 })
+      .toBe(true)
     await subscription.stop()
     expect(heard.seen).toEqual([])
   })
@@ -152,7 +156,9 @@ function troubleRules({ fresh }: LogSubject): void {
     for (let chunk = 0; chunk < 8; chunk++) await log.append(numbered('k', 20, big))
     let calls = 0
     let release = (): void => {}
-    const gate = new Promise<void>((resolve) => { release = resolve })
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
     const sizes: number[] = []
     const heard = listener({
       during: async (records) => {
@@ -179,16 +185,25 @@ function stopRules({ fresh }: LogSubject): void {
     const log = await fresh()
     await log.append(numbered('k', 5))
     let release = (): void => {}
-    const gate = new Promise<void>((resolve) => { release = resolve })
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
     const entered: number[] = []
-    const heard = listener({ during: async (records) => { entered.push(records.length); await gate } })
+    const heard = listener({
+      during: async (records) => {
+        entered.push(records.length)
+        await gate
+      },
+    })
     const subscription = await log.subscribe(`${log.topic}.g`, heard)
     await expect.poll(() => entered.length, { timeout: 25_000 }).toBe(1)
     let stopped = false
     const first = subscription.stop()
     const second = subscription.stop()
     expect(second).toBe(first)
-    void first.then(() => { stopped = true })
+    void first.then(() => {
+      stopped = true
+    })
     await log.watermarks()
     expect(stopped).toBe(false)
     expect(heard.seen).toEqual([])

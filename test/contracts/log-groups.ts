@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Watermarks } from '../../processors/engine/log.ts'
+import type { Watermarks } from '../../processors/engine/ports/log.ts'
 import { listener, type Listener } from './listener.ts'
 import { numbered, record, type LogSubject } from './log.ts'
 
@@ -9,7 +9,10 @@ export function groupRules({ fresh }: LogSubject): void {
     const log = await fresh()
     await log.append([...numbered('a', 10), ...numbered('b', 10)])
     const [one, other] = [listener(), listener()]
-    const subscriptions = await Promise.all([log.subscribe(`${log.topic}.one`, one), log.subscribe(`${log.topic}.other`, other)])
+    const subscriptions = await Promise.all([
+      log.subscribe(`${log.topic}.one`, one),
+      log.subscribe(`${log.topic}.other`, other),
+    ])
     await Promise.all([one.saw(20), other.saw(20)])
     await Promise.all(subscriptions.map((subscription) => subscription.stop()))
     expect(places(one)).toEqual(places(other))
@@ -29,7 +32,9 @@ export function groupRules({ fresh }: LogSubject): void {
     expect(new Set([...places(one), ...places(other)]).size).toBe(60)
     await first.stop()
     await log.append(Array.from({ length: 60 }, (_, index) => record(`key-${index}`, `later ${index}`)))
-    await expect.poll(() => other.texts().filter((value) => value.startsWith('later')).length, { timeout: 25_000 }).toBe(60)
+    await expect
+      .poll(() => other.texts().filter((value) => value.startsWith('later')).length, { timeout: 25_000 })
+      .toBe(60)
     await second.stop()
     expect(new Set([...places(one), ...places(other)]).size).toBe(120)
   })
@@ -55,11 +60,11 @@ export function groupRules({ fresh }: LogSubject): void {
   test('a group is followed from when it has a member until that one leaves', async () => {
     const log = await fresh()
     const group = `${log.topic}.followed`
-    expect(await log.followed(group)).toBe(false)
+    expect(await log.isFollowed(group)).toBe(false)
     const subscription = await log.subscribe(group, listener())
-    await expect.poll(() => log.followed(group), { timeout: 25_000 }).toBe(true)
+    await expect.poll(() => log.isFollowed(group), { timeout: 25_000 }).toBe(true)
     await subscription.stop()
-    expect(await log.followed(group)).toBe(false)
+    expect(await log.isFollowed(group)).toBe(false)
   })
 
   test('a group is forgotten when it has no members, and again without effect', async () => {
@@ -79,7 +84,8 @@ const places = ({ seen }: Listener): string[] => seen.map(({ partition, offset }
 
 /** Both hold their share; with one partition, one of them holds it. */
 const settled = (members: readonly Listener[], partitions: number): boolean =>
-  members.reduce((sum, { held }) => sum + held.size, 0) === partitions && (partitions === 1 || members.every(({ held }) => held.size > 0))
+  members.reduce((sum, { held }) => sum + held.size, 0) === partitions &&
+  (partitions === 1 || members.every(({ held }) => held.size > 0))
 
 /** A checkpoint that both members read and write, as a store would keep it. */
 function sharedStart() {

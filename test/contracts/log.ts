@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Log, LogRecord, Logs, Position } from '../../processors/engine/log.ts'
+import type { LogRecord, Position } from '../../processors/engine/ports/log.ts'
 import { isFault } from '../../schemas/fault.ts'
 import { bytes, text } from './listener.ts'
 import { followRules } from './log-following.ts'
 import { groupRules } from './log-groups.ts'
+import type { Logs } from '../../processors/engine/ports/log-admin.ts'
+import type { OpenTopic } from '../../processors/engine/ports/log-admin.ts'
 
 /** What a log adapter brings along to be tested. */
 export interface LogSetup {
@@ -20,7 +22,7 @@ export interface LogSubject {
   /** The setup as it is now; opened once for the whole suite. */
   readonly setup: () => LogSetup
   /** A new empty topic. */
-  readonly fresh: () => Promise<Log>
+  readonly fresh: () => Promise<OpenTopic>
 }
 
 /** The rules every event log keeps. */
@@ -31,8 +33,12 @@ export function logContract(name: string, open: () => Promise<LogSetup>): void {
       setup: () => setup ?? expect.unreachable('the log under test was not opened'),
       fresh: () => subject.setup().logs.open(`contract-${randomUUID()}`),
     }
-    beforeAll(async () => { setup = await open() })
-    afterAll(async () => { await setup?.cleanup() })
+    beforeAll(async () => {
+      setup = await open()
+    })
+    afterAll(async () => {
+      await setup?.cleanup()
+    })
     describe('append', () => appendRules(subject))
     describe('read', () => readRules(subject))
     describe('subscribe', () => followRules(subject))
@@ -52,12 +58,20 @@ export async function all(batches: AsyncIterable<readonly LogRecord[]>): Promise
 }
 
 const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>
-  work.then(() => undefined, (error: unknown) => (isFault(error) ? error.code : String(error)))
+  work.then(
+    () => undefined,
+    (error: unknown) => (isFault(error) ? error.code : String(error)),
+  )
 
 function appendRules({ fresh }: LogSubject): void {
   test('what was acknowledged is read back where the position says, byte for byte', async () => {
     const log = await fresh()
-    const sent = [record('a', 'one'), record('bé', 'två'), { key: 'c', value: Uint8Array.of(0, 255, 7), headers: { source: 'test' } }, record('d', '')]
+    const sent = [
+      record('a', 'one'),
+      record('bé', 'två'),
+      { key: 'c', value: Uint8Array.of(0, 255, 7), headers: { source: 'test' } },
+      record('d', ''),
+    ]
     const positions = await log.append(sent)
     expect(positions).toHaveLength(sent.length)
     for (const [index, { key, value }] of sent.entries()) {
@@ -73,7 +87,9 @@ function appendRules({ fresh }: LogSubject): void {
 
   test('records of one key keep the order in which they were appended, also from calls that overlap', async () => {
     const log = await fresh()
-    const calls = Array.from({ length: 40 }, (_, call) => log.append([record('k', `${call}a`), record('other', `${call}`), record('k', `${call}b`)]))
+    const calls = Array.from({ length: 40 }, (_, call) =>
+      log.append([record('k', `${call}a`), record('other', `${call}`), record('k', `${call}b`)]),
+    )
     await Promise.all(calls)
     const expected = Array.from({ length: 40 }, (_, call) => [`${call}a`, `${call}b`]).flat()
     expect((await all(log.readKey('k'))).map(text)).toEqual(expected)
@@ -81,11 +97,22 @@ function appendRules({ fresh }: LogSubject): void {
 
   test('appends that overlap are each acknowledged where they are', async () => {
     const log = await fresh()
-    const calls = Array.from({ length: 30 }, (_, call) => Array.from({ length: 1 + (call % 3) }, (_, nth) => record(`key-${call % 4}`, `${call}/${nth}`)))
+    const calls = Array.from({ length: 30 }, (_, call) =>
+      Array.from({ length: 1 + (call % 3) }, (_, nth) => record(`key-${call % 4}`, `${call}/${nth}`)),
+    )
     const positions = await Promise.all(calls.map((records) => log.append(records)))
-    const acknowledged = calls.flatMap((records, call) => records.map(({ value }, nth) => [`${positions[call]?.[nth]?.partition}:${positions[call]?.[nth]?.offset}`, Buffer.from(value).toString()] as const))
+    const acknowledged = calls.flatMap((records, call) =>
+      records.map(
+        ({ value }, nth) =>
+          [
+            `${positions[call]?.[nth]?.partition}:${positions[call]?.[nth]?.offset}`,
+            Buffer.from(value).toString(),
+          ] as const,
+      ),
+    )
     const kept: [string, string][] = []
-    for (const { partition } of await log.watermarks()) for (const one of await all(log.read(partition, 0))) kept.push([`${partition}:${one.offset}`, text(one)])
+    for (const { partition } of await log.watermarks())
+      for (const one of await all(log.read(partition, 0))) kept.push([`${partition}:${one.offset}`, text(one)])
     expect(new Map(acknowledged)).toEqual(new Map(kept))
     expect(acknowledged).toHaveLength(kept.length)
   })
@@ -146,15 +173,23 @@ function readRules({ fresh, setup }: LogSubject): void {
   test('a reader that leaves early leaves the log usable', async () => {
     const log = await fresh()
     await log.append(numbered('k', 50))
-    for await (const batch of log.read(log.partitionOf('k'), 0)) { expect(batch.length).toBeGreaterThan(0); break }
+    for await (const batch of log.read(log.partitionOf('k'), 0)) {
+      expect(batch.length).toBeGreaterThan(0)
+      break
+    }
     expect(await all(log.read(log.partitionOf('k'), 0))).toHaveLength(50)
   })
 
   test('readKey gives the records of one key only, in order, from an offset on', async () => {
     const log = await fresh()
-    const mixed = Array.from({ length: 30 }, (_, index) => record(index % 3 === 0 ? 'wanted' : `other-${index % 7}`, `${index}`))
+    const mixed = Array.from({ length: 30 }, (_, index) =>
+      record(index % 3 === 0 ? 'wanted' : `other-${index % 7}`, `${index}`),
+    )
     const positions = await log.append(mixed)
-    const wanted = mixed.map(({ key }, index) => ({ key, index })).filter(({ key }) => key === 'wanted').map(({ index }) => `${index}`)
+    const wanted = mixed
+      .map(({ key }, index) => ({ key, index }))
+      .filter(({ key }) => key === 'wanted')
+      .map(({ index }) => `${index}`)
     expect((await all(log.readKey('wanted'))).map(text)).toEqual(wanted)
     const fourth = positions[9]?.offset ?? -1
     expect((await all(log.readKey('wanted', fourth))).map(text)).toEqual(wanted.slice(3))
@@ -199,7 +234,9 @@ function identityRules({ fresh, setup }: LogSubject): void {
   test('a topic that is not the one kept is refused', async () => {
     const log = await fresh()
     const kept = await log.identity()
-    expect(await codeOf(setup().logs.open(log.topic, { ...kept, topic: 'another-incarnation' }))).toBe('topic-recreated')
+    expect(await codeOf(setup().logs.open(log.topic, { ...kept, topic: 'another-incarnation' }))).toBe(
+      'topic-recreated',
+    )
     expect(await codeOf(setup().logs.open(log.topic, { ...kept, cluster: 'another-cluster' }))).toBe('topic-recreated')
   })
 }

@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
 import type { ChangePage, ItemChange } from '../../projections/changes.ts'
 import type { TableSpec } from '../../projections/table.ts'
-import type { Store, Stores } from '../../processors/engine/store.ts'
+import type { Store, Stores } from '../../processors/engine/ports/store.ts'
 import { at, create, stored, update } from './store-items.ts'
 
 /** Reads a feed page by page, until enough was seen. */
 const watch = (store: Store, after?: string) => {
   const stopping = new AbortController()
-  const pages = (store.changes ?? expect.fail('it has no feed')).follow({ signal: stopping.signal, ...(after === undefined ? {} : { after }) })[Symbol.asyncIterator]()
+  const pages = (store.changes ?? expect.fail('it has no feed'))
+    .follow({ signal: stopping.signal, ...(after === undefined ? {} : { after }) })
+    [Symbol.asyncIterator]()
   const changes: ItemChange[] = []
   let cursor = ''
   const page = async (): Promise<ChangePage> => {
-    const { value } = await pages.next() as { value: ChangePage }
+    const { value } = (await pages.next()) as { value: ChangePage }
     changes.push(...value.changes)
     cursor = value.cursor
     return value
@@ -44,9 +46,16 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await store.commit([[[create(stored(at('P', 'before'), 1, { n: 0 }))]]])
     const feed = watch(store)
     await feed.begun()
-    await store.commit([[[create(stored(at('P', 'A'), 2, { n: 1 }))], [update(stored(at('P', 'A'), 3, { n: 2 }), 2)]]], { partition: 0, from: 0, offset: 4 })
+    await store.commit(
+      [[[create(stored(at('P', 'A'), 2, { n: 1 }))], [update(stored(at('P', 'A'), 3, { n: 2 }), 2)]]],
+      { partition: 0, from: 0, offset: 4 },
+    )
     await store.commit([[[update(stored(at('P', 'A'), 5, { n: 3 }), 3)]]])
-    expect(told(await feed.until(3))).toEqual([['A', 2, 1], ['A', 3, 2], ['A', 5, 3]])
+    expect(told(await feed.until(3))).toEqual([
+      ['A', 2, 1],
+      ['A', 3, 2],
+      ['A', 5, 3],
+    ])
     await feed.stop()
   })
 
@@ -57,7 +66,10 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     await feed.begun()
     await store.commit([[[update(stored(at('P', 'A'), 2, { _removed: true, ttl: 1 }), 1)]]])
     await store.commit([[[create(stored(at('P', 'B'), 3, { n: 2 }))]]])
-    expect(told(await feed.until(2))).toEqual([['A', 2, undefined], ['B', 3, 2]])
+    expect(told(await feed.until(2))).toEqual([
+      ['A', 2, undefined],
+      ['B', 3, 2],
+    ])
     await feed.stop()
   })
 
@@ -78,13 +90,18 @@ export const changes = (stores: () => Stores, spec: () => TableSpec): void => {
     const store = await watched()
     const [one, other] = [watch(store), watch(store)]
     await Promise.all([one.begun(), other.begun()])
-    await store.commit([['A', 'B', 'C'].map((sk) => [create(stored(at('P', sk), 1, { n: 1 }))]).flat()].map((chunk) => [chunk]))
+    await store.commit(
+      [['A', 'B', 'C'].map((sk) => [create(stored(at('P', sk), 1, { n: 1 }))]).flat()].map((chunk) => [chunk]),
+    )
     expect(told(await one.until(3)).sort()).toEqual(told(await other.until(3)).sort())
     await Promise.all([one.stop(), other.stop()])
   })
 
-  test.each(['', 'nonsense', Buffer.from('["arn:other",[]]').toString('base64url'), '00000000.0'])('refuse the cursor %j with changes-trimmed', async (cursor) => {
-    const feed = watch(await watched(), cursor)
-    await expect(feed.begun()).rejects.toMatchObject({ code: 'changes-trimmed' })
-  })
+  test.each(['', 'nonsense', Buffer.from('["arn:other",[]]').toString('base64url'), '00000000.0'])(
+    'refuse the cursor %j with changes-trimmed',
+    async (cursor) => {
+      const feed = watch(await watched(), cursor)
+      await expect(feed.begun()).rejects.toMatchObject({ code: 'changes-trimmed' })
+    },
+  )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Store, Write } from '../../processors/engine/store.ts'
+import type { Store, Write } from '../../processors/engine/ports/store.ts'
 import { at, create, same, stored, update } from './store-items.ts'
 
 export const commits = (fresh: () => Promise<Store>): void => {
@@ -43,31 +43,44 @@ export const commits = (fresh: () => Promise<Store>): void => {
     const store = await fresh()
     await store.commit([[[create(stored(one, 1)), create(stored(two, 2))]]])
     const three = at('USER#1', 'THREE')
-    const [outcome] = await store.commit([[[create(stored(three, 3)), update(stored(one, 3), 1), update(stored(two, 3), 1)]]])
+    const [outcome] = await store.commit([
+      [[create(stored(three, 3)), update(stored(one, 3), 1), update(stored(two, 3), 1)]],
+    ])
     if (outcome === undefined || outcome.applied === 'all') throw new Error('the chunk went through')
     expect(outcome.applied).toBe(0)
-    same([...outcome.current].sort((a, b) => a._pos - b._pos), [stored(one, 1), stored(two, 2)])
+    same(
+      [...outcome.current].sort((a, b) => a._pos - b._pos),
+      [stored(one, 1), stored(two, 2)],
+    )
     same(await store.load([one, two, three]), [stored(one, 1), stored(two, 2), undefined])
   })
 
   test('the first chunk that fails ends its span; chunks before it stay', async () => {
     const store = await fresh()
-    const [outcome] = await store.commit([[
-      [create(stored(one, 1)), create(stored(two, 1))],
-      [update(stored(one, 2), 1)],
-      [update(stored(two, 3), 99)],
-      [update(stored(one, 4), 2)],
-    ]])
+    const [outcome] = await store.commit([
+      [
+        [create(stored(one, 1)), create(stored(two, 1))],
+        [update(stored(one, 2), 1)],
+        [update(stored(two, 3), 99)],
+        [update(stored(one, 4), 2)],
+      ],
+    ])
     expect(outcome?.applied).toBe(2)
     same(await store.load([one, two]), [stored(one, 2), stored(two, 1)])
   })
 
   test('a span that fails does not hold up the others, and outcomes come in the order of the spans', async () => {
     const store = await fresh()
-    const spans = ['A', 'B', 'C'].map(sk => [[sk === 'B' ? update(stored(at('P', sk), 2), 1) : create(stored(at('P', sk), 2))]])
+    const spans = ['A', 'B', 'C'].map((sk) => [
+      [sk === 'B' ? update(stored(at('P', sk), 2), 1) : create(stored(at('P', sk), 2))],
+    ])
     const outcomes = await store.commit(spans)
-    expect(outcomes.map(outcome => outcome.applied)).toEqual(['all', 0, 'all'])
-    same(await store.load([at('P', 'A'), at('P', 'B'), at('P', 'C')]), [stored(at('P', 'A'), 2), undefined, stored(at('P', 'C'), 2)])
+    expect(outcomes.map((outcome) => outcome.applied)).toEqual(['all', 0, 'all'])
+    same(await store.load([at('P', 'A'), at('P', 'B'), at('P', 'C')]), [
+      stored(at('P', 'A'), 2),
+      undefined,
+      stored(at('P', 'C'), 2),
+    ])
   })
 
   test('the same commit twice fails the second time and shows that all is applied', async () => {
@@ -76,13 +89,15 @@ export const commits = (fresh: () => Promise<Store>): void => {
     expect(await commit()).toEqual([{ applied: 'all' }])
     const [again] = await commit()
     if (again === undefined || again.applied === 'all') throw new Error('applied twice')
-    expect(again.current.map(item => item._pos)).toEqual([7, 7])
+    expect(again.current.map((item) => item._pos)).toEqual([7, 7])
   })
 
   test('of writers that race from one position, exactly one wins', async () => {
     const store = await fresh()
     await store.commit([[[create(stored(one, 1))]]])
-    const outcomes = await Promise.all(Array.from({ length: 8 }, (_, index) => store.commit([[[update(stored(one, 10 + index), 1)]]])))
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => store.commit([[[update(stored(one, 10 + index), 1)]]])),
+    )
     const winners = outcomes.flatMap(([outcome], index) => (outcome?.applied === 'all' ? [10 + index] : []))
     expect(winners).toHaveLength(1)
     expect((await store.load([one]))[0]?._pos).toBe(winners[0])
@@ -92,15 +107,18 @@ export const commits = (fresh: () => Promise<Store>): void => {
     const store = await fresh()
     const hundred = Array.from({ length: 100 }, (_, index) => stored(at('P', `I#${index}`), 1))
     expect(await store.commit([[hundred.map(create)]])).toEqual([{ applied: 'all' }])
-    const outcomes = await store.commit(hundred.map(item => [[update({ ...item, _pos: 2 }, 1)]]))
-    expect(outcomes.every(outcome => outcome.applied === 'all')).toBe(true)
-    expect((await store.load(hundred)).every(item => item?._pos === 2)).toBe(true)
+    const outcomes = await store.commit(hundred.map((item) => [[update({ ...item, _pos: 2 }, 1)]]))
+    expect(outcomes.every((outcome) => outcome.applied === 'all')).toBe(true)
+    expect((await store.load(hundred)).every((item) => item?._pos === 2)).toBe(true)
   })
 
   test('an item over 400 KB is refused with item-too-large, and nothing of its chunk is written', async () => {
     const store = await fresh()
     const large = stored(two, 1, { text: 'x'.repeat(410 * 1024) })
-    await expect(store.commit([[[create(stored(one, 1)), create(large)]]])).rejects.toMatchObject({ code: 'item-too-large', retriable: false })
+    await expect(store.commit([[[create(stored(one, 1)), create(large)]]])).rejects.toMatchObject({
+      code: 'item-too-large',
+      retriable: false,
+    })
     expect(await store.load([one, two])).toEqual([undefined, undefined])
   })
 
@@ -124,7 +142,12 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
     expect(await store.checkpoints()).toEqual(new Map())
     await store.commit([[[create(stored(at('P', 'S'), 1))]]], { partition: 0, from: 0, offset: 2 })
     await store.commit([], { partition: 3, from: 0, offset: 2 ** 33 })
-    expect(await store.checkpoints()).toEqual(new Map([[0, 2], [3, 2 ** 33]]))
+    expect(await store.checkpoints()).toEqual(
+      new Map([
+        [0, 2],
+        [3, 2 ** 33],
+      ]),
+    )
   })
 
   test.each([
@@ -136,8 +159,13 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
     if (stored_ > 0) await store.commit([], { partition: 0, from: 0, offset: stored_ })
     const item = stored(at('P', 'S'), 9)
     for (const offset of [from, from + 1]) {
-      await expect(store.commit([[[create(item)]]], { partition: 0, from, offset })).rejects.toMatchObject({ code: 'checkpoint-moved', retriable: false })
-      await expect(store.commit([], { partition: 0, from, offset: from + 1 })).rejects.toMatchObject({ code: 'checkpoint-moved' })
+      await expect(store.commit([[[create(item)]]], { partition: 0, from, offset })).rejects.toMatchObject({
+        code: 'checkpoint-moved',
+        retriable: false,
+      })
+      await expect(store.commit([], { partition: 0, from, offset: from + 1 })).rejects.toMatchObject({
+        code: 'checkpoint-moved',
+      })
     }
     expect(await store.load([item])).toEqual([undefined])
     expect((await store.checkpoints()).get(0) ?? 0).toBe(stored_)
@@ -154,15 +182,23 @@ export const checkpoints = (fresh: () => Promise<Store>): void => {
   test('a commit that leaves the checkpoint where it is requires it all the same', async () => {
     const store = await fresh()
     await store.commit([], { partition: 0, from: 0, offset: 4 })
-    expect(await store.commit([[[create(stored(at('P', 'A'), 4))]]], { partition: 0, from: 4, offset: 4 })).toEqual([{ applied: 'all' }])
-    await expect(store.commit([[[create(stored(at('P', 'B'), 4))]]], { partition: 0, from: 3, offset: 3 })).rejects.toMatchObject({ code: 'checkpoint-moved' })
+    expect(await store.commit([[[create(stored(at('P', 'A'), 4))]]], { partition: 0, from: 4, offset: 4 })).toEqual([
+      { applied: 'all' },
+    ])
+    await expect(
+      store.commit([[[create(stored(at('P', 'B'), 4))]]], { partition: 0, from: 3, offset: 3 }),
+    ).rejects.toMatchObject({ code: 'checkpoint-moved' })
     expect(await store.checkpoints()).toEqual(new Map([[0, 4]]))
   })
 
   test('stay where they were when any span failed', async () => {
     const store = await fresh()
     await store.commit([], { partition: 0, from: 0, offset: 5 })
-    await store.commit([[[create(stored(at('P', 'A'), 6))], [update(stored(at('P', 'B'), 6), 1)]]], { partition: 0, from: 5, offset: 7 })
+    await store.commit([[[create(stored(at('P', 'A'), 6))], [update(stored(at('P', 'B'), 6), 1)]]], {
+      partition: 0,
+      from: 5,
+      offset: 7,
+    })
     expect(await store.checkpoints()).toEqual(new Map([[0, 5]]))
   })
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Stored, Value } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
-import { RejectedSpans } from '../../processors/engine/store-faults.ts'
-import type { Store } from '../../processors/engine/store.ts'
 import { at, create, same, stored } from './store-items.ts'
+import { RejectedSpans, type Store } from '../../processors/engine/ports/store.ts'
 
 /** The same indexes as the contract's tables. */
 export const STORABLE_SPEC: TableSpec = {
@@ -22,13 +21,21 @@ const nested = (depth: number): Value => (depth === 0 ? 'x' : { a: nested(depth 
 /** Items that no store takes, with the code of the fault. */
 export const unstorable: readonly (readonly [string, Stored, string])[] = [
   ['an item over 400 KB', stored(bad, 1, { text: 'x'.repeat(410 * 1024) }), 'item-too-large'],
-  ['a list of 150,000 small numbers', stored(bad, 1, { list: Array.from({ length: 150_000 }, () => 7) }), 'item-too-large'],
+  [
+    'a list of 150,000 small numbers',
+    stored(bad, 1, { list: Array.from({ length: 150_000 }, () => 7) }),
+    'item-too-large',
+  ],
   ['a partition key of 2,049 bytes', stored(at('P'.repeat(2_049), 'S'), 1), 'key-too-large'],
   ['a sort key of 1,025 bytes', stored(at('P', 'S'.repeat(1_025)), 1), 'key-too-large'],
   ['a sort key of 513 letters of two bytes', stored(at('P', 'é'.repeat(513)), 1), 'key-too-large'],
   ['a key of 1,979 bytes', stored(at('P'.repeat(1_000), 'S'.repeat(978)), 1), 'key-too-large'],
   ['an index key of 1,025 bytes', stored(bad, 1, { GSI1PK: 'g', GSI1SK: 'h'.repeat(1_025) }), 'key-too-large'],
-  ['an index key that is too long together with the key', stored(bad, 1, { GSI1PK: 'g'.repeat(1_000), GSI1SK: 'h'.repeat(970) }), 'key-too-large'],
+  [
+    'an index key that is too long together with the key',
+    stored(bad, 1, { GSI1PK: 'g'.repeat(1_000), GSI1SK: 'h'.repeat(970) }),
+    'key-too-large',
+  ],
   ['an empty partition key', stored(at('', 'S'), 1), 'value-not-storable'],
   ['an empty sort key', stored(at('P', ''), 1), 'value-not-storable'],
   ['an empty index key', stored(bad, 1, { GSI1PK: '', GSI1SK: 'h' }), 'value-not-storable'],
@@ -43,13 +50,20 @@ export const unstorable: readonly (readonly [string, Stored, string])[] = [
   ['an integer of 39 digits', stored(bad, 1, { value: 10n ** 38n + 1n }), 'value-not-storable'],
   ['32 levels of nesting', stored(bad, 1, { value: nested(32) }), 'value-not-storable'],
   ['an attribute without a name', stored(bad, 1, { map: { '': 1 } }), 'value-not-storable'],
-  ['an attribute named __proto__', stored(bad, 1, { map: JSON.parse('{"__proto__": 1}') as Value }), 'value-not-storable'],
+  [
+    'an attribute named __proto__',
+    stored(bad, 1, { map: JSON.parse('{"__proto__": 1}') as Value }),
+    'value-not-storable',
+  ],
   ['an attribute name of 65,536 bytes', stored(bad, 1, { ['n'.repeat(65_536)]: 1 }), 'value-not-storable'],
 ]
 
 /** Items at the limits: every store takes them. */
 export const fits: readonly (readonly [string, Stored])[] = [
-  ['a list of 40,000 small numbers', stored(at('FITS', 'NUMBERS'), 1, { list: Array.from({ length: 40_000 }, (_, index) => index % 100) })],
+  [
+    'a list of 40,000 small numbers',
+    stored(at('FITS', 'NUMBERS'), 1, { list: Array.from({ length: 40_000 }, (_, index) => index % 100) }),
+  ],
   ['390 KB of text', stored(at('FITS', 'TEXT'), 1, { text: 'x'.repeat(390 * 1024) })],
   ['a key of 1,978 bytes', stored(at('P'.repeat(1_000), 'S'.repeat(977)), 1)],
   ['a sort key of 1,024 bytes', stored(at('FITS', 'S'.repeat(1_024)), 1)],
@@ -64,7 +78,13 @@ export const limits = (fresh: () => Promise<Store>): void => {
   test.each(unstorable)('%s is rejected for good: its span alone, and not the others', async (_, item, code) => {
     const store = await fresh()
     const [first, other] = [stored(at('GOOD', 'FIRST'), 1), stored(at('GOOD', 'OTHER'), 1)]
-    const error: unknown = await store.commit([[[create(other)]], [[create(first)], [create(stored(at('GOOD', 'WITH'), 1)), create(item)]]], { partition: 0, from: 0, offset: 2 }).catch((reason: unknown) => reason)
+    const error: unknown = await store
+      .commit([[[create(other)]], [[create(first)], [create(stored(at('GOOD', 'WITH'), 1)), create(item)]]], {
+        partition: 0,
+        from: 0,
+        offset: 2,
+      })
+      .catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RejectedSpans)
     expect(error).toMatchObject({ code, retriable: false })
     expect([...(error as RejectedSpans).spans.keys()]).toEqual([1])

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Item, Stored } from '../../projections/item.ts'
 import type { Query, Reader } from '../../projections/table.ts'
-import type { Store } from '../../processors/engine/store.ts'
+import type { Store } from '../../processors/engine/ports/store.ts'
 import { NOW, allPages, at, create, same, sks, stored, update } from './store-items.ts'
 
 const SORTED = ['A', 'A#1', 'A#2', 'A~', 'B', 'a', 'é', '\u{fffd}', '\u{1F9C0}']
@@ -11,7 +11,9 @@ export const queries = (fresh: () => Promise<Store>): void => {
     const store = await fresh()
     await store.bulk([
       ...sortKeys.map((sk, index) => stored(at('P', sk), index)),
-      stored(at('O', 'A#1'), 1), stored(at('P!', 'A#1'), 1), stored(at('P\u{1F9C0}', 'A'), 1),
+      stored(at('O', 'A#1'), 1),
+      stored(at('P!', 'A#1'), 1),
+      stored(at('P\u{1F9C0}', 'A'), 1),
     ])
     return store.reader(() => NOW)
   }
@@ -40,16 +42,22 @@ export const queries = (fresh: () => Promise<Store>): void => {
     expect(sks(await reader.query({ pk: 'P', limit: 100, reverse: true, ...part }))).toEqual([...expected].reverse())
   })
 
-  test.each<[Partial<Query>, number]>([[{}, 1], [{}, 2], [{}, 4], [{}, 9], [{ prefix: 'A' }, 3], [{ from: 'A#1', to: 'é' }, 2]])(
-    'pages of %j by %d, joined, are the whole, both ways', async (part, limit) => {
-      const reader = await filled()
-      for (const reverse of [false, true]) {
-        const whole = await reader.query({ pk: 'P', limit: 100, reverse, ...part })
-        const pages = await allPages(reader, { pk: 'P', limit, reverse, ...part })
-        expect(pages.flatMap(sks)).toEqual(sks(whole))
-        expect(pages.slice(0, -1).every(page => page.items.length === limit)).toBe(true)
-      }
-    })
+  test.each<[Partial<Query>, number]>([
+    [{}, 1],
+    [{}, 2],
+    [{}, 4],
+    [{}, 9],
+    [{ prefix: 'A' }, 3],
+    [{ from: 'A#1', to: 'é' }, 2],
+  ])('pages of %j by %d, joined, are the whole, both ways', async (part, limit) => {
+    const reader = await filled()
+    for (const reverse of [false, true]) {
+      const whole = await reader.query({ pk: 'P', limit: 100, reverse, ...part })
+      const pages = await allPages(reader, { pk: 'P', limit, reverse, ...part })
+      expect(pages.flatMap(sks)).toEqual(sks(whole))
+      expect(pages.slice(0, -1).every((page) => page.items.length === limit)).toBe(true)
+    }
+  })
 
   test('a page holds whole items, equal to those loaded by key', async () => {
     const store = await fresh()
@@ -60,17 +68,26 @@ export const queries = (fresh: () => Promise<Store>): void => {
 
   test('hide expired items and still fill the page', async () => {
     const store = await fresh()
-    await store.bulk(Array.from({ length: 60 }, (_, index) =>
-      stored(at('P', `S#${String(index).padStart(3, '0')}`), index, index % 3 === 0 ? { live: true } : { ttl: NOW / 1000 })))
+    await store.bulk(
+      Array.from({ length: 60 }, (_, index) =>
+        stored(
+          at('P', `S#${String(index).padStart(3, '0')}`),
+          index,
+          index % 3 === 0 ? { live: true } : { ttl: NOW / 1000 },
+        ),
+      ),
+    )
     const reader = store.reader(() => NOW)
     const pages = await allPages(reader, { pk: 'P', limit: 7 })
-    expect(pages.flatMap(sks)).toEqual(Array.from({ length: 20 }, (_, index) => `S#${String(index * 3).padStart(3, '0')}`))
-    expect(pages.slice(0, 2).map(page => page.items.length)).toEqual([7, 7])
+    expect(pages.flatMap(sks)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `S#${String(index * 3).padStart(3, '0')}`),
+    )
+    expect(pages.slice(0, 2).map((page) => page.items.length)).toEqual([7, 7])
   })
 
   test('see what was committed before them, and a cursor outlives the item it stands on', async () => {
     const store = await fresh()
-    await store.commit([[['A', 'B', 'C'].map(sk => create(stored(at('P', sk), 1)))]])
+    await store.commit([[['A', 'B', 'C'].map((sk) => create(stored(at('P', sk), 1)))]])
     const reader = store.reader(() => NOW)
     const page = await reader.query({ pk: 'P', limit: 2 })
     expect(sks(page)).toEqual(['A', 'B'])
@@ -85,11 +102,19 @@ export const queries = (fresh: () => Promise<Store>): void => {
     const { cursor = '' } = await reader.query(query)
     expect(sks(await reader.query({ ...query, limit: 3, cursor }))).toEqual(['A#2', 'A~'])
     const others: Query[] = [
-      { ...query, pk: 'O', cursor }, { ...query, prefix: 'A#', cursor }, { ...query, reverse: true, cursor }, { pk: 'P', limit: 2, cursor },
-      { ...query, index: 'GSI2', cursor }, { ...query, cursor: cursor.slice(0, -3) }, { ...query, cursor: '' }, { ...query, cursor: 'bm90IGpzb24' },
-      { ...query, cursor: Buffer.from('{}').toString('base64url') }, { ...query, cursor: Buffer.from('[null]').toString('base64url') },
+      { ...query, pk: 'O', cursor },
+      { ...query, prefix: 'A#', cursor },
+      { ...query, reverse: true, cursor },
+      { pk: 'P', limit: 2, cursor },
+      { ...query, index: 'GSI2', cursor },
+      { ...query, cursor: cursor.slice(0, -3) },
+      { ...query, cursor: '' },
+      { ...query, cursor: 'bm90IGpzb24' },
+      { ...query, cursor: Buffer.from('{}').toString('base64url') },
+      { ...query, cursor: Buffer.from('[null]').toString('base64url') },
     ]
-    for (const other of others) await expect(reader.query(other), JSON.stringify(other)).rejects.toMatchObject({ code: 'bad-cursor' })
+    for (const other of others)
+      await expect(reader.query(other), JSON.stringify(other)).rejects.toMatchObject({ code: 'bad-cursor' })
   })
 }
 
@@ -97,9 +122,16 @@ export const indexes = (fresh: () => Promise<Store>): void => {
   test('a number sorts as one, with bounds and pages, both ways; what has none is not in the index', async () => {
     const store = await fresh()
     const levels = [-20.5, -1, 0, 0.25, 9, 18, 100]
-    await store.bulk([...levels.map((level, n) => stored(at('D', `S${n}`), n, { GSI3PK: 'bar', level })), stored(at('D', 'none'), 9, { GSI3PK: 'bar' }), stored(at('D', 'text'), 9, { GSI3PK: 'bar2', level: 1 })])
+    await store.bulk([
+      ...levels.map((level, n) => stored(at('D', `S${n}`), n, { GSI3PK: 'bar', level })),
+      stored(at('D', 'none'), 9, { GSI3PK: 'bar' }),
+      stored(at('D', 'text'), 9, { GSI3PK: 'bar2', level: 1 }),
+    ])
     const reader = store.reader(() => NOW)
-    const ask = async (part: Partial<Query>) => (await allPages(reader, { index: 'GSI3', pk: 'bar', limit: 2, ...part })).flatMap(({ items }) => items.map((item) => item['level']))
+    const ask = async (part: Partial<Query>) =>
+      (await allPages(reader, { index: 'GSI3', pk: 'bar', limit: 2, ...part })).flatMap(({ items }) =>
+        items.map((item) => item['level']),
+      )
     await vi.waitFor(async () => expect(await ask({})).toEqual(levels))
     expect(await ask({ reverse: true })).toEqual([...levels].reverse())
     expect(await ask({ to: 18 })).toEqual([-20.5, -1, 0, 0.25, 9, 18])
@@ -108,27 +140,48 @@ export const indexes = (fresh: () => Promise<Store>): void => {
     expect(await ask({ from: 10, to: 9 })).toEqual([])
   })
 
-  const indexed = (sk: string, pos: number, rest: Omit<Item, 'PK' | 'SK'>): Stored => stored(at(`USER#${sk}`, sk), pos, rest)
+  const indexed = (sk: string, pos: number, rest: Omit<Item, 'PK' | 'SK'>): Stored =>
+    stored(at(`USER#${sk}`, sk), pos, rest)
   const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 10_000, interval: 20 })
-  const members = async (reader: Reader, pk: string): Promise<string[]> => sks(await reader.query({ index: 'GSI2', pk, limit: 100 }))
+  const members = async (reader: Reader, pk: string): Promise<string[]> =>
+    sks(await reader.query({ index: 'GSI2', pk, limit: 100 }))
 
   test('hold only items with both key attributes', async () => {
     const store = await fresh()
-    await store.commit([[[
-      create(indexed('both', 1, { GSI2PK: 'G', GSI2SK: 'S' })), create(indexed('none', 1, {})),
-      create(indexed('half', 1, { GSI2PK: 'G' })),
-    ]]])
-    await eventually(async () => expect(await members(store.reader(() => NOW), 'G')).toEqual(['both']))
+    await store.commit([
+      [
+        [
+          create(indexed('both', 1, { GSI2PK: 'G', GSI2SK: 'S' })),
+          create(indexed('none', 1, {})),
+          create(indexed('half', 1, { GSI2PK: 'G' })),
+        ],
+      ],
+    ])
+    await eventually(async () =>
+      expect(
+        await members(
+          store.reader(() => NOW),
+          'G',
+        ),
+      ).toEqual(['both']),
+    )
   })
 
   test('answer keys and included attributes only, where they include some', async () => {
     const store = await fresh()
-    const item = indexed('X', 1, { GSI1PK: 'H', GSI1SK: 'METADATA', scopes: ['a'], secret: 1, GSI2PK: 'G', GSI2SK: 'S' })
+    const item = indexed('X', 1, {
+      GSI1PK: 'H',
+      GSI1SK: 'METADATA',
+      scopes: ['a'],
+      secret: 1,
+      GSI2PK: 'G',
+      GSI2SK: 'S',
+    })
     await store.commit([[[create(item)]]])
     const reader = store.reader(() => NOW)
     await eventually(async () => {
       const [some] = (await reader.query({ index: 'GSI1', pk: 'H', limit: 10 })).items
-      const names = Object.keys(some ?? {}).filter(attribute => attribute !== 'ttl' && attribute !== '_pos')
+      const names = Object.keys(some ?? {}).filter((attribute) => attribute !== 'ttl' && attribute !== '_pos')
       expect(names.sort()).toEqual(['GSI1PK', 'GSI1SK', 'PK', 'SK', 'scopes'])
       same((await reader.query({ index: 'GSI2', pk: 'G', limit: 10 })).items, [item])
     })
@@ -137,14 +190,22 @@ export const indexes = (fresh: () => Promise<Store>): void => {
   test('follow changes: an item moves, leaves, changes in place and is removed', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
-    await store.commit([[[create(indexed('A', 1, { GSI2PK: 'G', GSI2SK: '1' })), create(indexed('B', 1, { GSI2PK: 'G', GSI2SK: '2' }))]]])
+    await store.commit([
+      [[create(indexed('A', 1, { GSI2PK: 'G', GSI2SK: '1' })), create(indexed('B', 1, { GSI2PK: 'G', GSI2SK: '2' }))]],
+    ])
     await eventually(async () => expect(await members(reader, 'G')).toEqual(['A', 'B']))
     await store.commit([[[update(indexed('A', 2, { GSI2PK: 'G', GSI2SK: '3' }), 1)]]])
     await eventually(async () => expect(await members(reader, 'G')).toEqual(['B', 'A']))
     await store.commit([[[update(indexed('A', 3, { GSI2PK: 'H', GSI2SK: '3', note: 'n' }), 2)]]])
-    await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([['B'], ['A']]))
+    await eventually(async () =>
+      expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([['B'], ['A']]),
+    )
     await store.commit([[[update(indexed('A', 4, { GSI2PK: 'H', GSI2SK: '3', note: 'm' }), 3)]]])
-    await eventually(async () => expect((await reader.query({ index: 'GSI2', pk: 'H', limit: 9 })).items.map(item => item['note'])).toEqual(['m']))
+    await eventually(async () =>
+      expect((await reader.query({ index: 'GSI2', pk: 'H', limit: 9 })).items.map((item) => item['note'])).toEqual([
+        'm',
+      ]),
+    )
     await store.commit([[[update(indexed('A', 5, {}), 4), { remove: at('USER#B', 'B'), expect: 1 }]]])
     await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
   })
@@ -158,11 +219,22 @@ export const indexes = (fresh: () => Promise<Store>): void => {
       for await (const page of store.scan()) found += page.length
       expect(found).toBe(items)
     }
-    await store.commit([[[create(indexed('A', 1, { GSI2PK: 'G', GSI2SK: '1' })), create(indexed('B', 1, { GSI2PK: 'G', GSI2SK: '2' }))]]])
+    await store.commit([
+      [[create(indexed('A', 1, { GSI2PK: 'G', GSI2SK: '1' })), create(indexed('B', 1, { GSI2PK: 'G', GSI2SK: '2' }))]],
+    ])
     await written(2)
-    await store.commit([[[update(indexed('A', 2, { GSI2PK: 'H', GSI2SK: '1' }), 1), update(indexed('B', 2, { GSI2PK: 'G', GSI2SK: '3' }), 1)]]])
+    await store.commit([
+      [
+        [
+          update(indexed('A', 2, { GSI2PK: 'H', GSI2SK: '1' }), 1),
+          update(indexed('B', 2, { GSI2PK: 'G', GSI2SK: '3' }), 1),
+        ],
+      ],
+    ])
     await written(2)
-    await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([['B'], ['A']]))
+    await eventually(async () =>
+      expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([['B'], ['A']]),
+    )
     await store.commit([[[update(indexed('A', 3, {}), 2), { remove: at('USER#B', 'B'), expect: 2 }]]])
     await written(1)
     await eventually(async () => expect([await members(reader, 'G'), await members(reader, 'H')]).toEqual([[], []]))
@@ -170,24 +242,28 @@ export const indexes = (fresh: () => Promise<Store>): void => {
 
   test('hold several items under one index key, and page through them, both ways', async () => {
     const store = await fresh()
-    const items = Array.from({ length: 9 }, (_, index) => indexed(`I#${index}`, index, { GSI2PK: 'G', GSI2SK: `S#${index >> 2}` }))
+    const items = Array.from({ length: 9 }, (_, index) =>
+      indexed(`I#${index}`, index, { GSI2PK: 'G', GSI2SK: `S#${index >> 2}` }),
+    )
     await store.bulk(items)
     const reader = store.reader(() => NOW)
     await eventually(async () => expect(await members(reader, 'G')).toHaveLength(9))
     for (const reverse of [false, true]) {
-      const seen = (await allPages(reader, { index: 'GSI2', pk: 'G', limit: 2, reverse })).flatMap(page => page.items)
-      expect(seen.map(item => item.SK).sort()).toEqual(items.map(item => item.SK))
-      const order = seen.map(item => String(item['GSI2SK']))
+      const seen = (await allPages(reader, { index: 'GSI2', pk: 'G', limit: 2, reverse })).flatMap((page) => page.items)
+      expect(seen.map((item) => item.SK).sort()).toEqual(items.map((item) => item.SK))
+      const order = seen.map((item) => String(item['GSI2SK']))
       expect(order).toEqual([...order].sort((a, b) => (a < b === reverse ? 1 : a === b ? 0 : -1)))
     }
     const part = await reader.query({ index: 'GSI2', pk: 'G', prefix: 'S#1', limit: 9 })
-    expect(part.items.map(item => item['GSI2SK'])).toEqual(['S#1', 'S#1', 'S#1', 'S#1'])
+    expect(part.items.map((item) => item['GSI2SK'])).toEqual(['S#1', 'S#1', 'S#1', 'S#1'])
     const range = await reader.query({ index: 'GSI2', pk: 'G', from: 'S#1', to: 'S#2', limit: 9, reverse: true })
-    expect(range.items.map(item => item['GSI2SK'])).toEqual(['S#2', 'S#1', 'S#1', 'S#1', 'S#1'])
+    expect(range.items.map((item) => item['GSI2SK'])).toEqual(['S#2', 'S#1', 'S#1', 'S#1', 'S#1'])
   })
 
   test('an index that does not exist is refused with unknown-index', async () => {
     const store = await fresh()
-    await expect(store.reader(() => NOW).query({ index: 'GSI9', pk: 'G', limit: 1 })).rejects.toMatchObject({ code: 'unknown-index' })
+    await expect(store.reader(() => NOW).query({ index: 'GSI9', pk: 'G', limit: 1 })).rejects.toMatchObject({
+      code: 'unknown-index',
+    })
   })
 }

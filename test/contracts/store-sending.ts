@@ -1,20 +1,21 @@
 import { expect, test, vi } from 'vitest'
 import type { Stored } from '../../projections/item.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
-import type { Clock } from '../../processors/engine/clock.ts'
-import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/keys.ts'
-import { createLedger } from '../../processors/engine/ledger.ts'
-import type { Log } from '../../processors/engine/log.ts'
-import { startSender } from '../../processors/engine/sender.ts'
-import type { Store } from '../../processors/engine/store.ts'
-import { startTimers } from '../../processors/engine/timers.ts'
+import type { Clock } from '../../processors/engine/ports/clock.ts'
+import { createLedger } from '../../processors/engine/outgoing/ledger.ts'
+import type { Log } from '../../processors/engine/ports/log.ts'
+import { startSender } from '../../processors/engine/outgoing/sender.ts'
+import type { Store } from '../../processors/engine/ports/store.ts'
+import { startTimers } from '../../processors/engine/outgoing/timers.ts'
+import { outboxKey, outboxPartition, timerKey, timerPartition } from '../../processors/engine/outgoing/keys.ts'
 
 /** What goes out once, whoever of several sends it, on every store: the claims are conditional writes of its ledger. */
 export const sending = (fresh: () => Promise<Store>): void => {
   test('of several who send the same at once, one does', async () => {
     const store = await fresh()
     const sent: string[] = []
-    const round = (holder: string, ids: readonly string[]) => Promise.all(ids.map((id) => ledgerOf(store, holder).once(id, async () => void sent.push(`${id} ${holder}`))))
+    const round = (holder: string, ids: readonly string[]) =>
+      Promise.all(ids.map((id) => ledgerOf(store, holder).once(id, async () => void sent.push(`${id} ${holder}`))))
     const ids = Array.from({ length: 8 }, (_, index) => `id-${index}`)
     await Promise.all(['a', 'b', 'c'].map((holder) => round(holder, ids)))
     expect(sent.map((each) => each.split(' ')[0]).sort()).toEqual(ids)
@@ -39,12 +40,30 @@ export const sending = (fresh: () => Promise<Store>): void => {
     const rows = Array.from({ length: 130 }, (_, index) => row(index))
     await store.bulk(rows)
     const sent: string[] = []
-    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
-    const senders = ['a', 'b'].map((holder) => startSender({
-      log, partitions: 1, ttl: 'ttl', clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder),
-      sendingFrom: async () => ({ turns: [{ generation: 1, from: new Map(), parked: new Map() }], generations: [{ generation: 1, store }] }),
-    }))
-    await vi.waitFor(async () => expect((await store.reader(() => 0).query({ pk: outboxPartition(0), limit: 1 })).items).toEqual([]), { timeout: 20_000 })
+    const log = {
+      append: async ([record]: readonly { readonly value: Uint8Array }[]) => [
+        { partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 },
+      ],
+    } as object as Log
+    const senders = ['a', 'b'].map((holder) =>
+      startSender({
+        log,
+        partitions: 1,
+        ttl: 'ttl',
+        clock: systemClock,
+        pollMs: 5,
+        failed: () => undefined,
+        ledger: ledgerOf(ledger, holder),
+        sendingGenerations: async () => ({
+          periods: [{ generation: 1, from: new Map(), parked: new Map() }],
+          generations: [{ generation: 1, store }],
+        }),
+      }),
+    )
+    await vi.waitFor(
+      async () => expect((await store.reader(() => 0).query({ pk: outboxPartition(0), limit: 1 })).items).toEqual([]),
+      { timeout: 20_000 },
+    )
     await Promise.all(senders.map((sender) => sender.stop()))
     expect(sent).toEqual(rows.map((_, index) => `event ${index}`))
   })
@@ -55,10 +74,22 @@ export const sending = (fresh: () => Promise<Store>): void => {
     await store.bulk(Array.from({ length: 130 }, (_, index) => timer(now - 130 + index, index)))
     await store.bulk([timer(now + 3_600_000, 999)])
     const sent: string[] = []
-    const log = { append: async ([record]: readonly { readonly value: Uint8Array }[]) => [{ partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 }] } as object as Log
-    const pollers = ['a', 'b'].map((holder) => startTimers({
-      log, partitions: 1, clock: systemClock, pollMs: 5, failed: () => undefined, ledger: ledgerOf(ledger, holder), store: async () => store,
-    }))
+    const log = {
+      append: async ([record]: readonly { readonly value: Uint8Array }[]) => [
+        { partition: 0, offset: sent.push(Buffer.from(record?.value ?? []).toString()) - 1 },
+      ],
+    } as object as Log
+    const pollers = ['a', 'b'].map((holder) =>
+      startTimers({
+        log,
+        partitions: 1,
+        clock: systemClock,
+        pollMs: 5,
+        failed: () => undefined,
+        ledger: ledgerOf(ledger, holder),
+        store: async () => store,
+      }),
+    )
     await vi.waitFor(() => expect(sent.length).toBe(130), { timeout: 20_000 })
     await Promise.all(pollers.map((each) => each.stop()))
     expect(sent).toEqual(Array.from({ length: 130 }, (_, index) => `timer ${index}`))
@@ -66,13 +97,26 @@ export const sending = (fresh: () => Promise<Store>): void => {
   })
 }
 
-const ledgerOf = (store: Store, holder: string, clock: Clock = systemClock) => createLedger({ store, clock, holder })
+const ledgerOf = (store: Store, processName: string, clock: Clock = systemClock) =>
+  createLedger({ store, clock, processName })
 
 const encoded = (text: string) => Buffer.from(text).toString('base64')
 
 const row = (index: number): Stored => ({
-  ...outboxKey({ partition: 0, offset: index }, 'p', 0), id: `id-${index}`, kind: 'derived', key: 'to', projection: 'p', cause: 'k', value: encoded(`event ${index}`), _pos: index,
+  ...outboxKey({ partition: 0, offset: index }, 'p', 0),
+  id: `id-${index}`,
+  kind: 'derived',
+  key: 'to',
+  projection: 'p',
+  cause: 'k',
+  value: encoded(`event ${index}`),
+  _pos: index,
 })
 
-const timer = (at: number, index: number): Stored =>
-  ({ ...timerKey(0, { at, key: 'k', name: `t${index}` }), id: `timer-${index}`, key: 'k', value: encoded(`timer ${index}`), _pos: index })
+const timer = (at: number, index: number): Stored => ({
+  ...timerKey(0, { at, key: 'k', name: `t${index}` }),
+  id: `timer-${index}`,
+  key: 'k',
+  value: encoded(`timer ${index}`),
+  _pos: index,
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonical, type Key, type Stored } from '../../projections/item.ts'
 import type { TableSpec } from '../../projections/table.ts'
-import type { Store, Stores } from '../../processors/engine/store.ts'
+import type { Store, Stores } from '../../processors/engine/ports/store.ts'
 import { changes } from './store-changes.ts'
 import { checkpoints, commits } from './store-commits.ts'
 import { NOW, at, create, same, stored } from './store-items.ts'
@@ -10,13 +10,16 @@ import { indexes, queries } from './store-queries.ts'
 import { sending } from './store-sending.ts'
 
 /** The projection store's contract: every adapter runs it. `open` is called once a suite; each test has a table of its own. */
-export const storeContract = (name: string, open: () => Promise<{ stores: Stores; cleanup: () => Promise<void> }>): void => {
+export const storeContract = (
+  name: string,
+  open: () => Promise<{ stores: Stores; cleanup: () => Promise<void> }>,
+): void => {
   describe(`the store contract, ${name}`, () => {
     let stores: Stores
     let cleanup: () => Promise<void>
     let tables = 0
     beforeAll(async () => {
-      ({ stores, cleanup } = await open())
+      ;({ stores, cleanup } = await open())
     })
     afterAll(async () => {
       await stores.close()
@@ -67,9 +70,23 @@ const loads = (fresh: () => Promise<Store>): void => {
   test('every value comes back as it went in', async () => {
     const store = await fresh()
     const item = stored(at('USER#ü', 'MEAL#\u{1F963}'), 2 ** 40, {
-      nothing: null, yes: true, no: false, empty: '', text: 'Käse \u{1F9C0} \ufffd 漢', zero: 0, negative: -12.5,
-      fraction: 0.1, tiny: 1e-9, large: 2 ** 40 + 1, safe: Number.MAX_SAFE_INTEGER, big: 2n ** 80n, bigNegative: -(2n ** 64n),
-      list: [1, 'two', null, [3, { four: 4n ** 40n }], []], map: { a: { b: { c: [] } } }, emptyMap: {}, emptyList: [],
+      nothing: null,
+      yes: true,
+      no: false,
+      empty: '',
+      text: 'Käse \u{1F9C0} \ufffd 漢',
+      zero: 0,
+      negative: -12.5,
+      fraction: 0.1,
+      tiny: 1e-9,
+      large: 2 ** 40 + 1,
+      safe: Number.MAX_SAFE_INTEGER,
+      big: 2n ** 80n,
+      bigNegative: -(2n ** 64n),
+      list: [1, 'two', null, [3, { four: 4n ** 40n }], []],
+      map: { a: { b: { c: [] } } },
+      emptyMap: {},
+      emptyList: [],
     })
     await store.commit([[[create(item)]]])
     same(await store.load([item]), [item])
@@ -99,7 +116,7 @@ const loads = (fresh: () => Promise<Store>): void => {
 }
 
 const reads = (fresh: () => Promise<Store>): void => {
-  test('hide what has expired by the reader\'s clock, at the second it expires', async () => {
+  test("hide what has expired by the reader's clock, at the second it expires", async () => {
     const store = await fresh()
     const item = stored(at('P', 'S'), 1, { ttl: NOW / 1000 })
     await store.commit([[[create(item)]]])
@@ -121,7 +138,11 @@ const reads = (fresh: () => Promise<Store>): void => {
   test('a question asked again shows what changed since, by a commit, a removal or a bulk write', async () => {
     const store = await fresh()
     const reader = store.reader(() => NOW)
-    const [first, second, third] = [stored(at('P', 'S'), 1), stored(at('P', 'S'), 2, { again: true }), stored(at('P', 'S'), 4)]
+    const [first, second, third] = [
+      stored(at('P', 'S'), 1),
+      stored(at('P', 'S'), 2, { again: true }),
+      stored(at('P', 'S'), 4),
+    ]
     const shown = async () => [await reader.get(first), ...(await reader.getMany([first]))]
     await store.bulk([first])
     same(await shown(), [first, first])
@@ -142,7 +163,7 @@ const reads = (fresh: () => Promise<Store>): void => {
     const reader = store.reader(() => NOW)
     const asked = [items[119], at('P', 'none'), items[0], ...items.slice(0, 118), items[0]] as Key[]
     const answer = await reader.getMany(asked)
-    expect(answer.map(item => item?.SK)).toEqual(asked.map(key => (key.SK === 'none' ? undefined : key.SK)))
+    expect(answer.map((item) => item?.SK)).toEqual(asked.map((key) => (key.SK === 'none' ? undefined : key.SK)))
   })
 }
 
@@ -155,22 +176,37 @@ const everything = async (store: Store): Promise<Stored[]> => {
 const wholeTables = (fresh: () => Promise<Store>): void => {
   test('bulk writes what it is given, from arrays and streams, over what was there', async () => {
     const store = await fresh()
-    const items = Array.from({ length: 1000 }, (_, index) => stored(at(`U#${String(index % 10)}`, `I#${String(index).padStart(4, '0')}`), index))
+    const items = Array.from({ length: 1000 }, (_, index) =>
+      stored(at(`U#${String(index % 10)}`, `I#${String(index).padStart(4, '0')}`), index),
+    )
     await store.bulk(items)
-    await store.bulk((async function* () {
-      yield stored(at('U#0', 'I#0000'), 5000, { again: true })
-      yield stored(at('U#1', 'new'), 5001)
-    })())
+    await store.bulk(
+      (async function* () {
+        yield stored(at('U#0', 'I#0000'), 5000, { again: true })
+        yield stored(at('U#1', 'new'), 5001)
+      })(),
+    )
     const now = await everything(store)
     expect(now).toHaveLength(1001)
-    same(await store.load([at('U#0', 'I#0000'), at('U#9', 'I#0999')]), [stored(at('U#0', 'I#0000'), 5000, { again: true }), items[999]])
+    same(await store.load([at('U#0', 'I#0000'), at('U#9', 'I#0999')]), [
+      stored(at('U#0', 'I#0000'), 5000, { again: true }),
+      items[999],
+    ])
   })
 
   test('scan gives every item once, expired ones too, and no checkpoints', async () => {
     const store = await fresh()
-    const items = Array.from({ length: 300 }, (_, index) => stored(at(`U#${index % 5}`, `I#${index}`), index, index % 2 ? { ttl: 1 } : {}))
-    await store.commit(items.map(item => [[create(item)]]), { partition: 0, from: 0, offset: 300 })
-    same(await everything(store), [...items].sort((a, b) => (canonical(a) < canonical(b) ? -1 : 1)))
+    const items = Array.from({ length: 300 }, (_, index) =>
+      stored(at(`U#${index % 5}`, `I#${index}`), index, index % 2 ? { ttl: 1 } : {}),
+    )
+    await store.commit(
+      items.map((item) => [[create(item)]]),
+      { partition: 0, from: 0, offset: 300 },
+    )
+    same(
+      await everything(store),
+      [...items].sort((a, b) => (canonical(a) < canonical(b) ? -1 : 1)),
+    )
   })
 
   test('scan of an empty table ends', async () => {

@@ -1,4 +1,4 @@
-// Run by durability.test.ts as a child: appends, folds what it appended into a store, and prints what was acknowledged, until it is killed.
+// A child process of durability.test.ts: appends records, folds them into a store, and prints the acknowledged records, until it is killed.
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { seeded } from '../seeded.ts'
@@ -11,13 +11,13 @@ const log = await lmdbLogs({ folder: `${folder}/log` }).open('events')
 const store = await lmdbStores({ folder: `${folder}/tables` }).create(counters, 1)
 await log.subscribe('counting', {
   assigned: async () => (await store.checkpoints()).get(0) ?? 0,
-  batch: async records => {
+  batch: async (records) => {
     await fold(store, records)
-    // Else the gathered commits of a short life would never meet the disk, and no kill would meet them there.
+    // Without it a short run would never write its gathered commits, and no kill would happen during such a write.
     if (random(2) === 0) await store.sync()
   },
   revoked: () => undefined,
-  failed: error => console.error(error),
+  failed: (error) => console.error(error),
 })
 
 const append = async (writer: number): Promise<void> => {
@@ -27,7 +27,9 @@ const append = async (writer: number): Promise<void> => {
       value: Buffer.from(`${process.pid}/${writer}/${round}/${index}/${'x'.repeat(random(600))}`),
     }))
     const positions = await log.append(records)
-    const lines = positions.map(({ offset }, index) => `${offset} ${records[index]?.key} ${records[index]?.value.toString()}\n`)
+    const lines = positions.map(
+      ({ offset }, index) => `${offset} ${records[index]?.key} ${records[index]?.value.toString()}\n`,
+    )
     process.stdout.write(lines.join(''))
   }
 }

@@ -1,12 +1,12 @@
 /*
- * Records what a process does to the files below a folder, in the order in which it happens. Loaded with LD_PRELOAD.
+ * Records the changes that a process makes to the files below a folder, in their order. Loaded with LD_PRELOAD.
  *
- *   DISK_ROOT   the folder that is observed
- *   DISK_TRACE  where the record is written
- *   DISK_ACKS   a file; each write to it is an acknowledgement, and its bytes say of what
+ *   DISK_ROOT   the observed folder
+ *   DISK_TRACE  the file for the trace
+ *   DISK_ACKS   a file; each write to it is an acknowledgement, and its bytes are the text of the acknowledgement
  *
  * One entry of the trace: kind (1 byte), flags (1), name length (2), inode (8), offset (8), data length (8), name, data. Numbers are
- * little endian. The call and its entry are made under one lock, so the trace is an order in which the calls can have happened.
+ * little endian. One lock covers each call and its entry, so the calls can have happened in the order of the trace.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -98,7 +98,7 @@ static const char *absolute(int folder, const char *path, char *into) {
   return into;
 }
 
-/* The name that the kernel has for an open file, whichever way led to it. */
+/* The kernel's name of an open file, independent of the path that opened it. */
 static const char *name_of(int fd, char *into) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -107,7 +107,7 @@ static const char *name_of(int fd, char *into) {
   return into;
 }
 
-/* What an open changed: the flags of its entry are 1 for a folder, 2 for a file that it created, 4 for one that it emptied. */
+/* Records an open. The flags of the entry: 1 for a folder, 2 if the call created the file, 4 if it truncated the file. */
 static void opened(int fd, int flags, int existed) {
   struct stat found;
   char path[PATH_MAX];
@@ -150,7 +150,7 @@ int close(int fd) {
   return result;
 }
 
-/* A descriptor whose file is observed under another number would escape; nothing here makes one. */
+/* Copies the state of a descriptor to its duplicate. */
 static void copied(int from, int to) {
   if (to >= 0 && to < MAX_FD && from >= 0 && from < MAX_FD) table[to] = table[from];
 }
@@ -158,14 +158,14 @@ int dup(int fd) { REAL(int, "dup", int); int to = real(fd); copied(fd, to); retu
 int dup2(int fd, int to) { REAL(int, "dup2", int, int); int done = real(fd, to); if (done >= 0) copied(fd, done); return done; }
 int dup3(int fd, int to, int flags) { REAL(int, "dup3", int, int, int); int done = real(fd, to, flags); if (done >= 0) copied(fd, done); return done; }
 
-/* `at` below 0: where the descriptor stands. */
+/* `at` below 0: at the position of the descriptor. */
 static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t at) {
   if (kind_of(fd) == UNWATCHED) return at < 0 ? (ssize_t)syscall(SYS_writev, fd, parts, count) : (ssize_t)syscall(SYS_pwritev, fd, parts, count, at, 0);
   pthread_mutex_lock(&lock);
-  off_t place = at;
+  off_t position = at;
   if (at < 0) {
     struct stat found;
-    place = table[fd].appends && fstat(fd, &found) == 0 ? found.st_size : lseek(fd, 0, SEEK_CUR);
+    position = table[fd].appends && fstat(fd, &found) == 0 ? found.st_size : lseek(fd, 0, SEEK_CUR);
   }
   ssize_t done = at < 0 ? (ssize_t)syscall(SYS_writev, fd, parts, count) : (ssize_t)syscall(SYS_pwritev, fd, parts, count, at, 0);
   int error = errno;
@@ -173,8 +173,8 @@ static ssize_t write_at(int fd, const struct iovec *parts, int count, off_t at) 
   uint64_t inode = inode_of(fd);
   for (int index = 0; index < count && left > 0; index += 1) {
     size_t length = parts[index].iov_len < (size_t)left ? parts[index].iov_len : (size_t)left;
-    note(kind_of(fd) == ACKS ? 'a' : 'w', table[fd].synced, inode, (uint64_t)place, "", parts[index].iov_base, length);
-    place += (off_t)length;
+    note(kind_of(fd) == ACKS ? 'a' : 'w', table[fd].synced, inode, (uint64_t)position, "", parts[index].iov_base, length);
+    position += (off_t)length;
     left -= (ssize_t)length;
   }
   pthread_mutex_unlock(&lock);
@@ -211,7 +211,7 @@ ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *where, size_t le
   AROUND(ssize_t, to, note('x', 0, inode_of(to), 0, "copy_file_range", NULL, 0), (ssize_t)syscall(SYS_copy_file_range, from, at, to, where, length, flags));
 }
 
-/* Writes through a mapping cannot be observed: the checker refuses them, except for files that need not survive. */
+/* The observer cannot record writes through a mapping. The test rejects them, except for files that need not survive. */
 static void *map(void *at, size_t length, int protection, int flags, int fd, off_t offset) {
   if (kind_of(fd) == WATCHED && (protection & PROT_WRITE) && (flags & MAP_SHARED)) {
     pthread_mutex_lock(&lock);

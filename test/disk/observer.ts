@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Available } from '../services/available.ts'
 
-/** The observer is C, and is compiled where it is used. */
+/** The observer is written in C. The test compiles it. */
 export const gccAvailable = (): Available => {
   if (process.platform !== 'linux') return { ok: false, how: 'the disk observer needs Linux (LD_PRELOAD)' }
   if (spawnSync('gcc', ['--version'], { stdio: 'ignore' }).status === 0) return { ok: true }
@@ -19,7 +19,23 @@ export interface Observer {
 /** Compiles the observer into a temporary folder. */
 export const compileObserver = (): Observer => {
   const library = join(mkdtempSync(join(tmpdir(), 'tributary-observer-')), 'observer.so')
-  const { status, stderr } = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, join(import.meta.dirname, 'observer.c'), '-ldl', '-lpthread'], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(
+    'gcc',
+    [
+      '-shared',
+      '-fPIC',
+      '-O1',
+      '-Wall',
+      '-Wextra',
+      '-Werror',
+      '-o',
+      library,
+      join(import.meta.dirname, 'observer.c'),
+      '-ldl',
+      '-lpthread',
+    ],
+    { encoding: 'utf8' },
+  )
   if (status !== 0) throw new Error(`gcc did not compile the disk observer: ${stderr}`)
   return { library }
 }

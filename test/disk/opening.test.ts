@@ -17,15 +17,18 @@ const openLog = async (folder: string) => {
 
 /** Starts a process that opens a log for reading at each request of the test. */
 const startOpener = async () => {
-  const child: ChildProcess = fork(join(import.meta.dirname, 'opener.ts'), { execArgv: ['--import', join(import.meta.dirname, '..', 'from-source.mjs')] })
+  const child: ChildProcess = fork(join(import.meta.dirname, 'opener.ts'), {
+    execArgv: ['--import', join(import.meta.dirname, '..', 'from-source.mjs')],
+  })
   later(async () => void child.kill('SIGKILL'))
   const messages = on(child, 'message')
-  const reported = async (): Promise<unknown> => ((await messages.next()) as { readonly value: readonly unknown[] }).value[0]
+  const reported = async (): Promise<unknown> =>
+    ((await messages.next()) as { readonly value: readonly unknown[] }).value[0]
   expect(await reported()).toBe('started')
   return { open: (folder: string) => child.send(folder), reported }
 }
 
-/** A folder whose commits do not wait for a disk, so that many of them coincide with an opening. Where there is none: any folder. */
+/** A folder in memory, so that commits are fast and many of them coincide with an opening. Without /dev/shm: a folder on the disk. */
 const inMemory = async (): Promise<string> => {
   if (!existsSync('/dev/shm')) return scratch()
   const folder = await mkdtemp('/dev/shm/tributary-opening-')
@@ -35,29 +38,35 @@ const inMemory = async (): Promise<string> => {
 
 const ROUNDS = 500
 
-test('a log that another process opens again and again while it is quiet loses no append of its writer', { timeout: 120_000 }, async () => {
-  const folder = await inMemory()
-  const { log, whileQuiet } = await openLog(folder)
-  const opener = await startOpener()
-  let isOver = false
-  let appended = 0
-  const append = async (): Promise<void> => {
-    for (; !isOver; appended += 1) await log.append([record('k', String(appended))])
-  }
-  const appending = append()
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await whileQuiet(async () => {
-      opener.open(folder)
-      expect(await opener.reported()).toBe('open')
-    })
-    expect(await opener.reported()).toBe('closed')
-  }
-  isOver = true
-  await appending
-  expect((await all(log.read(0, 0))).map(({ value }) => Buffer.from(value).toString())).toEqual(Array.from({ length: appended }, (_, index) => String(index)))
-})
+test(
+  'a log that another process opens repeatedly during whileQuiet loses no append of its writer',
+  { timeout: 120_000 },
+  async () => {
+    const folder = await inMemory()
+    const { log, whileQuiet } = await openLog(folder)
+    const opener = await startOpener()
+    let isOver = false
+    let appended = 0
+    const append = async (): Promise<void> => {
+      for (; !isOver; appended += 1) await log.append([record('k', String(appended))])
+    }
+    const appending = append()
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await whileQuiet(async () => {
+        opener.open(folder)
+        expect(await opener.reported()).toBe('open')
+      })
+      expect(await opener.reported()).toBe('closed')
+    }
+    isOver = true
+    await appending
+    expect((await all(log.read(0, 0))).map(({ value }) => Buffer.from(value).toString())).toEqual(
+      Array.from({ length: appended }, (_, index) => String(index)),
+    )
+  },
+)
 
-test('appends wait while the log is quiet, and are written afterwards', async () => {
+test('appends wait during whileQuiet and are written afterwards', async () => {
   const { log, whileQuiet } = await openLog(await scratch())
   await log.append([record('k', 'before')])
   let appending: Promise<unknown> | undefined
@@ -69,7 +78,7 @@ test('appends wait while the log is quiet, and are written afterwards', async ()
   expect(await appending).toEqual([{ partition: 0, offset: 1 }])
 })
 
-test('work that fails while the log is quiet does not stop the log', async () => {
+test('the log continues after the work of whileQuiet has failed', async () => {
   const { log, whileQuiet } = await openLog(await scratch())
   await expect(whileQuiet(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
   expect(await log.append([record('k', 'after')])).toEqual([{ partition: 0, offset: 0 }])

@@ -4,15 +4,19 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..')
 
-const source = ['cli', 'processors', 'producers', 'projections', 'schemas']
-  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(root, folder, name)))
+const source = ['cli', 'domains', 'host', 'processors', 'producers', 'projections', 'schemas']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(root, folder, name)),
+  )
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n')
 
-const documented = readFileSync(join(root, 'docs', 'errors.md'), 'utf8').split('\n').flatMap((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
+const documented = readFileSync(join(root, 'docs', 'errors.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => /^\| `([^`]+)` \|/.exec(line)?.[1] ?? [])
 
-/** Every way in which a code is said: thrown, refused, or listed in a table of answers. */
+/** Every form in which the source contains a code: thrown, refused, or in a table of answers. */
 const SAID = [
   /new Fault\(\s*'([a-z0-9-]+)'/g,
   /new Problem\(\s*[^,()]+,\s*'([a-z0-9-]+)'/g,
@@ -24,11 +28,11 @@ const SAID = [
 
 const said = new Set(SAID.flatMap((form) => [...source.matchAll(form)].flatMap(([, code]) => code ?? [])))
 
-test('every form of saying a code is in use', () => {
+test('every form of a code is in use', () => {
   for (const form of SAID) expect([...source.matchAll(form)].length, String(form)).toBeGreaterThan(0)
 })
 
-test('every code that is said is documented', () => {
+test('every code in the source is documented', () => {
   expect([...said].filter((code) => !documented.includes(code)).sort()).toEqual([])
 })
 

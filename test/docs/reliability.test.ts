@@ -5,21 +5,27 @@ import { KILL_CYCLES } from '../e2e/kill-count.ts'
 import { DISK_BUGS } from '../planted/disk.ts'
 import { EMBEDDED, KEY_FILE, LMDB_LOG, LMDB_TABLES, TIMESTREAM } from '../planted/embedded.ts'
 import { DYNAMODB, KAFKA, KAFKA_APPEND, KAFKA_GROUP } from '../planted/services.ts'
-import { BUGS } from '../simulation/bugs.ts'
-import { SEEDS } from '../simulation/seeds.ts'
-import { SINGLE } from '../simulation/simulate.ts'
+import { OUR_DOMAINS } from '../../domains/list.ts'
+import { bugsOf } from '../../simulation/bugs.ts'
+import { SEEDS } from '../../simulation/seeds.ts'
+import { SINGLE_FAULTS } from '../../simulation/simulate.ts'
 
+const BUGS = bugsOf(await OUR_DOMAINS.simulations())
 const root = join(import.meta.dirname, '..', '..')
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8')
 const page = read('docs', 'reliability.md')
 
-/** The number that the page has at this place. */
+/** The number in the first group of the match. */
 const numberIn = (place: RegExp): number => Number((place.exec(page)?.[1] ?? 'NaN').replaceAll(',', ''))
 
 /** The cells of the table rows between two headings. */
 const rowsOf = (from: string, to: string): readonly (readonly string[])[] => {
   const text = page.slice(page.indexOf(from), page.indexOf(to, page.indexOf(from) + from.length))
-  return text.split('\n').filter((line) => line.startsWith('| ')).slice(1).map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()))
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1)
+    .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim()))
 }
 
 const count = (list: object): number => Object.keys(list).length
@@ -34,8 +40,10 @@ describe('docs/reliability.md', () => {
   test('names the seeds that the simulation runs', () => {
     expect(numberIn(/`npm test` runs ([\d,]+) seeds/)).toBe(SEEDS.short)
     expect(numberIn(/and ([\d,]+) in CI or with `TRIBUTARY_LONG=1`/)).toBe(SEEDS.long)
-    expect(numberIn(/`\.ci\/run` runs ([\d,]+) on every core/)).toBe(Number(/TRIBUTARY_CI_SEEDS:-(\d+)/.exec(read('.ci', 'run'))?.[1]))
-    expect(numberIn(/one fault of (\d+) kinds/)).toBe(SINGLE.length)
+    expect(numberIn(/`\.ci\/run` runs ([\d,]+) on every core/)).toBe(
+      Number(/TRIBUTARY_CI_SEEDS:-(\d+)/.exec(read('.ci', 'run'))?.[1]),
+    )
+    expect(numberIn(/one fault of (\d+) kinds/)).toBe(SINGLE_FAULTS.length)
   })
 
   test('lists every planted bug of the simulation by its name, and no other', () => {
@@ -45,35 +53,63 @@ describe('docs/reliability.md', () => {
   })
 
   test('counts the planted bugs of each adapter and of the disk', () => {
-    const all = count(EMBEDDED) + [KAFKA_APPEND, KAFKA_GROUP, KAFKA, DYNAMODB].reduce((sum, list) => sum + count(list), 0)
+    const all =
+      count(EMBEDDED) + [KAFKA_APPEND, KAFKA_GROUP, KAFKA, DYNAMODB].reduce((sum, list) => sum + count(list), 0)
     expect(numberIn(/(\d+) mistakes in LMDB, key file/)).toBe(all)
     expect(numberIn(/`test\/planted` plants (\d+) mistakes/)).toBe(all)
-    const listed = rowsOf('### In the adapters', '## Power loss').map(([adapter = '', bugs = '']) => [adapter, bugs.split(' · ').length + (bugs.match(/\(one write, a transaction\)/g)?.length ?? 0)])
+    const listed = rowsOf('### In the adapters', '## Power loss').map(([adapter = '', bugs = '']) => [
+      adapter,
+      bugs.split(' · ').length + (bugs.match(/\(one write, a transaction\)/g)?.length ?? 0),
+    ])
     expect(Object.fromEntries(listed)).toEqual({
-      'LMDB log': count(LMDB_LOG), 'LMDB tables': count(LMDB_TABLES), 'key file': count(KEY_FILE), 'Timestream': count(TIMESTREAM),
-      'Kafka, append': count(KAFKA_APPEND), 'Kafka, group': count(KAFKA_GROUP), 'Kafka, reading': count(KAFKA), 'DynamoDB': count(DYNAMODB),
+      'LMDB log': count(LMDB_LOG),
+      'LMDB tables': count(LMDB_TABLES),
+      'key file': count(KEY_FILE),
+      Timestream: count(TIMESTREAM),
+      'Kafka, append': count(KAFKA_APPEND),
+      'Kafka, group': count(KAFKA_GROUP),
+      'Kafka, reading': count(KAFKA),
+      DynamoDB: count(DYNAMODB),
     })
     expect(numberIn(/observer of the disk, and (\d+) mistakes/)).toBe(count(DISK_BUGS))
   })
 
-  test('describes every promise that a checker of the simulation holds, and no other', () => {
-    const folder = join(root, 'test', 'simulation')
-    const checkers = readdirSync(folder).flatMap((file) => [...read('test', 'simulation', file).matchAll(/checker: '(\w+)'/g)].map(([, name = '']) => name))
+  test('describes every checker of the simulation, and no other', () => {
+    const checkersIn = (...folder: readonly string[]): readonly string[] =>
+      readdirSync(join(root, ...folder))
+        .filter((file) => file.endsWith('.ts'))
+        .flatMap((file) => [...read(...folder, file).matchAll(/checker: '(\w+)'/g)].map(([, name = '']) => name))
+    const ofDomains = OUR_DOMAINS.records.flatMap(({ domain: { name } }) =>
+      checkersIn('domains', name).map((checker) => `${checker}: ${name}`),
+    )
+    const checkers = [...checkersIn('simulation'), ...ofDomains]
     const described = rowsOf('| checker |', '## Planted bugs').flatMap(([names = '']) => names.split(', '))
     expect([...described].sort()).toEqual([...new Set(checkers)].sort())
   })
 
-  test('describes every promise about the disk that a power loss must not break', () => {
-    // By the kind of acknowledgement; `together` is no promise.
-    const PROMISES: Readonly<Record<string, string>> = { topic: 'topic', events: 'event', row: 'control row, ledger row', key: 'key', founding: 'key store', destroyed: 'no digit of a destroyed key' }
-    const kinds = [...read('test', 'disk', 'promises.ts').matchAll(/readonly what: '(\w+)'/g)].map(([, kind = '']) => kind).filter((kind) => kind !== 'together')
+  test('describes every acknowledgement that must survive a power loss', () => {
+    // By the kind of acknowledgement. `together` is not one.
+    const PROMISES: Readonly<Record<string, string>> = {
+      topic: 'topic',
+      events: 'event',
+      row: 'control row, ledger row',
+      key: 'key',
+      founding: 'key store',
+      destroyed: 'no digit of a destroyed key',
+    }
+    const kinds = [...read('test', 'disk', 'acknowledgements.ts').matchAll(/readonly what: '(\w+)'/g)]
+      .map(([, kind = '']) => kind)
+      .filter((kind) => kind !== 'together')
     expect(kinds.sort()).toEqual(Object.keys(PROMISES).sort())
     const sentence = /Every acknowledged [^.]*\./.exec(page)?.[0] ?? ''
     for (const promise of Object.values(PROMISES)) expect(sentence).toContain(promise)
   })
 
   test('names only test files that exist', () => {
-    for (const [, file = ''] of page.matchAll(/`(test\/[\w./-]+\.(?:ts|c))`/g)) expect(() => read(file), file).not.toThrow()
-    for (const [, paths = ''] of page.matchAll(/`npx vitest run (test[^`]+)`/g)) for (const path of paths.split(' ')) expect(() => (path.endsWith('.ts') ? read(path) : readdirSync(join(root, path))), path).not.toThrow()
+    for (const [, file = ''] of page.matchAll(/`(test\/[\w./-]+\.(?:ts|c))`/g))
+      expect(() => read(file), file).not.toThrow()
+    for (const [, paths = ''] of page.matchAll(/`npx vitest run (test[^`]+)`/g))
+      for (const path of paths.split(' '))
+        expect(() => (path.endsWith('.ts') ? read(path) : readdirSync(join(root, path))), path).not.toThrow()
   })
 })

@@ -1,16 +1,30 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { client, freshFolder, meal, newToken, run, startServer, tell, type Client, type Env } from './program.ts'
 
 const parts = () => {
   const root = freshFolder()
-  return { data: { TRIBUTARY_DATA: join(root, 'data') }, restored: { TRIBUTARY_DATA: join(root, 'restored') }, folder: join(root, 'backup'), keys: join(root, 'keys') }
+  return {
+    data: { TRIBUTARY_DATA: join(root, 'data') },
+    restored: { TRIBUTARY_DATA: join(root, 'restored') },
+    folder: join(root, 'backup'),
+    keys: join(root, 'keys'),
+  }
 }
 const backUp = (env: Env, folder: string, keys: string) => run(['backup', folder, '--keys', keys], env)
 const restore = (env: Env, folder: string, keys: string) => run(['restore', folder, '--keys', keys], env)
 
-/** Posts meals on four connections until it is stopped; lists the ids that were acknowledged. */
+/** Posts meals on four connections until it is stopped. Collects the acknowledged ids. */
 const startLoad = (user: Client) => {
   const acknowledged: string[] = []
   let isStopped = false
@@ -41,13 +55,15 @@ const idsOf = async (user: Client): Promise<readonly string[]> => {
 }
 
 describe('backup and restore of an embedded folder', { timeout: 180_000 }, () => {
-  test('a backup taken under load holds every event acknowledged before it began', async () => {
+  test('a backup under load contains every event acknowledged before its start', async () => {
     const { data, restored, folder, keys } = parts()
     const server = await startServer(data)
     const token = await newToken(data, 'ann')
     const bar = client(server.url, await tell(['token', 'create', '--user', 'bar', '--domain', 'scales'], data))
     expect((await bar.post('/v1/locations/loc-1/devices', { device_id: 'SCALE-1' })).status).toBe(201)
-    expect((await bar.post('/v1/devices/SCALE-1/readings', { boot: 'b1', readings: [{ seq: 1, weight_lbs: 90 }] })).status).toBeLessThan(300)
+    expect(
+      (await bar.post('/v1/devices/SCALE-1/readings', { boot: 'b1', readings: [{ seq: 1, weight_lbs: 90 }] })).status,
+    ).toBeLessThan(300)
     const load = startLoad(client(server.url, token))
     await expect.poll(() => load.acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(40)
     const before = [...load.acknowledged]
@@ -56,7 +72,10 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     expect(load.acknowledged.length).toBeGreaterThan(before.length)
     await server.stop()
 
-    expect(await restore(restored, folder, keys)).toMatchObject({ code: 0, stdout: expect.stringContaining('0 differ') })
+    expect(await restore(restored, folder, keys)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 differ'),
+    })
     const again = await startServer(restored)
     const ids = new Set(await idsOf(client(again.url, token)))
     expect(before.filter((id) => !ids.has(id))).toEqual([])
@@ -64,7 +83,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     expect(await run(['verify'], restored)).toMatchObject({ code: 0 })
   })
 
-  test('the backup of the folder has no key, and both folders are for their owner only', async () => {
+  test('the backup of the folder contains no key, and only the owner can open both folders', async () => {
     const { data, folder, keys } = parts()
     const server = await startServer(data)
     await client(server.url, await newToken(data, 'ann')).post('/v1/meals', meal(1))
@@ -83,7 +102,7 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     expect(await tell(['token', 'list', '--user', 'ann'], restored)).toContain('command line')
   })
 
-  test('a backup that is damaged, cut off or unfinished is refused and nothing is written', async () => {
+  test('restore rejects a damaged, cut or unfinished backup and writes nothing', async () => {
     const { data, restored, folder, keys } = parts()
     await newToken(data, 'ann')
     expect(await backUp(data, folder, keys)).toMatchObject({ code: 0 })
@@ -107,34 +126,53 @@ describe('backup and restore of an embedded folder', { timeout: 180_000 }, () =>
     await refused('backup-incomplete')
   })
 
-  test('a folder in use, a folder with data and folders that contain each other are refused', async () => {
+  test('restore rejects a folder in use, a folder with data, and folders that contain each other', async () => {
     const { data, folder, keys } = parts()
     const server = await startServer(data)
     expect(await backUp(data, folder, join(folder, 'keys'))).toMatchObject({ code: 2 })
     expect(await backUp(data, join(data.TRIBUTARY_DATA, 'backup'), keys)).toMatchObject({ code: 2 })
     expect(await backUp(data, folder, keys)).toMatchObject({ code: 0 })
-    expect(await backUp(data, folder, keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('backup-folder-not-empty') })
-    expect(await restore(data, folder, keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('data-folder-in-use') })
+    expect(await backUp(data, folder, keys)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('backup-folder-not-empty'),
+    })
+    expect(await restore(data, folder, keys)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('data-folder-in-use'),
+    })
     await server.stop()
-    expect(await restore(data, folder, keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('restore-not-empty') })
+    expect(await restore(data, folder, keys)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('restore-not-empty'),
+    })
   })
 
-  test('a person forgotten after the backup stays forgotten when it is restored with the newest keys', async () => {
+  test('a person forgotten after the backup stays forgotten after a restore with the newest keys', async () => {
     const { data, restored, folder, keys } = parts()
     const server = await startServer(data)
     const [ann, bob] = [await newToken(data, 'ann'), await newToken(data, 'bob')]
-    for (const token of [ann, bob]) expect((await client(server.url, token).post('/v1/meals', { ...meal(1), mealSummary: 'Secret soup' })).status).toBe(201)
+    for (const token of [ann, bob])
+      expect(
+        (await client(server.url, token).post('/v1/meals', { ...meal(1), mealSummary: 'Secret soup' })).status,
+      ).toBe(201)
     expect(await backUp(data, folder, keys)).toMatchObject({ code: 0 })
     await tell(['forget', '--subject', 'ann', '--yes'], data)
     const newest = { folder: `${folder}-2`, keys: `${keys}-2` }
     expect(await backUp(data, newest.folder, newest.keys)).toMatchObject({ code: 0 })
     await server.stop()
 
-    expect(await restore(restored, folder, newest.keys)).toMatchObject({ code: 0, stderr: expect.stringContaining('People were forgotten after this backup') })
+    expect(await restore(restored, folder, newest.keys)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('People were forgotten after this backup'),
+    })
     const older = { TRIBUTARY_DATA: `${restored.TRIBUTARY_DATA}-older` }
-    expect(await restore(older, newest.folder, keys)).toMatchObject({ code: 1, stderr: expect.stringContaining('restore-keys-older') })
+    expect(await restore(older, newest.folder, keys)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('restore-keys-older'),
+    })
     const again = await startServer(restored)
-    const summaries = async (token: string): Promise<unknown> => (await client(again.url, token).get('/v1/meals?day=2026-11-16')).body['items']
+    const summaries = async (token: string): Promise<unknown> =>
+      (await client(again.url, token).get('/v1/meals?day=2026-11-16')).body['items']
     expect(await summaries(bob)).toMatchObject([{ mealSummary: 'Secret soup' }])
     expect(JSON.stringify(await summaries(ann))).not.toContain('Secret soup')
     await again.stop()

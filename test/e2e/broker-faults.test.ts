@@ -1,6 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { codesIn, committedOffsets, crewsOf, GROUP, isReady, leaderOf, metricOf, needForOffsets, notReady, statusOf, untilWhole, withAdmin } from './crew.ts'
+import {
+  codesIn,
+  committedOffsets,
+  crewsOf,
+  GROUP,
+  isReady,
+  leaderOf,
+  metricOf,
+  needForOffsets,
+  notReady,
+  statusOf,
+  untilWhole,
+  withAdmin,
+} from './crew.ts'
 import { progress, progressOnEveryKey } from './load.ts'
 import { describeOnOwnServices } from './on-services.ts'
 import { client, meal, run, until } from './program.ts'
@@ -12,141 +25,225 @@ const REFUSED_MS = 60_000
 const MOST_TRIES = 3
 const NODES = [0, 1, 2]
 
-/** Every record on three brokers, two of them needed; after each fault, what was acknowledged is there once and equals its fold. */
-describeOnOwnServices('three brokers, an edge and two processors under load', (services) => {
-  // What a fault that was not survived left behind is not the next one's.
-  afterEach(async () => {
-    for (const index of NODES) if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
-  })
-  const startCrew = crewsOf(services)
-  const committing = (since: readonly string[]): Promise<void> =>
-    until(async () => (await committedOffsets(services.kafka)).every((offset) => !since.includes(offset)), () => `no offsets are committed after ${since.join(', ')}`)
+/** Every record has three replicas, of which two are required. After each fault every acknowledged event exists once, and the items equal their fold. */
+describeOnOwnServices(
+  'three brokers, an edge and two processors under load',
+  (services) => {
+    // A failed test must not affect the next one.
+    afterEach(async () => {
+      for (const index of NODES)
+        if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
+    })
+    const startCrew = crewsOf(services)
+    const committing = (since: readonly string[]): Promise<void> =>
+      until(
+        async () => (await committedOffsets(services.kafka)).every((offset) => !since.includes(offset)),
+        () => `no offsets are committed after ${since.join(', ')}`,
+      )
 
-  test('the leader of a partition is killed and comes back; doctor names it meanwhile', async () => {
-    const { env, edge, load, users, finish } = await startCrew('2026-10-01')
-    await progress(load, edge, 40)
-    const leader = await leaderOf(services.kafka, 0)
-    await leader.kill()
-    await progressOnEveryKey(load, edge, users)
-    const told = await run(['doctor'], env)
-    expect(told).toMatchObject({ code: 1, stdout: expect.stringMatching(new RegExp(`BAD +Kafka ${leader.address}`)) })
-    expect(told.stdout).toMatch(/ok +pipeline/)
-    await until(() => isReady(edge), () => `two brokers are enough to be ready: ${edge.stderr()}`)
-    await leader.start()
-    await untilWhole(services.kafka)
-    await progressOnEveryKey(load, edge, users)
-    await finish()
-  }, TIMEOUT_MS)
-
-  test('every broker is restarted in the ordinary way, one after another', async () => {
-    const { edge, load, users, finish } = await startCrew('2026-10-02')
-    for (const index of NODES) {
-      await progress(load, edge, 30)
-      await services.kafka.node(index).stop()
-      await progressOnEveryKey(load, edge, users)
-      await services.kafka.node(index).start()
-      await untilWhole(services.kafka)
-    }
-    await finish()
-  }, TIMEOUT_MS)
-
-  test('processors are killed, join and leave in the middle of batches', async () => {
-    const { edge, processors: [first, second], load, users, addProcessor, finish } = await startCrew('2026-10-03')
-    await progress(load, edge, 40)
-    first?.kill('SIGKILL')
-    await progressOnEveryKey(load, edge, users)
-    const third = await addProcessor()
-    await progress(load, edge, 20)
-    const fourth = await addProcessor()
-    await progress(load, edge, 20)
-    expect(await third.stop()).toBe(0)
-    await progress(load, edge, 20)
-    second?.kill('SIGKILL')
-    await progressOnEveryKey(load, edge, users)
-    await finish()
-    expect(await fourth.stop()).toBe(0)
-  }, TIMEOUT_MS)
-
-  test('a processor that stood still past its session wakes with items from before it: its writes are refused, and nothing is doubled', async () => {
-    const { edge, processors: [zombie], load, users, finish } = await startCrew('2026-10-04')
-    if (zombie === undefined) throw new Error('no processor')
-    // Most writes are refused by the checkpoint, which another member moved; the others by the positions of their items.
-    const refused = async () => (await metricOf(zombie, 'tributary_fold_conflicts_total')) + codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
-    await progress(load, edge, 40)
-    // Its session must end between a load and the write that follows it: with the store asleep, it stands there whenever it has work.
-    for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {
-      process.kill(services.dynamodb.pid, 'SIGSTOP')
-      await delay(20)
-      zombie.kill('SIGSTOP')
-      process.kill(services.dynamodb.pid, 'SIGCONT')
-      await progressOnEveryKey(load, edge, users)
-      zombie.kill('SIGCONT')
-      await until(() => isReady(zombie), () => `it does not wake: ${zombie.stderr()}`)
-      await progressOnEveryKey(load, edge, users)
-    }
-    expect(await refused()).toBeGreaterThan(0)
-    await finish()
-  }, TIMEOUT_MS)
-
-  test('commits of offsets are refused, and the processors die before any is taken: the items know where they stand', async () => {
-    const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
-    await progress(load, edge, 40)
-    await services.kafka.node(2).stop()
-    const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
-    try {
-      // A group that loses its coordinator now cannot form again while no offset can be written, and then no commit is refused: let it form, and try again.
-      for (let tries = 1; !refused(); tries += 1) {
-        await needForOffsets(services.kafka, 2)
-        await committing(await committedOffsets(services.kafka))
-        await needForOffsets(services.kafka, 3)
-        await until(async () => refused(), () => `no process reports that commits are refused: ${edge.stderr()}`, REFUSED_MS).catch((error: unknown) => {
-          if (tries === MOST_TRIES) throw error
+    test(
+      'the leader of a partition is killed and restarted; doctor names it meanwhile',
+      async () => {
+        const { env, edge, load, users, finish } = await startCrew('2026-10-01')
+        await progress(load, edge, 40)
+        const leader = await leaderOf(services.kafka, 0)
+        await leader.kill()
+        await progressOnEveryKey(load, edge, users)
+        const told = await run(['doctor'], env)
+        expect(told).toMatchObject({
+          code: 1,
+          stdout: expect.stringMatching(new RegExp(`BAD +Kafka ${leader.address}`)),
         })
-      }
-      for (const each of processors) each.kill('SIGKILL')
-    } finally {
-      await needForOffsets(services.kafka, 2)
-    }
-    await addProcessor()
-    await addProcessor()
-    await progressOnEveryKey(load, edge, users)
-    await committing(await committedOffsets(services.kafka))
-    await services.kafka.node(2).start()
-    await untilWhole(services.kafka)
-    await finish()
-  }, TIMEOUT_MS)
+        expect(told.stdout).toMatch(/ok +pipeline/)
+        await until(
+          () => isReady(edge),
+          () => `two brokers are enough to be ready: ${edge.stderr()}`,
+        )
+        await leader.start()
+        await untilWhole(services.kafka)
+        await progressOnEveryKey(load, edge, users)
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
 
-  test('the offsets of the group have expired while nobody followed', async () => {
-    const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
-    await progress(load, edge, 40)
-    expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
-    await until(async () => (await statusOf(env)).lagEvents > 0, () => 'nothing is appended without processors')
-    await withAdmin(services.kafka, (admin) => admin.deleteGroups([GROUP]))
-    expect(await committedOffsets(services.kafka)).toEqual(NODES.concat(3).map((partition) => `${partition}:-1`))
-    await addProcessor()
-    await addProcessor()
-    await progressOnEveryKey(load, edge, users)
-    await finish()
-  }, TIMEOUT_MS)
+    test(
+      'every broker is restarted normally, one after another',
+      async () => {
+        const { edge, load, users, finish } = await startCrew('2026-10-02')
+        for (const index of NODES) {
+          await progress(load, edge, 30)
+          await services.kafka.node(index).stop()
+          await progressOnEveryKey(load, edge, users)
+          await services.kafka.node(index).start()
+          await untilWhole(services.kafka)
+        }
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
 
-  test('all brokers are gone for a minute: every process says so, and goes on by itself when they are back', async () => {
-    const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
-    await progress(load, edge, 40)
-    const gone = Date.now()
-    await Promise.all(NODES.map((index) => services.kafka.node(index).kill()))
-    for (const each of [edge, ...processors]) await until(async () => (await notReady(each)) !== undefined, () => 'it goes on being ready without a log')
-    expect(await notReady(edge)).toMatch(/log|Kafka/)
-    for (const each of processors) await until(() => Promise.resolve(codesIn(each).includes('log-unavailable')), () => `it does not say what is wrong: ${each.stderr()}`)
-    const refused = await client(edge.url, tokens[0] ?? '').post('/v1/meals', meal(1), { 'idempotency-key': 'while-all-are-gone' })
-    expect({ status: refused.status, code: refused.body['code'] }).toEqual({ status: 503, code: expect.stringMatching(/^(log-unavailable|append-unknown)$/) })
-    const told = await run(['doctor'], env)
-    expect(told.code).toBe(1)
-    for (const address of services.kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
-    await delay(Math.max(0, gone + OUTAGE_MS - Date.now()))
-    await Promise.all(NODES.map((index) => services.kafka.node(index).start()))
-    await progressOnEveryKey(load, edge, users)
-    for (const each of [edge, ...processors]) await until(() => isReady(each), () => `not ready again: ${each.stderr()}`)
-    await untilWhole(services.kafka)
-    await finish()
-  }, TIMEOUT_MS)
-}, { nodes: 3, long: true })
+    test(
+      'processors are killed, join and leave during batches',
+      async () => {
+        const {
+          edge,
+          processors: [first, second],
+          load,
+          users,
+          addProcessor,
+          finish,
+        } = await startCrew('2026-10-03')
+        await progress(load, edge, 40)
+        first?.kill('SIGKILL')
+        await progressOnEveryKey(load, edge, users)
+        const third = await addProcessor()
+        await progress(load, edge, 20)
+        const fourth = await addProcessor()
+        await progress(load, edge, 20)
+        expect(await third.stop()).toBe(0)
+        await progress(load, edge, 20)
+        second?.kill('SIGKILL')
+        await progressOnEveryKey(load, edge, users)
+        await finish()
+        expect(await fourth.stop()).toBe(0)
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'a processor that was paused for longer than its session continues with old items: its writes are fenced off, and no event is doubled',
+      async () => {
+        const {
+          edge,
+          processors: [zombie],
+          load,
+          users,
+          finish,
+        } = await startCrew('2026-10-04')
+        if (zombie === undefined) throw new Error('no processor')
+        // The moved checkpoint rejects most writes. The positions of the items reject the others.
+        const refused = async () =>
+          (await metricOf(zombie, 'tributary_fold_conflicts_total')) +
+          codesIn(zombie).filter((code) => code === 'checkpoint-moved').length
+        await progress(load, edge, 40)
+        // Its session must end between a load and the following commit. While the store is paused, the processor waits there.
+        for (let tries = 0; tries < ZOMBIES && (await refused()) === 0; tries += 1) {
+          process.kill(services.dynamodb.pid, 'SIGSTOP')
+          await delay(20)
+          zombie.kill('SIGSTOP')
+          process.kill(services.dynamodb.pid, 'SIGCONT')
+          await progressOnEveryKey(load, edge, users)
+          zombie.kill('SIGCONT')
+          await until(
+            () => isReady(zombie),
+            () => `it does not wake: ${zombie.stderr()}`,
+          )
+          await progressOnEveryKey(load, edge, users)
+        }
+        expect(await refused()).toBeGreaterThan(0)
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'commits of offsets are rejected and the processors die: the checkpoints in the tables are enough',
+      async () => {
+        const { edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-05')
+        await progress(load, edge, 40)
+        await services.kafka.node(2).stop()
+        const refused = (): boolean => processors.some((each) => codesIn(each).includes('offsets-refused'))
+        try {
+          // A group that loses its coordinator now cannot form while no offset can be written, and then no commit is rejected. Lets the group form, and tries again.
+          for (let tries = 1; !refused(); tries += 1) {
+            await needForOffsets(services.kafka, 2)
+            await committing(await committedOffsets(services.kafka))
+            await needForOffsets(services.kafka, 3)
+            await until(
+              async () => refused(),
+              () => `no process reports that commits are refused: ${edge.stderr()}`,
+              REFUSED_MS,
+            ).catch((error: unknown) => {
+              if (tries === MOST_TRIES) throw error
+            })
+          }
+          for (const each of processors) each.kill('SIGKILL')
+        } finally {
+          await needForOffsets(services.kafka, 2)
+        }
+        await addProcessor()
+        await addProcessor()
+        await progressOnEveryKey(load, edge, users)
+        await committing(await committedOffsets(services.kafka))
+        await services.kafka.node(2).start()
+        await untilWhole(services.kafka)
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'the offsets of the group have expired while no processor ran',
+      async () => {
+        const { env, edge, processors, load, users, addProcessor, finish } = await startCrew('2026-10-06')
+        await progress(load, edge, 40)
+        expect(await Promise.all(processors.map((each) => each.stop()))).toEqual([0, 0])
+        await until(
+          async () => (await statusOf(env)).lagEvents > 0,
+          () => 'nothing is appended without processors',
+        )
+        await withAdmin(services.kafka, (admin) => admin.deleteGroups([GROUP]))
+        expect(await committedOffsets(services.kafka)).toEqual(NODES.concat(3).map((partition) => `${partition}:-1`))
+        await addProcessor()
+        await addProcessor()
+        await progressOnEveryKey(load, edge, users)
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
+
+    test(
+      'all brokers are down for a minute: every process reports it, and continues by itself afterwards',
+      async () => {
+        const { env, edge, processors, load, tokens, users, finish } = await startCrew('2026-10-07')
+        await progress(load, edge, 40)
+        const gone = Date.now()
+        await Promise.all(NODES.map((index) => services.kafka.node(index).kill()))
+        for (const each of [edge, ...processors])
+          await until(
+            async () => (await notReady(each)) !== undefined,
+            () => 'it goes on being ready without a log',
+          )
+        expect(await notReady(edge)).toMatch(/log|Kafka/)
+        for (const each of processors)
+          await until(
+            () => Promise.resolve(codesIn(each).includes('log-unavailable')),
+            () => `it does not say what is wrong: ${each.stderr()}`,
+          )
+        const refused = await client(edge.url, tokens[0] ?? '').post('/v1/meals', meal(1), {
+          'idempotency-key': 'while-all-are-gone',
+        })
+        expect({ status: refused.status, code: refused.body['code'] }).toEqual({
+          status: 503,
+          code: expect.stringMatching(/^(log-unavailable|append-unknown)$/),
+        })
+        const told = await run(['doctor'], env)
+        expect(told.code).toBe(1)
+        for (const address of services.kafka.brokers) expect(told.stdout).toMatch(new RegExp(`BAD +Kafka ${address}`))
+        await delay(Math.max(0, gone + OUTAGE_MS - Date.now()))
+        await Promise.all(NODES.map((index) => services.kafka.node(index).start()))
+        await progressOnEveryKey(load, edge, users)
+        for (const each of [edge, ...processors])
+          await until(
+            () => isReady(each),
+            () => `not ready again: ${each.stderr()}`,
+          )
+        await untilWhole(services.kafka)
+        await finish()
+      },
+      TIMEOUT_MS,
+    )
+  },
+  { nodes: 3, long: true },
+)

@@ -10,7 +10,7 @@ const NODES = [0, 1, 2]
 /** A stop ends a process after 25 s at the latest. */
 const STOP_BOUND_MS = 60_000
 const WINDOW_MS = 4_000
-/** Of one core. */
+/** The share of one core. */
 const IDLE_SHARE = 0.5
 const TICKS_PER_SECOND = 100
 const TIMEOUT_MS = 900_000
@@ -18,7 +18,9 @@ const TIMEOUT_MS = 900_000
 /** Seconds of processor time that a process has used so far. */
 const cpuSecondsOf = ({ pid }: Server): number => {
   // The second field is the name in parentheses, which may contain spaces; the third comes after it.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
@@ -39,33 +41,47 @@ const stopped = async (server: Server): Promise<unknown> => {
   }
 }
 
-describeOnOwnServices('three brokers are restarted in turn while processors join and stop', (services) => {
-  afterEach(async () => {
-    for (const index of NODES) if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
-  })
+describeOnOwnServices(
+  'three brokers are restarted in turn while processors join and stop',
+  (services) => {
+    afterEach(async () => {
+      for (const index of NODES)
+        if (!(await services.kafka.node(index).isUp())) await services.kafka.node(index).start()
+    })
 
-  test.skipIf(process.platform !== 'linux')('every process ends in time, and none keeps a core busy', async () => {
-    const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' })
-    const staying = [await startServer(env, ['--roles', 'edge']), await startServer(env, ROLES)]
-    let leaving = [await startServer(env, ROLES), await startServer(env, ROLES)]
-    const ends: unknown[] = []
-    for (const index of NODES) {
-      const [first, second] = leaving as [Server, Server]
-      // One process stops while the broker leaves, the other while it returns: then the clients rebuild their fetchers.
-      const gone = services.kafka.node(index).stop()
-      await delay(500 * index)
-      ends.push(await stopped(first))
-      await gone
-      await services.kafka.node(index).start()
-      const ending = stopped(second)
-      leaving = [await startServer(env, ROLES), await startServer(env, ROLES)]
-      ends.push(await ending)
-      await untilWhole(services.kafka)
-    }
-    // A stop that had to be cut short ends with 1. A process that spins does not end.
-    for (const end of ends) expect([0, 1]).toContain(end)
-    const running = [...staying, ...leaving]
-    for (const server of running) await until(async () => (await shareOf(server)) < IDLE_SHARE, () => `a process keeps a core busy: ${server.stderr()}`, 120_000)
-    expect(await Promise.all(running.map(stopped))).toEqual(running.map(() => 0))
-  }, TIMEOUT_MS)
-}, { nodes: 3, long: true })
+    test.skipIf(process.platform !== 'linux')(
+      'every process ends in time, and no process uses a whole core',
+      async () => {
+        const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '4', TRIBUTARY_KAFKA_SESSION_MS: '6000' })
+        const staying = [await startServer(env, ['--roles', 'edge']), await startServer(env, ROLES)]
+        let leaving = [await startServer(env, ROLES), await startServer(env, ROLES)]
+        const ends: unknown[] = []
+        for (const index of NODES) {
+          const [first, second] = leaving as [Server, Server]
+          // One process stops while the broker leaves, the other while it returns: then the clients rebuild their fetchers.
+          const gone = services.kafka.node(index).stop()
+          await delay(500 * index)
+          ends.push(await stopped(first))
+          await gone
+          await services.kafka.node(index).start()
+          const ending = stopped(second)
+          leaving = [await startServer(env, ROLES), await startServer(env, ROLES)]
+          ends.push(await ending)
+          await untilWhole(services.kafka)
+        }
+        // A stop that reaches its time limit ends with 1. A process that spins does not end.
+        for (const end of ends) expect([0, 1]).toContain(end)
+        const running = [...staying, ...leaving]
+        for (const server of running)
+          await until(
+            async () => (await shareOf(server)) < IDLE_SHARE,
+            () => `a process keeps a core busy: ${server.stderr()}`,
+            120_000,
+          )
+        expect(await Promise.all(running.map(stopped))).toEqual(running.map(() => 0))
+      },
+      TIMEOUT_MS,
+    )
+  },
+  { nodes: 3, long: true },
+)

@@ -2,17 +2,19 @@ import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mealEvents } from '../../bench/workload.ts'
-import { openEmbeddedLogs, openTables } from '../../cli/adapters.ts'
-import type * as workers from '../../cli/build-workers.ts'
-import { build } from '../../processors/engine/build.ts'
-import type { Log } from '../../processors/engine/log.ts'
+import { mealEvents } from '../../domains/meals/benchmark-events.ts'
+import { openEmbeddedLogs, openTables } from '../../host/wiring/adapters.ts'
+import type * as workers from '../../host/wiring/build-workers.ts'
+import { build } from '../../processors/engine/rebuild/build.ts'
+import type { Log } from '../../processors/engine/ports/log.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 
 // The workers are threads of the built program.
-const { buildShared } = (await import(new URL('../../dist/cli/build-workers.js', import.meta.url).href)) as typeof workers
+const { buildShared } = (await import(
+  new URL('../../dist/host/wiring/build-workers.js', import.meta.url).href
+)) as typeof workers
 
 interface Bench {
   readonly data: string
@@ -36,7 +38,7 @@ const withLog = async (count: number, use: (bench: Bench) => Promise<void>): Pro
   }
 }
 
-/** Generation 2 equals what one thread builds into generation 1, checkpoints too. */
+/** Generation 2 equals the generation 1 of one thread, including checkpoints. */
 const expectBuiltAlone = async ({ data, log, ends }: Bench): Promise<void> => {
   const tables = await openTables(join(data, 'tables'))
   const [alone, shared] = [await tables.create(meals.table, 1), await tables.create(meals.table, 2)]
@@ -63,26 +65,41 @@ const openFilesOf = (folder: string): readonly string[] => {
       return ''
     }
   }
-  return readdirSync('/proc/self/fd').map(targetOf).filter((path) => path.startsWith(folder))
+  return readdirSync('/proc/self/fd')
+    .map(targetOf)
+    .filter((path) => path.startsWith(folder))
 }
 
-test('several workers build byte for byte what one builds, with the same checkpoints', () =>
-  withLog(6_000, async (bench) => {
-    await buildShared(bench, meals, { ...bench, codec, generation: 2, owed: [], workers: 3, progress: () => {} })
-    await expectBuiltAlone(bench)
-  }), 120_000)
+test(
+  'several workers build the same bytes and checkpoints as one worker',
+  () =>
+    withLog(6_000, async (bench) => {
+      await buildShared(bench, meals, { ...bench, codec, generation: 2, unsent: [], workers: 3, progress: () => {} })
+      await expectBuiltAlone(bench)
+    }),
+  120_000,
+)
 
-test('several workers stopped in the middle go on where each of them stood', () =>
-  withLog(12_000, async (bench) => {
-    const stopping = new AbortController()
-    const work = { ...bench, codec, generation: 2, owed: [], workers: 3, workingSet: 50_000 }
-    // Without a pace the workers can reach the end before this thread handles their progress.
-    const stopped = buildShared(bench, meals, { ...work, writesPerSecond: 1_500, signal: stopping.signal, progress: (events) => events > 3_000 && stopping.abort() })
-    await expect(stopped).rejects.toThrow('aborted')
-    expect(openFilesOf(join(bench.data, 'tables'))).toEqual([])
-    const seen: number[] = []
-    const { events } = await buildShared(bench, meals, { ...work, progress: (done) => seen.push(done) })
-    expect(events).toBeLessThan(11_000)
-    expect(seen.at(-1)).toBe(12_000)
-    await expectBuiltAlone(bench)
-  }), 120_000)
+test(
+  'several workers that were stopped in the middle resume at their own checkpoints',
+  () =>
+    withLog(12_000, async (bench) => {
+      const stopping = new AbortController()
+      const work = { ...bench, codec, generation: 2, unsent: [], workers: 3, workingSet: 50_000 }
+      // Without a pace the workers can reach the end before this thread handles their progress.
+      const stopped = buildShared(bench, meals, {
+        ...work,
+        writesPerSecond: 1_500,
+        signal: stopping.signal,
+        progress: (events) => events > 3_000 && stopping.abort(),
+      })
+      await expect(stopped).rejects.toThrow('aborted')
+      expect(openFilesOf(join(bench.data, 'tables'))).toEqual([])
+      const seen: number[] = []
+      const { events } = await buildShared(bench, meals, { ...work, progress: (done) => seen.push(done) })
+      expect(events).toBeLessThan(11_000)
+      expect(seen.at(-1)).toBe(12_000)
+      await expectBuiltAlone(bench)
+    }),
+  120_000,
+)

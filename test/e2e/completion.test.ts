@@ -4,7 +4,11 @@ import { describeWith, type Available } from '../services/available.ts'
 import { tell } from './program.ts'
 
 /** The candidates that a shell offers for each of these lines. The last word is the one being typed. */
-const CASES: readonly { readonly line: string; readonly offers: readonly string[]; readonly not?: readonly string[] }[] = [
+const CASES: readonly {
+  readonly line: string
+  readonly offers: readonly string[]
+  readonly not?: readonly string[]
+}[] = [
   { line: 'tributary st', offers: ['start', 'status'], not: ['verify'] },
   { line: 'tributary parked dis', offers: ['discard'], not: ['doctor'] },
   { line: 'tributary verify ', offers: ['meals', 'scales', 'expenses'] },
@@ -24,47 +28,68 @@ const shell = (name: string): Available => {
 const scriptOf = (name: string): Promise<string> => tell(['completion', name], {})
 
 const runShell = (name: string, args: readonly string[], input = ''): readonly string[] => {
-  const { stdout, stderr, status } = spawnSync(name, args, { input, encoding: 'utf8', env: { ...process.env, TERM: 'dumb' } })
+  const { stdout, stderr, status } = spawnSync(name, args, {
+    input,
+    encoding: 'utf8',
+    env: { ...process.env, TERM: 'dumb' },
+  })
   if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`)
-  return stdout.split('\n').map((line) => line.split('\t')[0] ?? '').filter((line) => line !== '')
+  return stdout
+    .split('\n')
+    .map((line) => line.split('\t')[0] ?? '')
+    .filter((line) => line !== '')
 }
 
-/** Each shell as it asks for candidates itself; zsh has no such way off a terminal, so its script's own function is asked. */
+/** How each shell requests candidates. zsh needs a terminal for that, so the test calls the function of its script. */
 const CANDIDATES: Readonly<Record<string, (script: string, line: string) => readonly string[]>> = {
   bash: (script, line) => {
     const words = line.split(' ')
-    return runShell('bash', ['--norc', '-e'], `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _tributary || true; printf '%s\\n' "\${COMPREPLY[@]}"\n`)
+    return runShell(
+      'bash',
+      ['--norc', '-e'],
+      `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _tributary || true; printf '%s\\n' "\${COMPREPLY[@]}"\n`,
+    )
   },
   zsh: (script, line) => {
     const words = line.split(' ').slice(1)
     const before = words.slice(0, -1).map((word) => `'${word}'`)
     const own = script.replace(/^compdef .*$/m, '')
-    return runShell('zsh', ['-f'], `${own}\n__tributary_complete ${before.at(-1) ?? "''"} ${before.join(' ')}\n`).filter((word) => word.startsWith(words.at(-1) ?? ''))
+    return runShell(
+      'zsh',
+      ['-f'],
+      `${own}\n__tributary_complete ${before.at(-1) ?? "''"} ${before.join(' ')}\n`,
+    ).filter((word) => word.startsWith(words.at(-1) ?? ''))
   },
   fish: (script, line) => runShell('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'\n`]),
 }
 
 for (const [name, candidates] of Object.entries(CANDIDATES)) {
   describeWith(`completion in ${name}`, shell(name), () => {
-    test('offers commands, options, domains and choices where each belongs', async () => {
+    test('offers commands, options, domains and choices at their positions', async () => {
       const script = await scriptOf(name)
       for (const { line, offers, not = [] } of CASES) {
         const offered = candidates(script, line)
         expect(offered, `${name}: ${line}`).toEqual(expect.arrayContaining([...offers]))
-        expect(offered.filter((word) => not.includes(word)), `${name}: ${line}`).toEqual([])
+        expect(
+          offered.filter((word) => not.includes(word)),
+          `${name}: ${line}`,
+        ).toEqual([])
       }
     })
   })
 }
 
 describe('completion', () => {
-  test('knows every command that the program lists', async () => {
+  test('contains every command that the program lists', async () => {
     const help = await tell(['--help'], {})
     const commands = [...help.matchAll(/^ {2}([a-z]+)\b.* {2}/gm)].map(([, command]) => command ?? '')
     expect(commands.length).toBeGreaterThan(15)
     for (const name of Object.keys(CANDIDATES)) {
       const script = await scriptOf(name)
-      expect(commands.filter((command) => !script.includes(`'${command}'`)), name).toEqual([])
+      expect(
+        commands.filter((command) => !script.includes(`'${command}'`)),
+        name,
+      ).toEqual([])
     }
   })
 })

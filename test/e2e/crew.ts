@@ -2,8 +2,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import type { Admin } from 'kafkajs'
 import { expect } from 'vitest'
 import { meals } from '../../processors/meals/domain.ts'
-import { groupOf } from '../../processors/engine/processor.ts'
-import type { Status } from '../../cli/standing.ts'
+import type { StatusRow } from '../../host/serving/domain-status.ts'
 import type { KafkaHandle } from '../services/kafka.ts'
 import type { KafkaNode } from '../services/kafka-node.ts'
 import { differencesOf, startLoad } from './load.ts'
@@ -11,8 +10,9 @@ import type { Load } from './load.ts'
 import type { Services } from './on-services.ts'
 import { newToken, readiness, run, startServer, until, statusOf as rowOfStatus } from './program.ts'
 import type { Env, Server } from './program.ts'
+import { groupOf } from '../../processors/engine/generations/generation.ts'
 
-/** The program as it runs on services: an edge and processors, each a process, under load. */
+/** The program on services: an edge and processors, each in its own process, under load. */
 export interface Crew {
   readonly env: Env
   readonly edge: Server
@@ -21,7 +21,7 @@ export interface Crew {
   readonly tokens: readonly string[]
   readonly users: number
   addProcessor(): Promise<Server>
-  /** Settles every request, and checks that each is there once, that the sums are exact, that every item equals its fold, and that nothing lags. */
+  /** Repeats requests until each is acknowledged. Checks that each event exists once, the sums are exact, every item equals its fold, and the lag is zero. */
   finish(): Promise<void>
 }
 
@@ -36,7 +36,10 @@ export const ROLES = ['--roles', 'processor,sender,timers']
 export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<Crew>) => {
   const tokens: string[] = []
   return async (day) => {
-    const env = envWith({ TRIBUTARY_KAFKA_PARTITIONS: String(PARTITIONS), TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS) })
+    const env = envWith({
+      TRIBUTARY_KAFKA_PARTITIONS: String(PARTITIONS),
+      TRIBUTARY_KAFKA_SESSION_MS: String(SESSION_MS),
+    })
     const edge = await startServer(env, ['--roles', 'edge'])
     const processors: Server[] = []
     const addProcessor = async (): Promise<Server> => {
@@ -54,20 +57,27 @@ export const crewsOf = ({ env: envWith }: Services): ((day: string) => Promise<C
       await load.settle(at.url)
       expect(load.unexpected).toEqual([])
       expect(await differencesOf(load, at)).toEqual([])
-      await until(async () => (await statusOf(env)).lagEvents === 0, () => 'the lag does not go', 120_000)
+      await until(
+        async () => (await statusOf(env)).lagEvents === 0,
+        () => 'the lag does not go',
+        120_000,
+      )
       expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-      await until(async () => {
-        const { lagEvents, parked } = await statusOf(env)
-        return lagEvents === 0 && parked === 0
-      }, () => 'status does not come to rest')
+      await until(
+        async () => {
+          const { lagEvents, parked } = await statusOf(env)
+          return lagEvents === 0 && parked === 0
+        },
+        () => 'status does not come to rest',
+      )
     }
     const told = (): string => [edge, ...processors].map(({ stderr }) => stderr().slice(-2_000)).join('\n')
-    // What stands still is told by whoever stands still, not only by the edge.
+    // The stopped process itself reports it, not only the edge.
     return { env, edge: { ...edge, stderr: told }, processors, load, tokens, users: USERS.length, addProcessor, finish }
   }
 }
 
-export const statusOf = (env: Env): Promise<Status> => rowOfStatus<Status>(env)
+export const statusOf = (env: Env): Promise<StatusRow> => rowOfStatus<StatusRow>(env)
 
 export const isReady = async (server: Server): Promise<boolean> => (await readiness(server)).status === 200
 export const notReady = async (server: Server): Promise<string | undefined> => {
@@ -75,20 +85,29 @@ export const notReady = async (server: Server): Promise<string | undefined> => {
   return status === 503 ? text : undefined
 }
 
-/** What the process has counted so far, over all labels. */
+/** The value of a counter of the process, summed over all labels. */
 export const metricOf = async ({ admin }: Server, name: string): Promise<number> => {
   const text = await (await fetch(`${admin}/metrics`)).text()
-  return [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0)
+  return [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))].reduce(
+    (sum, [, value]) => sum + Number(value),
+    0,
+  )
 }
 
 /** The codes of the log lines that a process wrote. */
 export const codesIn = ({ stderr }: Server): readonly string[] =>
-  stderr().split('\n').filter((line) => line.startsWith('{')).flatMap((line) => {
-    const { code } = JSON.parse(line) as { code?: string }
-    return code === undefined ? [] : [code]
-  })
+  stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .flatMap((line) => {
+      const { code } = JSON.parse(line) as { code?: string }
+      return code === undefined ? [] : [code]
+    })
 
-export const withAdmin = async <T>({ brokers }: Pick<KafkaHandle, 'brokers'>, work: (admin: Admin) => Promise<T>): Promise<T> => {
+export const withAdmin = async <T>(
+  { brokers }: Pick<KafkaHandle, 'brokers'>,
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> => {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 20, maxRetryTime: 1_000 } }).admin()
   try {
     await admin.connect()
@@ -99,16 +118,23 @@ export const withAdmin = async <T>({ brokers }: Pick<KafkaHandle, 'brokers'>, wo
 }
 
 const partitionsOf = (kafka: KafkaHandle) =>
-  withAdmin(kafka, async (admin) => (await admin.fetchTopicMetadata({ topics: [meals.topic] })).topics[0]?.partitions ?? [])
+  withAdmin(
+    kafka,
+    async (admin) => (await admin.fetchTopicMetadata({ topics: [meals.topic] })).topics[0]?.partitions ?? [],
+  )
 
 export const leaderOf = async (kafka: KafkaHandle, partition: number): Promise<KafkaNode> => {
   const leader = (await partitionsOf(kafka)).find(({ partitionId }) => partitionId === partition)?.leader ?? 0
   return kafka.node(leader - 1)
 }
 
-/** Every record is on all three brokers again: the next may go. */
+/** Resolves when every record is on all three brokers again, so the next broker can stop. */
 export const untilWhole = (kafka: KafkaHandle): Promise<void> =>
-  until(async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3), () => 'the brokers did not come together again', 120_000)
+  until(
+    async () => (await partitionsOf(kafka)).every(({ isr }) => isr.length === 3),
+    () => 'the brokers did not come together again',
+    120_000,
+  )
 
 export const committedOffsets = (kafka: KafkaHandle): Promise<readonly string[]> =>
   withAdmin(kafka, async (admin) => {
@@ -118,10 +144,21 @@ export const committedOffsets = (kafka: KafkaHandle): Promise<readonly string[]>
 
 const TOPIC = 2
 
-/** With as many copies as brokers needed, one broker less refuses every commit of offsets, and nothing else of ours. */
+/** `__consumer_offsets` needs as many replicas as there are brokers. With one broker less, Kafka rejects only commits of offsets. */
 export const needForOffsets = (kafka: KafkaHandle, copies: number): Promise<unknown> =>
-  withAdmin(kafka, (admin) => admin.alterConfigs({
-    validateOnly: false,
-    // What is not named is reset.
-    resources: [{ type: TOPIC, name: '__consumer_offsets', configEntries: [{ name: 'cleanup.policy', value: 'compact' }, { name: 'min.insync.replicas', value: String(copies) }] }],
-  }))
+  withAdmin(kafka, (admin) =>
+    admin.alterConfigs({
+      validateOnly: false,
+      // Kafka resets the settings that this request does not name.
+      resources: [
+        {
+          type: TOPIC,
+          name: '__consumer_offsets',
+          configEntries: [
+            { name: 'cleanup.policy', value: 'compact' },
+            { name: 'min.insync.replicas', value: String(copies) },
+          ],
+        },
+      ],
+    }),
+  )

@@ -7,14 +7,21 @@ import { client, freshFolder, startServer, tell, until, type Env, type Server } 
 const DEVICE = 'SCALE-0042'
 const TOPIC = `scale-sense/loc-001/${DEVICE}/reading`
 
-interface Told { readonly type: string; readonly event: { readonly data: { readonly seq?: number } } }
+interface Told {
+  readonly type: string
+  readonly event: { readonly data: { readonly seq?: number } }
+}
 
 const eventsOf = async (env: Env, key: string): Promise<readonly Told[]> =>
-  (await tell(['events', '--domain', 'scales', '--key', key, '--json'], env)).split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as Told)
+  (await tell(['events', '--domain', 'scales', '--key', key, '--json'], env))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Told)
 
-const readings = async (env: Env): Promise<readonly (number | undefined)[]> => (await eventsOf(env, 'loc-001')).filter(({ type }) => type === 'ReadingReported').map(({ event }) => event.data.seq)
+const readings = async (env: Env): Promise<readonly (number | undefined)[]> =>
+  (await eventsOf(env, 'loc-001')).filter(({ type }) => type === 'ReadingReported').map(({ event }) => event.data.seq)
 
-/** A bar with one device, as its owner sets it up. */
+/** A bar with one device. */
 const openBar = async (env: Env, server: Server) => {
   const owner = client(server.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
   expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
@@ -23,7 +30,7 @@ const openBar = async (env: Env, server: Server) => {
   return { owner, password: String(body['token']) }
 }
 
-test('a reading that was acknowledged survives kill -9, and shows at its tap', { timeout: 90_000 }, async () => {
+test('an acknowledged reading survives kill -9, and is in the state of its tap', { timeout: 90_000 }, async () => {
   const env = { TRIBUTARY_DATA: freshFolder() }
   const first = await startServer(env)
   const { password } = await openBar(env, first)
@@ -37,62 +44,91 @@ test('a reading that was acknowledged survives kill -9, and shows at its tap', {
       if (seq === 40) first.kill('SIGKILL')
     }
   })()
-  await expect(Promise.race([sending, new Promise((_, reject) => device.once('close', () => reject(new Error('closed'))))])).rejects.toThrow()
+  await expect(
+    Promise.race([sending, new Promise((_, reject) => device.once('close', () => reject(new Error('closed'))))]),
+  ).rejects.toThrow()
   await first.ended
   const second = await startServer(env)
-  expect((await readings(env)).slice(0, acknowledged + 1)).toEqual(Array.from({ length: acknowledged + 1 }, (_, seq) => seq))
+  expect((await readings(env)).slice(0, acknowledged + 1)).toEqual(
+    Array.from({ length: acknowledged + 1 }, (_, seq) => seq),
+  )
   const owner = client(second.url, await tell(['token', 'create', '--domain', 'scales', '--user', 'ann'], env))
-  await until(async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'), () => second.stderr())
+  await until(
+    async () => JSON.stringify((await owner.get('/v1/locations/loc-001/taps')).body).includes('weight_lbs'),
+    () => second.stderr(),
+  )
   expect(await (await fetch(`${second.admin}/metrics`)).text()).toContain('tributary_mqtt_connections')
   expect(await second.stop()).toBe(0)
 })
 
-test('a device that is released loses its token: its open session ends, and no other begins', { timeout: 90_000 }, async () => {
-  const env = { TRIBUTARY_DATA: freshFolder() }
-  const server = await startServer(env)
-  const { owner, password } = await openBar(env, server)
-  const device = deviceAt(server.mqtt, DEVICE, { password })
-  await connected(device)
-  await device.publishAsync(TOPIC, envelope(1), { qos: 1 })
-  const tokens = `/v1/locations/loc-001/devices/${DEVICE}/tokens`
-  await until(async () => JSON.stringify((await owner.get(tokens)).body).includes('lastUsedAt'), () => server.stderr())
-  expect((await owner.get(tokens)).body['items']).toMatchObject([{ createdBy: 'ann', createdAt: expect.any(String), lastUsedAt: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) }])
-  const gone = closed(device)
-  expect((await owner.send('DELETE', `/v1/locations/loc-001/devices/${DEVICE}`)).status).toBe(200)
-  await gone
-  await expect(connected(deviceAt(server.mqtt, DEVICE, { password }))).rejects.toThrow()
-  const speaks = client(server.url, password)
-  expect(await speaks.post(`/v1/devices/${DEVICE}/readings`, { boot: 'b1', readings: [{ seq: 2, level_pct: 40 }] })).toMatchObject({ status: 401, body: { code: 'token-ended' } })
-  expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
-  expect((await owner.get(tokens)).body['items']).toMatchObject([{ endReason: 'device-released' }])
-  const { body } = await owner.post(tokens, undefined)
-  await connected(deviceAt(server.mqtt, DEVICE, { password: String(body['token']) }))
-  expect(await server.stop()).toBe(0)
-})
+test(
+  'a released device loses its token: its open session ends, and new ones are rejected',
+  { timeout: 90_000 },
+  async () => {
+    const env = { TRIBUTARY_DATA: freshFolder() }
+    const server = await startServer(env)
+    const { owner, password } = await openBar(env, server)
+    const device = deviceAt(server.mqtt, DEVICE, { password })
+    await connected(device)
+    await device.publishAsync(TOPIC, envelope(1), { qos: 1 })
+    const tokens = `/v1/locations/loc-001/devices/${DEVICE}/tokens`
+    await until(
+      async () => JSON.stringify((await owner.get(tokens)).body).includes('lastUsedAt'),
+      () => server.stderr(),
+    )
+    expect((await owner.get(tokens)).body['items']).toMatchObject([
+      { createdBy: 'ann', createdAt: expect.any(String), lastUsedAt: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
+    ])
+    const gone = closed(device)
+    expect((await owner.send('DELETE', `/v1/locations/loc-001/devices/${DEVICE}`)).status).toBe(200)
+    await gone
+    await expect(connected(deviceAt(server.mqtt, DEVICE, { password }))).rejects.toThrow()
+    const speaks = client(server.url, password)
+    expect(
+      await speaks.post(`/v1/devices/${DEVICE}/readings`, { boot: 'b1', readings: [{ seq: 2, level_pct: 40 }] }),
+    ).toMatchObject({ status: 401, body: { code: 'token-ended' } })
+    expect((await owner.post('/v1/locations/loc-001/devices', { device_id: DEVICE })).status).toBe(201)
+    expect((await owner.get(tokens)).body['items']).toMatchObject([{ endReason: 'device-released' }])
+    const { body } = await owner.post(tokens, undefined)
+    await connected(deviceAt(server.mqtt, DEVICE, { password: String(body['token']) }))
+    expect(await server.stop()).toBe(0)
+  },
+)
 
-test('a port that was asked for and is taken is one clear line', { timeout: 90_000 }, async () => {
+test('a configured port that is in use is reported in one clear line', { timeout: 90_000 }, async () => {
   const server = await startServer({ TRIBUTARY_DATA: freshFolder() })
   const port = new URL(server.mqtt).port
-  await expect(startServer({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: `127.0.0.1:${port}` })).rejects.toThrow(/port-in-use: Another program listens on 127\.0\.0\.1:\d+\. Stop it, or set TRIBUTARY_MQTT/)
+  await expect(startServer({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: `127.0.0.1:${port}` })).rejects.toThrow(
+    /port-in-use: Another program listens on 127\.0\.0\.1:\d+\. Stop it, or set TRIBUTARY_MQTT/,
+  )
 })
 
 describeWith('devices at a broker of others (Mosquitto)', mosquittoAvailable(), () => {
-  test('what they say while the program is away is heard when it is back', { timeout: 90_000 }, async () => {
+  test('messages sent while the program is down are processed when it runs again', { timeout: 90_000 }, async () => {
     const mosquitto = await startMosquitto()
     try {
       const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_MQTT: mosquitto.url }
       const first = await startServer(env)
       await openBar(env, first)
-      await until(async () => (await (await fetch(`${first.admin}/metrics`)).text()).includes('tributary_mqtt_connections 1'), () => first.stderr())
+      await until(
+        async () => (await (await fetch(`${first.admin}/metrics`)).text()).includes('tributary_mqtt_connections 1'),
+        () => first.stderr(),
+      )
       const device = deviceAt(mosquitto.url, DEVICE)
       await connected(device)
       await device.publishAsync(TOPIC, envelope(1), { qos: 1 })
-      await until(async () => (await readings(env)).length === 1, () => first.stderr())
+      await until(
+        async () => (await readings(env)).length === 1,
+        () => first.stderr(),
+      )
       first.kill('SIGKILL')
       await first.ended
       await device.publishAsync(TOPIC, envelope(2), { qos: 1 })
       const second = await startServer(env)
-      await until(async () => (await readings(env)).includes(2), () => second.stderr())
+      await until(
+        async () => (await readings(env)).includes(2),
+        () => second.stderr(),
+      )
       expect(new Set(await readings(env))).toEqual(new Set([1, 2]))
       expect(await second.stop()).toBe(0)
     } finally {

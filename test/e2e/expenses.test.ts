@@ -7,24 +7,51 @@ describe('from a group to what its members owe, embedded', { timeout: 180_000 },
     const env = { TRIBUTARY_DATA: freshFolder() }
     const first = await startServer(env)
     const room = await liveTogether(env, first.url)
-    const { groupId, group, tokens: [ann] } = room
+    const {
+      groupId,
+      group,
+      tokens: [ann],
+    } = room
     expect((await client(first.url, ann).get(`${group}/balances`)).body['items']).toMatchObject([
-      { currency: 'EUR', members: [{ userId: '123', paid: '90.01', received: '40.00' }, { userId: '456', sent: '40.00' }] },
-      { currency: 'TON', members: [{ userId: '123', sent: '0.000000001' }, { userId: '456', paid: '900000000.000000003' }] },
+      {
+        currency: 'EUR',
+        members: [
+          { userId: '123', paid: '90.01', received: '40.00' },
+          { userId: '456', sent: '40.00' },
+        ],
+      },
+      {
+        currency: 'TON',
+        members: [
+          { userId: '123', sent: '0.000000001' },
+          { userId: '456', paid: '900000000.000000003' },
+        ],
+      },
     ])
     const before = await seen(room, first.url)
     first.kill('SIGKILL')
     await first.ended
     const second = await startServer(env)
     expect(await seen(room, second.url)).toEqual(before)
-    expect(await client(second.url, ann).post(`${group}/expenses`, DINNER, { 'idempotency-key': 'dinner' })).toMatchObject({ status: 201, body: { amount: '90.01' } })
+    expect(
+      await client(second.url, ann).post(`${group}/expenses`, DINNER, { 'idempotency-key': 'dinner' }),
+    ).toMatchObject({ status: 201, body: { amount: '90.01' } })
 
     await tell(['rebuild', 'expenses', '--yes'], env)
     expect(await statusOf(env, 'expenses')).toMatchObject({ generation: 2, table: 'FractiTable.g2', parked: 0 })
     expect(await seen(room, second.url)).toEqual(before)
     expect(await run(['verify', 'expenses'], env)).toMatchObject({ code: 0 })
-    expect(JSON.parse(await tell(['explain', 'expenses', `GROUP#${groupId}`, 'BALANCE#EUR', '--json'], env))).toMatchObject({
-      key: groupId, steps: [{ type: 'ExpenseRecorded' }, { type: 'ExpenseRevised' }, { type: 'ExpenseDeleted' }, { type: 'ExpenseRestored' }, { type: 'SettlementConfirmed' }],
+    expect(
+      JSON.parse(await tell(['explain', 'expenses', `GROUP#${groupId}`, 'BALANCE#EUR', '--json'], env)),
+    ).toMatchObject({
+      key: groupId,
+      steps: [
+        { type: 'ExpenseRecorded' },
+        { type: 'ExpenseRevised' },
+        { type: 'ExpenseDeleted' },
+        { type: 'ExpenseRestored' },
+        { type: 'SettlementConfirmed' },
+      ],
     })
     expect(await second.stop()).toBe(0)
   })

@@ -16,11 +16,17 @@ const meal = (index: number) => ({
   notes: `${WORDS[1]} ${index}`,
   eatenAt: `2026-11-16T${String(6 + (index % 12)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}:00Z`,
   tz: 'UTC',
-  calories: 100, protein: 10, carbs: 20, fat: 5,
+  calories: 100,
+  protein: 10,
+  carbs: 20,
+  fat: 5,
 })
 
 const holding = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile() && WORDS.some((word) => readFileSync(join(folder, name)).includes(word)))
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) =>
+      statSync(join(folder, name)).isFile() && WORDS.some((word) => readFileSync(join(folder, name)).includes(word)),
+  )
 
 const eat = async (url: string, token: string, count: number): Promise<void> => {
   const { post, send } = client(url, token)
@@ -28,11 +34,13 @@ const eat = async (url: string, token: string, count: number): Promise<void> => 
     const { status, body } = await post('/v1/meals', meal(index))
     expect(status).toBe(201)
     if (index === 1) expect((await send('DELETE', `/v1/meals/${String(body['id'])}`)).status).toBe(200)
-    if (index === 2) expect((await send('PATCH', `/v1/meals/${String(body['id'])}`, { notes: `${WORDS[1]} again` })).status).toBe(200)
+    if (index === 2)
+      expect((await send('PATCH', `/v1/meals/${String(body['id'])}`, { notes: `${WORDS[1]} again` })).status).toBe(200)
   }
 }
 
-const tokenFor = (env: Env, user: string) => tell(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
+const tokenFor = (env: Env, user: string) =>
+  tell(['token', 'create', '--user', user, '--name', WORDS[2] as string], env)
 
 const mealsOfAnn = prepared(async (folder) => {
   const env = { TRIBUTARY_DATA: folder }
@@ -42,13 +50,16 @@ const mealsOfAnn = prepared(async (folder) => {
 })
 
 describe('tributary forget', { timeout: 240_000 }, () => {
-  test('beside a running server: no trace in the folder or its logs, the token is revoked, rebuilds agree', async () => {
+  test('next to a running server: no trace in the folder or its logs, the token is revoked, rebuilds agree', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), TRIBUTARY_LOG_LEVEL: 'trace' }
     const server = await startServer(env)
     const token = await tokenFor(env, 'ann')
     await eat(server.url, token, 60)
     expect(await run(['rebuild', 'meals', '--no-flip', '--yes'], env)).toMatchObject({ code: 0 })
-    await until(() => Promise.resolve(holding(env.TRIBUTARY_DATA).length > 0), () => 'the items are not on disk')
+    await until(
+      () => Promise.resolve(holding(env.TRIBUTARY_DATA).length > 0),
+      () => 'the items are not on disk',
+    )
     const forgot = JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env)) as object
     expect(forgot).toMatchObject({ subject: 'ann', was: 'known', items: 61, left: [] })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
@@ -57,17 +68,24 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
-    expect(await tell(['forget', 'ann', '--yes'], env)).toContain('forgotten before')
+    expect(await tell(['forget', 'ann', '--yes'], env)).toContain('already forgotten')
     const back = await newToken(env, 'ann')
-    expect((await client(server.url, back).post('/v1/meals', { ...meal(0), mealSummary: 'Somebody new', notes: 'x' })).status).toBe(201)
+    expect(
+      (await client(server.url, back).post('/v1/meals', { ...meal(0), mealSummary: 'Somebody new', notes: 'x' }))
+        .status,
+    ).toBe(201)
     const { body } = await client(server.url, back).get('/v1/meals?day=2026-11-16')
-    expect((body['items'] as readonly { mealSummary: string | null }[]).map(({ mealSummary }) => mealSummary).filter((text) => text !== null)).toEqual(['Somebody new'])
+    expect(
+      (body['items'] as readonly { mealSummary: string | null }[])
+        .map(({ mealSummary }) => mealSummary)
+        .filter((text) => text !== null),
+    ).toEqual(['Somebody new'])
     expect(await server.stop()).toBe(0)
     for (const word of WORDS) expect(server.stderr()).not.toContain(word)
     expect(holding(env.TRIBUTARY_DATA)).toEqual([])
   })
 
-  test('with no server running: the same', async () => {
+  test('without a server: the same', async () => {
     const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
     expect(holding(env.TRIBUTARY_DATA).length).toBeGreaterThan(0)
     expect(await tell(['forget', '--subject', 'ann', '--yes'], env)).toContain('ann is forgotten')
@@ -75,7 +93,7 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('killed again and again in the middle, and run again, it ends the same', async () => {
+  test('killed several times in the middle and run again, it has the same result', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     let server = await startServer(env)
     const token = await tokenFor(env, 'ann')
@@ -94,62 +112,93 @@ describe('tributary forget', { timeout: 240_000 }, () => {
     await server.stop()
   })
 
-  test('says what is wrong with how it is called', async () => {
+  test('reports wrong arguments', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     expect(await run(['forget'], env)).toMatchObject({ code: 2 })
     expect(await run(['forget', 'ann', '--subject', 'bob'], env)).toMatchObject({ code: 2 })
-    expect(await run(['forget', '--subject', 'ann', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('no-data-folder') as string })
+    expect(await run(['forget', '--subject', 'ann', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no-data-folder') as string,
+    })
   })
 
-  test('a key store that is gone is told by every command, once each, and all is well when it is back', async () => {
+  test('every command reports a missing key store once, and works again when it is restored', async () => {
     const env = { TRIBUTARY_DATA: (await mealsOfAnn()).folder }
     const [keys, away] = [join(env.TRIBUTARY_DATA, 'keys'), join(env.TRIBUTARY_DATA, 'away')]
     renameSync(keys, away)
     for (const args of [['start'], ['verify'], ['forget', '--subject', 'ann', '--yes'], ['status']]) {
-      expect(await run(args, env)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^tributary: key-store-gone: [^\n]*Restore it[^\n]*\n$/) as string })
+      expect(await run(args, env)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^tributary: key-store-gone: [^\n]*Restore it[^\n]*\n$/) as string,
+      })
     }
     renameSync(away, keys)
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 })
 
-describeOnServices('tributary forget on Kafka and DynamoDB', (services) => {
-  test('no trace in any table or in the topic, with two processors and an edge that hold the key', { timeout: 300_000 }, async () => {
-    const { kafka, dynamodb } = services
-    const env = services.env({ TRIBUTARY_KAFKA_PARTITIONS: '2', TRIBUTARY_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') })
-    const edge = await startServer(env, ['--roles', 'edge'])
-    const processors = [await startServer(env, ['--roles', 'processor']), await startServer(env, ['--roles', 'processor'])]
-    const [token, other] = [await tokenFor(env, 'ann'), await newToken(env, 'bob')]
-    await eat(edge.url, token, 12)
-    expect((await client(edge.url, other).post('/v1/meals', { ...meal(0), mealSummary: 'Bread of Bob', notes: 'b' })).status).toBe(201)
-    const before = await everyRow(dynamodb.endpoint)
-    expect(before).toContain(WORDS[0])
-    expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-    expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env))).toMatchObject({ was: 'known', items: 13, left: [] })
-    const after = await everyRow(dynamodb.endpoint)
-    for (const word of WORDS) expect(after).not.toContain(word)
-    expect(after).toContain('Bread of Bob')
-    expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
-    expect(await client(edge.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
-    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
-    expect(await run(['verify'], env)).toMatchObject({ code: 0 })
-    expect(await everyRow(dynamodb.endpoint)).not.toContain(WORDS[0])
-    for (const server of [edge, ...processors]) {
-      expect(await server.stop()).toBe(0)
-      for (const word of WORDS) expect(server.stderr()).not.toContain(word)
-    }
-  })
-}, { long: true })
+describeOnServices(
+  'tributary forget on Kafka and DynamoDB',
+  (services) => {
+    test(
+      'no trace in any table or in the topic, with two processors and an edge that have cached the key',
+      { timeout: 300_000 },
+      async () => {
+        const { kafka, dynamodb } = services
+        const env = services.env({
+          TRIBUTARY_KAFKA_PARTITIONS: '2',
+          TRIBUTARY_KEY_ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64'),
+        })
+        const edge = await startServer(env, ['--roles', 'edge'])
+        const processors = [
+          await startServer(env, ['--roles', 'processor']),
+          await startServer(env, ['--roles', 'processor']),
+        ]
+        const [token, other] = [await tokenFor(env, 'ann'), await newToken(env, 'bob')]
+        await eat(edge.url, token, 12)
+        expect(
+          (await client(edge.url, other).post('/v1/meals', { ...meal(0), mealSummary: 'Bread of Bob', notes: 'b' }))
+            .status,
+        ).toBe(201)
+        const before = await everyRow(dynamodb.endpoint)
+        expect(before).toContain(WORDS[0])
+        expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
+        expect(JSON.parse(await tell(['forget', '--subject', 'ann', '--yes', '--json'], env))).toMatchObject({
+          was: 'known',
+          items: 13,
+          left: [],
+        })
+        const after = await everyRow(dynamodb.endpoint)
+        for (const word of WORDS) expect(after).not.toContain(word)
+        expect(after).toContain('Bread of Bob')
+        expect(await topicBytes(kafka.brokers)).toMatchObject({ holds: false })
+        expect(await client(edge.url, token).get('/v1/meals?day=2026-11-16')).toMatchObject({ status: 401 })
+        expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+        expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 0 })
+        expect(await run(['verify'], env)).toMatchObject({ code: 0 })
+        expect(await everyRow(dynamodb.endpoint)).not.toContain(WORDS[0])
+        for (const server of [edge, ...processors]) {
+          expect(await server.stop()).toBe(0)
+          for (const word of WORDS) expect(server.stderr()).not.toContain(word)
+        }
+      },
+    )
+  },
+  { long: true },
+)
 
-/** Every item of every table, as DynamoDB answers it. */
+/** Every item of every table, as DynamoDB returns it. */
 const everyRow = async (endpoint: string): Promise<string> => {
   const dynamo = new DynamoDB({ endpoint, region: 'local', credentials: { accessKeyId: 'x', secretAccessKey: 'x' } })
   const found: string[] = []
   for (const TableName of (await dynamo.listTables({})).TableNames ?? []) {
     let start: ScanCommandOutput['LastEvaluatedKey']
     do {
-      const page: ScanCommandOutput = await dynamo.scan({ TableName, ...(start === undefined ? {} : { ExclusiveStartKey: start }) })
+      const page: ScanCommandOutput = await dynamo.scan({
+        TableName,
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      })
       found.push(JSON.stringify(page.Items))
       start = page.LastEvaluatedKey
     } while (start !== undefined)

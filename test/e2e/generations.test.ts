@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { mealEvents } from '../../bench/workload.ts'
-import { openEmbeddedLogs, openTables } from '../../cli/adapters.ts'
+import { mealEvents } from '../../domains/meals/benchmark-events.ts'
+import { openEmbeddedLogs, openTables } from '../../host/wiring/adapters.ts'
 import { meals } from '../../processors/meals/domain.ts'
 import { canonical } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
@@ -15,15 +15,20 @@ import type { Env } from './program.ts'
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'tributary.js')
 
-/** A data folder whose log holds so many events, and whose first generation has folded them. */
+/** A data folder with this number of events in its log. The first generation has folded them. */
 const fill = async (data: string, events: number): Promise<void> => {
   const codec = openCodec()
   const logs = await openEmbeddedLogs(data, 'write')
-  await (await logs.open(meals.topic)).append([...mealEvents({ events, users: 23 })].map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
+  await (
+    await logs.open(meals.topic)
+  ).append([...mealEvents({ events, users: 23 })].map((event) => ({ key: event.meta.key, value: codec.encode(event) })))
   await logs.close()
   const env = { TRIBUTARY_DATA: data }
   const server = await startServer(env)
-  await until(async () => (await statusOf(env))['lagEvents'] === 0, () => server.stderr())
+  await until(
+    async () => (await statusOf(env))['lagEvents'] === 0,
+    () => server.stderr(),
+  )
   await server.stop()
 }
 
@@ -32,7 +37,8 @@ const filled = prepared((folder) => fill(folder, 20_000))
 const dump = async (data: string, generation: number): Promise<readonly string[]> => {
   const tables = await openTables(join(data, 'tables'))
   const found: string[] = []
-  for await (const page of (await tables.open(meals.table, generation)).scan()) found.push(...page.map((item) => canonical(item)))
+  for await (const page of (await tables.open(meals.table, generation)).scan())
+    found.push(...page.map((item) => canonical(item)))
   await tables.close()
   return found
 }
@@ -44,36 +50,59 @@ interface Row {
   readonly build: { readonly events: number; readonly of: number; readonly by: string | null } | null
 }
 
-const rows = async (env: Env): Promise<readonly Row[]> => (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
+const rows = async (env: Env): Promise<readonly Row[]> =>
+  (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
-/** A rebuild of its own, slow enough to be met in the middle. */
+/** A rebuild in its own process, slow enough to be killed in the middle. */
 const slowRebuild = (env: Env, args: readonly string[]) => {
-  const child = spawn(process.execPath, [program, 'rebuild', 'meals', '--yes', ...args], { env: cleanEnv(env), stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'rebuild', 'meals', '--yes', ...args], {
+    env: cleanEnv(env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
   onTestFinished(() => void (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')))
-  return { kill: (signal: NodeJS.Signals) => child.kill(signal), ended, stderr: () => stderr, folded: () => Number(/(\d[\d,]*) of [\d,]+ events folded/.exec(stderr.split('\n').findLast((line) => line.includes(' events folded')) ?? '')?.[1]?.replaceAll(',', '') ?? 0) }
+  return {
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    ended,
+    stderr: () => stderr,
+    folded: () =>
+      Number(
+        /(\d[\d,]*) of [\d,]+ events folded/
+          .exec(stderr.split('\n').findLast((line) => line.includes(' events folded')) ?? '')?.[1]
+          ?.replaceAll(',', '') ?? 0,
+      ),
+  }
 }
 
 describe('generations, embedded', { timeout: 300_000 }, () => {
-  test('a rebuild killed in the middle is listed half-built, and gone on with equals one that was not', async () => {
+  test('a rebuild killed in the middle is listed as half-built, and the resumed build equals an undisturbed one', async () => {
     const { folder: data } = await filled()
     const env = { TRIBUTARY_DATA: data }
     const killed = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '1000'])
     await until(() => Promise.resolve(killed.folded() > 4_000), killed.stderr)
     killed.kill('SIGKILL')
     expect(await killed.ended).toBe('SIGKILL')
-    expect(await rows(env)).toMatchObject([{ generation: 1, state: 'serving' }, { generation: 2, build: { of: 20_000 } }])
+    expect(await rows(env)).toMatchObject([
+      { generation: 1, state: 'serving' },
+      { generation: 2, build: { of: 20_000 } },
+    ])
 
     const resumed = await run(['rebuild', 'meals', '--resume', '--no-flip', '--yes', '--json'], env)
     expect(resumed).toMatchObject({ code: 0 })
     const { generation, events } = JSON.parse(resumed.stdout) as { generation: number; events: number }
     expect(generation).toBe(2)
     expect(events).toBeLessThan(20_000)
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({ generation: 3, events: 20_000 })
+    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
+      generation: 3,
+      events: 20_000,
+    })
     expect(await dump(data, 2)).toEqual(await dump(data, 3))
-    expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing-to-resume') })
+    expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing-to-resume'),
+    })
   })
 
   longTest('a rebuild shared among workers, killed in the middle, is gone on with by each of them', async () => {
@@ -84,32 +113,64 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     await until(() => Promise.resolve(killed.folded() > 2_500), killed.stderr)
     killed.kill('SIGKILL')
     await killed.ended
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--resume', '--no-flip', '--yes', '--json'], env))).toMatchObject({ generation: 2 })
-    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({ generation: 3, events: 100_000 })
+    expect(JSON.parse(await tell(['rebuild', 'meals', '--resume', '--no-flip', '--yes', '--json'], env))).toMatchObject(
+      { generation: 2 },
+    )
+    expect(JSON.parse(await tell(['rebuild', 'meals', '--no-flip', '--yes', '--json'], env))).toMatchObject({
+      generation: 3,
+      events: 100_000,
+    })
     const [resumed, whole] = [await dump(data, 2), await dump(data, 3)]
     expect(resumed.length).toBe(whole.length)
     expect(resumed).toEqual(whole)
   })
 
-  test('Ctrl-C leaves nothing torn, a second rebuild is refused while one runs, and what was left is dropped', async () => {
+  test('Ctrl-C leaves no torn commit, a second rebuild is rejected while one runs, and the half-built generation can be dropped', async () => {
     const env = { TRIBUTARY_DATA: (await filled()).folder }
     const server = await startServer(env)
     const running = slowRebuild(env, ['--no-flip', '--max-writes-per-second', '100'])
     await until(() => Promise.resolve(running.folded() > 0), running.stderr)
-    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^tributary: rebuild-running: .*builds generation 2 since \d{4}-/) })
-    expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
-    expect(await run(['generations', 'meals', '--drop', '2', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('rebuild-running') })
-    expect(await run(['flip', 'meals', '--to', '2'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unfinished') })
-    const progressed = async () => /tributary_rebuild_progress_ratio\{domain="meals",generation="2"\} 0\.\d/.test(await (await fetch(`${server.admin}/metrics`)).text())
+    expect(await run(['rebuild', 'meals', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^tributary: rebuild-running: .*builds generation 2 since \d{4}-/),
+    })
+    expect(await run(['rebuild', 'meals', '--resume', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('rebuild-running'),
+    })
+    expect(await run(['generations', 'meals', '--drop', '2', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('rebuild-running'),
+    })
+    expect(await run(['flip', 'meals', '--to', '2'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('generation-unfinished'),
+    })
+    const progressed = async () =>
+      /tributary_rebuild_progress_ratio\{domain="meals",generation="2"\} 0\.\d/.test(
+        await (await fetch(`${server.admin}/metrics`)).text(),
+      )
     await until(progressed, running.stderr)
     running.kill('SIGINT')
     expect(await running.ended).toBe(130)
     expect(running.stderr()).toContain('tributary rebuild meals --resume')
-    expect(await rows(env)).toMatchObject([{ state: 'serving' }, { generation: 2, state: 'half-built', build: { by: null } }])
+    expect(await rows(env)).toMatchObject([
+      { state: 'serving' },
+      { generation: 2, state: 'half-built', build: { by: null } },
+    ])
 
-    expect(await run(['generations', 'meals', '--drop', '1', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-serving') })
-    expect(await run(['generations', 'meals', '--drop', '7', '--yes'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unknown') })
-    expect(await run(['flip', 'meals', '--to', '7'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unknown') })
+    expect(await run(['generations', 'meals', '--drop', '1', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('generation-serving'),
+    })
+    expect(await run(['generations', 'meals', '--drop', '7', '--yes'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('generation-unknown'),
+    })
+    expect(await run(['flip', 'meals', '--to', '7'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('generation-unknown'),
+    })
     expect(await run(['flip', 'meals'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--to N') })
     await tell(['generations', 'meals', '--drop', '2', '--yes'], env)
     await tell(['generations', 'meals', '--drop', '2', '--yes'], env)
@@ -117,19 +178,25 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test('rebuilt, flipped, flipped back and dropped under load, readers and writers never stop and never see a mixture', async () => {
+  test('under rebuild, flip, flip back and drop, readers and writers never stop and never see a mixture', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob')]
     const load = startLoad({ url: () => server.url, tokens, lanes: 4 })
     const readers = tokens.map((token) => watchDay(server.url, token))
-    await until(() => Promise.resolve(load.acked.size > 50), () => server.stderr())
+    await until(
+      () => Promise.resolve(load.acked.size > 50),
+      () => server.stderr(),
+    )
     await tell(['rebuild', 'meals', '--yes'], env)
     expect(await tell(['flip', 'meals', '--to', '1'], env)).toContain('generation 1 of meals serves')
     expect(await tell(['flip', 'meals'], env)).toContain('generation 2 of meals serves')
     await tell(['generations', 'meals', '--drop', '1', '--yes'], env)
     const enough = load.acked.size + 50
-    await until(() => Promise.resolve(load.acked.size > enough), () => server.stderr())
+    await until(
+      () => Promise.resolve(load.acked.size > enough),
+      () => server.stderr(),
+    )
     await load.stop()
     await load.settle(() => server.url)
     expect(load.unexpected).toEqual([])
@@ -140,7 +207,7 @@ describe('generations, embedded', { timeout: 300_000 }, () => {
   })
 })
 
-/** Reads a day again and again: what its list shows never becomes less, whoever serves, and its own writes are there at once. */
+/** Reads a day repeatedly. The list never becomes shorter with another generation, and contains the reader's own writes at once. */
 const watchDay = (url: string, token: string) => {
   const seen: string[] = []
   let running = true
@@ -153,9 +220,13 @@ const watchDay = (url: string, token: string) => {
         continue
       }
       const after = { 'tributary-after': posted.headers.get('tributary-event') ?? '' }
-      const [read, summary] = [await me.get(`/v1/meals/${String(posted.body['id'])}`, after), await me.get('/v1/summaries?from=2026-10-05&to=2026-10-05', after)]
+      const [read, summary] = [
+        await me.get(`/v1/meals/${String(posted.body['id'])}`, after),
+        await me.get('/v1/summaries?from=2026-10-05&to=2026-10-05', after),
+      ]
       const [day] = (summary.body['items'] ?? []) as readonly { readonly mealCount: number }[]
-      if (read.status !== 200 || day?.mealCount !== index + 1) seen.push(`meal ${index}: ${read.status}, ${day?.mealCount ?? 'no'} meals in the day`)
+      if (read.status !== 200 || day?.mealCount !== index + 1)
+        seen.push(`meal ${index}: ${read.status}, ${day?.mealCount ?? 'no'} meals in the day`)
     }
   }
   const watching = watch()

@@ -1,14 +1,14 @@
 import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { GenerationRow } from '../../cli/operations/generations.ts'
-import { createRandom, type Random } from '../simulation/random.ts'
+import type { GenerationRow } from '../../host/ipc/operations/generations.ts'
+import { createRandom, type Random } from '../../simulation/random.ts'
 import { differencesOf, expectedDays, progress, startLoad } from './load.ts'
 import type { Load } from './load.ts'
 import { client, newToken, startCommand, startServer, tell } from './program.ts'
 import type { Env, Ran, Server, Started } from './program.ts'
 
-/** What is under way beside the load when the kill comes. */
+/** The operation next to the load at the moment of the kill. */
 type Doing = 'load' | 'rebuild' | 'resume' | 'flip' | 'drop'
 type Victim = 'server' | 'command' | 'both'
 type Row = Pick<GenerationRow, 'generation' | 'state' | 'items'>
@@ -17,16 +17,16 @@ export interface KillOptions {
   readonly env: Env & { readonly TRIBUTARY_DATA: string }
   readonly cycles: number
   readonly seed: number
-  /** Told after every cycle, and what it came to. */
+  /** Called after every cycle with its result. */
   readonly told: (line: string) => void
 }
 
 export interface Killed {
   readonly cycles: number
   readonly acknowledged: number
-  /** Kills by what was under way, who was killed, and what state that left. */
+  /** Number of kills by operation, killed process and resulting state. */
   readonly moments: ReadonlyMap<string, number>
-  /** Lost, doubled, refused or failed: nothing of the kind may happen. */
+  /** Lost, doubled, refused or failed requests. Must stay empty. */
   readonly problems: readonly string[]
 }
 
@@ -35,11 +35,11 @@ interface World extends KillOptions {
   readonly tokens: readonly string[]
   readonly problems: string[]
   readonly moments: Map<string, number>
-  /** What each user's summary of each day must show. */
+  /** The expected summary of each user and day. */
   readonly sums: Map<string, ReturnType<typeof expectedDays>>
   server: Server
   rows: readonly Row[]
-  /** Of a whole rebuild: how often it wrote to the control table, and how long it took. */
+  /** The number of control writes and the duration of a complete rebuild. */
   whole: { readonly changes: number; readonly ms: number }
 }
 
@@ -47,15 +47,25 @@ const LANES = 6
 const FIRST_ACKS = 1_000
 const KEYS_A_CYCLE = 1_000_000
 const MOST_GENERATIONS = 4
-/** Far longer than any command takes that waits for something. */
+/** Far longer than any waiting command takes. */
 const HANGS_MS = 180_000
 
-/** The embedded program under load, killed with SIGKILL again and again; after every cycle all that it acknowledged is compared. */
+/** Runs the embedded program under load and kills it with SIGKILL repeatedly. Compares all acknowledged requests after every cycle. */
 export const killCycles = async (options: KillOptions): Promise<Killed> => {
   const { env, cycles, seed, told } = options
   const server = await startServer(env)
   const tokens = [await newToken(env, 'ann'), await newToken(env, 'bob'), await newToken(env, 'cyd')]
-  const world: World = { ...options, random: createRandom(seed), tokens, problems: [], moments: new Map(), sums: new Map(), server, rows: [], whole: { changes: 1, ms: 1 } }
+  const world: World = {
+    ...options,
+    random: createRandom(seed),
+    tokens,
+    problems: [],
+    moments: new Map(),
+    sums: new Map(),
+    server,
+    rows: [],
+    whole: { changes: 1, ms: 1 },
+  }
   await inLoad(world, 0, (load) => progress(load, server, FIRST_ACKS))
   await measure(world)
   for (let cycle = 1; cycle <= cycles && world.problems.length === 0; cycle += 1) {
@@ -68,7 +78,7 @@ export const killCycles = async (options: KillOptions): Promise<Killed> => {
   return { cycles, acknowledged, moments: world.moments, problems: world.problems }
 }
 
-/** Load on a day of its own around `during`; afterwards every request is settled, and the day is compared. */
+/** Sends load for one day while `during` runs. Afterwards repeats each request until it is acknowledged, and compares the day. */
 const inLoad = async (world: World, cycle: number, during: (load: Load) => Promise<void>): Promise<void> => {
   const day = new Date(Date.UTC(2020, 0, 1 + cycle)).toISOString().slice(0, 10)
   const at = { url: () => world.server.url, tokens: world.tokens, day }
@@ -82,24 +92,35 @@ const inLoad = async (world: World, cycle: number, during: (load: Load) => Promi
 
 /** The sums of all days so far, for every user. */
 const earlierDays = async ({ server, tokens, sums }: World): Promise<readonly string[]> => {
-  const found = await Promise.all(tokens.map(async (token, user) => {
-    const wrong: string[] = []
-    const shown = await summariesOf(server.url, token)
-    for (const [day, expected] of sums) {
-      const wanted = JSON.stringify(expected[user]?.meals === 0 ? undefined : expected[user])
-      const got = JSON.stringify(shown.get(day))
-      if (got !== wanted) wrong.push(`${day}: the summary says ${got}, the meals come to ${wanted}`)
-    }
-    return wrong
-  }))
+  const found = await Promise.all(
+    tokens.map(async (token, user) => {
+      const wrong: string[] = []
+      const shown = await summariesOf(server.url, token)
+      for (const [day, expected] of sums) {
+        const wanted = JSON.stringify(expected[user]?.meals === 0 ? undefined : expected[user])
+        const got = JSON.stringify(shown.get(day))
+        if (got !== wanted) wrong.push(`${day}: the summary says ${got}, the meals come to ${wanted}`)
+      }
+      return wrong
+    }),
+  )
   return found.flat()
 }
 
-const summariesOf = async (url: string, token: string): Promise<ReadonlyMap<string, { meals: number; milliCalories: number }>> => {
+const summariesOf = async (
+  url: string,
+  token: string,
+): Promise<ReadonlyMap<string, { meals: number; milliCalories: number }>> => {
   const days = new Map<string, { meals: number; milliCalories: number }>()
   for (let cursor: unknown = ''; typeof cursor === 'string';) {
-    const { body } = await client(url, token).get(`/v1/summaries?from=2020-01-01&to=2029-12-31&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
-    for (const { userDate, mealCount, totalCalories } of body['items'] as readonly { userDate: string; mealCount: number; totalCalories: number }[]) {
+    const { body } = await client(url, token).get(
+      `/v1/summaries?from=2020-01-01&to=2029-12-31&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    )
+    for (const { userDate, mealCount, totalCalories } of body['items'] as readonly {
+      userDate: string
+      mealCount: number
+      totalCalories: number
+    }[]) {
       days.set(userDate, { meals: mealCount, milliCalories: Math.round(totalCalories * 1000) })
     }
     cursor = body['cursor']
@@ -110,7 +131,7 @@ const summariesOf = async (url: string, token: string): Promise<ReadonlyMap<stri
 const rowsOf = async ({ env }: Pick<World, 'env'>): Promise<readonly Row[]> =>
   (await tell(['generations', 'meals', '--json'], env)).split('\n').map((line) => JSON.parse(line) as Row)
 
-/** One rebuild that nobody disturbs. */
+/** One undisturbed rebuild. */
 const measure = async (world: World): Promise<void> => {
   const watching = controlChanges(world.env)
   const began = Date.now()
@@ -120,7 +141,7 @@ const measure = async (world: World): Promise<void> => {
   world.rows = await rowsOf(world)
 }
 
-/** Every step of a rebuild, a flip and a drop is a write to the control table: its files tell when. */
+/** Every step of a rebuild, a flip and a drop writes to the control table. Its files show the moment. */
 const controlChanges = ({ TRIBUTARY_DATA }: KillOptions['env']) => {
   const stopping = new AbortController()
   let seen = 0
@@ -159,7 +180,11 @@ const chooseDoing = ({ random, rows }: World): Doing => {
   const idle = rows.filter(({ state }) => state === 'following')
   const half = rows.filter(({ state }) => state === 'half-built' || state === 'building')
   return random.pick<Doing>([
-    'load', 'load', 'load', 'rebuild', 'rebuild',
+    'load',
+    'load',
+    'load',
+    'rebuild',
+    'rebuild',
     ...(half.length > 0 ? (['resume', 'resume'] as const) : []),
     ...(idle.length > 0 ? (['flip', 'flip'] as const) : []),
     ...(idle.length > 1 ? (['drop'] as const) : []),
@@ -170,7 +195,7 @@ const killServer = async (world: World, command?: Started): Promise<void> => {
   world.server.kill('SIGKILL')
   await world.server.ended
   world.server = await startServer(world.env).catch(async (error: unknown) => {
-    // A command that found no server holds the folder itself until it ends.
+    // A command that finds no server locks the folder until it ends.
     if (command === undefined || !String(error).includes('data-folder-in-use')) throw error
     await command.ended
     return startServer(world.env)
@@ -182,7 +207,7 @@ const commandOf = ({ random, rows }: World, doing: Exclude<Doing, 'load'>): read
   if (doing === 'flip') return ['flip', 'meals', '--to', other()]
   if (doing === 'drop') return ['generations', 'meals', '--drop', other(), '--yes']
   const items = rows.find(({ state }) => state === 'serving')?.items ?? 0
-  // Some slow enough to be met while they fold.
+  // Some are slow enough to be killed while they fold.
   const slowly = random.chance(0.6) ? ['--max-writes-per-second', String(Math.max(500, Math.ceil(items / 2)))] : []
   return ['rebuild', 'meals', '--yes', ...slowly, ...(doing === 'resume' ? ['--resume'] : [])]
 }
@@ -197,7 +222,7 @@ const killDuring = async (world: World, doing: Exclude<Doing, 'load'>, victim: V
   await delay(random.between(0, 5))
   watching.stop()
   if (victim !== 'server') command.kill('SIGKILL')
-  // Where the command was faster than its kill, the server takes it.
+  // If the command ended before its kill, the kill strikes the server.
   const isOver = victim === 'command' && (await command.ended).code !== null
   if (victim !== 'command' || isOver) await killServer(world, command)
   await judge(world, command, victim)
@@ -205,28 +230,35 @@ const killDuring = async (world: World, doing: Exclude<Doing, 'load'>, victim: V
 
 const judge = async ({ problems }: World, { ended, kill }: Started, victim: Victim): Promise<void> => {
   const patience = new AbortController()
-  void delay(HANGS_MS, undefined, { signal: patience.signal }).then(() => {
-    problems.push('a command that nobody killed does not end')
-    kill('SIGKILL')
-  }, () => undefined)
+  void delay(HANGS_MS, undefined, { signal: patience.signal }).then(
+    () => {
+      problems.push('a command that nobody killed does not end')
+      kill('SIGKILL')
+    },
+    () => undefined,
+  )
   const { code, stderr }: Ran = await ended
   patience.abort()
-  // Without a server nobody follows, and the next one may take the folder before the command does: each is told, and the command is to be repeated.
+  // Without a server no processor follows, and the next server can lock the folder before the command. The command reports both, and is repeated.
   const isExcused = victim === 'server' && /server-gone|data-folder-in-use|generation-unfollowed/.test(stderr)
-  if (code !== null && code !== 0 && !isExcused) problems.push(`a command that nobody killed ended with ${code}: ${stderr}`)
+  if (code !== null && code !== 0 && !isExcused)
+    problems.push(`a command that nobody killed ended with ${code}: ${stderr}`)
 }
 
 const leftBy = (before: readonly Row[], after: readonly Row[]): string => {
   const serving = (rows: readonly Row[]) => rows.find(({ state }) => state === 'serving')?.generation
   if (serving(before) !== serving(after)) return 'after the flip'
   const last = after.at(-1)
-  if (last !== undefined && !before.some(({ generation }) => generation === last.generation)) return last.state === 'following' ? 'before the flip' : 'in the middle of the build'
-  const changed = after.find(({ generation, state }) => before.find((each) => each.generation === generation)?.state !== state)
+  if (last !== undefined && !before.some(({ generation }) => generation === last.generation))
+    return last.state === 'following' ? 'before the flip' : 'in the middle of the build'
+  const changed = after.find(
+    ({ generation, state }) => before.find((each) => each.generation === generation)?.state !== state,
+  )
   if (changed !== undefined) return changed.state === 'dropping' ? 'in the middle of the drop' : 'before the flip'
   return after.length < before.length ? 'after the drop' : 'nothing changed'
 }
 
-/** What is left over is dropped, so that a long run does not follow ever more generations. */
+/** Drops the other generations, so that a long run does not follow more and more of them. */
 const tidy = async (world: World): Promise<void> => {
   for (const { generation, state } of world.rows) {
     if (world.rows.length < MOST_GENERATIONS && state !== 'dropping') continue
@@ -236,7 +268,7 @@ const tidy = async (world: World): Promise<void> => {
   }
 }
 
-/** What is half-built is gone on with to its end; then every generation that is left serves, and is verified. */
+/** Completes half-built generations. Then each remaining generation serves once and is verified. */
 const proveAll = async (world: World): Promise<void> => {
   const { env, problems } = world
   const half = (await rowsOf(world)).some(({ state }) => state === 'half-built' || state === 'building')

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { client, meal, until } from './program.ts'
 import type { Client, Server } from './program.ts'
 
-/** What was sent, and what came back: the client's side of the truth. */
+/** The requests of the client and their answers. */
 export interface Load {
   /** Ids of meals by Idempotency-Key, as answered with 201 or 200. */
   readonly acked: Map<string, string>
-  /** Keys whose answer never came: they may or may not be in the log. */
+  /** Keys of requests without an answer. Their events may be in the log. */
   readonly unknown: Set<string>
-  /** Answers that are neither: nothing of the kind may happen. */
+  /** All other answers. Must stay empty. */
   readonly unexpected: string[]
-  /** Sends what is unknown again, under the same key, until all is acknowledged. */
+  /** Repeats requests without an answer, with the same key, until all are acknowledged. */
   settle(url: () => string): Promise<void>
   stop(): Promise<void>
 }
@@ -19,15 +19,15 @@ export interface LoadOptions {
   readonly url: () => string
   readonly tokens: readonly string[]
   readonly lanes: number
-  /** The day on which all was eaten. */
+  /** The day of all meals. */
   readonly day?: string
-  /** The first Idempotency-Key; each next one is one higher. */
+  /** The number of the first Idempotency-Key. Each next number is one higher. */
   readonly first?: number
 }
 
 const DAY = '2026-11-16'
 
-/** Posts meals, each under its own Idempotency-Key, from many lanes at once, through every interruption. */
+/** Posts meals with their own Idempotency-Key on several connections at once. Continues after interruptions. */
 export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOptions): Load => {
   const acked = new Map<string, string>()
   const unknown = new Set<string>()
@@ -53,7 +53,7 @@ export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOpti
     while (running) {
       const key = String(next++)
       await post(key, url())
-      // No answer: the server may be down. The same key again, as a careful client does it.
+      // No answer: the server may be down. Repeats the request with the same key, as a careful client does.
       while (running && unknown.has(key)) {
         await delay(100)
         await post(key, url())
@@ -62,7 +62,9 @@ export const startLoad = ({ url, tokens, lanes, day = DAY, first = 0 }: LoadOpti
   }
   const lanesRunning = Promise.all(Array.from({ length: lanes }, lane))
   return {
-    acked, unknown, unexpected,
+    acked,
+    unknown,
+    unexpected,
     async settle(at) {
       while (unknown.size > 0) for (const key of [...unknown]) await post(key, at())
     },
@@ -77,48 +79,73 @@ const PROGRESS_MS = 120_000
 
 export const progress = (load: Load, { stderr }: Pick<Server, 'stderr'>, acks: number): Promise<void> => {
   const enough = load.acked.size + acks
-  return until(() => Promise.resolve(load.acked.size >= enough), () => `no progress at ${load.acked.size}; ${load.unexpected.join('; ')}; ${stderr()}`, PROGRESS_MS)
+  return until(
+    () => Promise.resolve(load.acked.size >= enough),
+    () => `no progress at ${load.acked.size}; ${load.unexpected.join('; ')}; ${stderr()}`,
+    PROGRESS_MS,
+  )
 }
 
-/** All keys, and so all partitions, go on. */
+/** Resolves when all keys, and so all partitions, make progress. */
 export const progressOnEveryKey = (load: Load, { stderr }: Pick<Server, 'stderr'>, users: number): Promise<void> => {
   const before = load.acked.size
   const progressed = (): boolean => {
     const since = [...load.acked.keys()].slice(before).map((key) => Number(key) % users)
     return new Set(since).size === users && since.length > 60
   }
-  return until(() => Promise.resolve(progressed()), () => `some keys stand still: ${stderr()}`, PROGRESS_MS)
+  return until(
+    () => Promise.resolve(progressed()),
+    () => `some keys stand still: ${stderr()}`,
+    PROGRESS_MS,
+  )
 }
 
-/** What the meals of `load` come to for each token: the sums that the day's summaries must show. */
-export const expectedDays = ({ acked }: Load, { tokens }: Pick<LoadOptions, 'tokens'>): readonly { readonly meals: number; readonly milliCalories: number }[] =>
+/** The expected sums of the day for each token. */
+export const expectedDays = (
+  { acked }: Load,
+  { tokens }: Pick<LoadOptions, 'tokens'>,
+): readonly { readonly meals: number; readonly milliCalories: number }[] =>
   tokens.map((_, user) => {
     const indexes = [...acked.keys()].map(Number).filter((index) => index % tokens.length === user)
-    return { meals: indexes.length, milliCalories: indexes.reduce((sum, index) => sum + Math.round(meal(index).calories * 1000), 0) }
+    return {
+      meals: indexes.length,
+      milliCalories: indexes.reduce((sum, index) => sum + Math.round(meal(index).calories * 1000), 0),
+    }
   })
 
-/** What the server shows of the day otherwise than the client knows it: lost, doubled or never sent, by the meals and by the sums. */
-export const differencesOf = async (load: Load, { url, tokens, day = DAY }: Pick<LoadOptions, 'url' | 'tokens' | 'day'>): Promise<readonly string[]> => {
+/** The differences between the day on the server and the acknowledged requests: lost, doubled or unknown meals, and wrong sums. */
+export const differencesOf = async (
+  load: Load,
+  { url, tokens, day = DAY }: Pick<LoadOptions, 'url' | 'tokens' | 'day'>,
+): Promise<readonly string[]> => {
   const expected = expectedDays(load, { tokens })
-  const found = await Promise.all(tokens.map(async (token, user) => {
-    const ids = await idsOf(client(url(), token), day)
-    const acked = new Set([...load.acked].filter(([key]) => Number(key) % tokens.length === user).map(([, id]) => id))
-    const asked = await client(url(), token).get(`/v1/summaries?from=${day}&to=${day}`)
-    const [summary] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
-    const sums = { meals: summary?.mealCount ?? 0, milliCalories: Math.round((summary?.totalCalories ?? 0) * 1000) }
-    return [
-      ...[...acked].filter((id) => !ids.includes(id)).map((id) => `${day}: meal ${id} was acknowledged and is lost`),
-      ...ids.filter((id, index) => !acked.has(id) || ids.indexOf(id) !== index).map((id) => `${day}: meal ${id} is doubled, or was never sent`),
-      ...(JSON.stringify(sums) === JSON.stringify(expected[user]) ? [] : [`${day}: the summary says ${JSON.stringify(sums)}, the meals come to ${JSON.stringify(expected[user])}`]),
-    ]
-  }))
+  const found = await Promise.all(
+    tokens.map(async (token, user) => {
+      const ids = await idsOf(client(url(), token), day)
+      const acked = new Set([...load.acked].filter(([key]) => Number(key) % tokens.length === user).map(([, id]) => id))
+      const asked = await client(url(), token).get(`/v1/summaries?from=${day}&to=${day}`)
+      const [summary] = asked.body['items'] as readonly { mealCount: number; totalCalories: number }[]
+      const sums = { meals: summary?.mealCount ?? 0, milliCalories: Math.round((summary?.totalCalories ?? 0) * 1000) }
+      return [
+        ...[...acked].filter((id) => !ids.includes(id)).map((id) => `${day}: meal ${id} was acknowledged and is lost`),
+        ...ids
+          .filter((id, index) => !acked.has(id) || ids.indexOf(id) !== index)
+          .map((id) => `${day}: meal ${id} is doubled, or was never sent`),
+        ...(JSON.stringify(sums) === JSON.stringify(expected[user])
+          ? []
+          : [`${day}: the summary says ${JSON.stringify(sums)}, the meals come to ${JSON.stringify(expected[user])}`]),
+      ]
+    }),
+  )
   return found.flat()
 }
 
 const idsOf = async (asker: Client, day: string): Promise<readonly string[]> => {
   const ids: string[] = []
   for (let cursor: unknown = ''; typeof cursor === 'string';) {
-    const { status, body } = await asker.get(`/v1/meals?day=${day}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`)
+    const { status, body } = await asker.get(
+      `/v1/meals?day=${day}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    )
     if (status !== 200) throw new Error(`the meals of ${day} are not to be had: ${status} ${JSON.stringify(body)}`)
     ids.push(...(body['items'] as readonly { id: string }[]).map(({ id }) => id))
     cursor = body['cursor']

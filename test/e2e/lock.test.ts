@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { callHolder, holdFolder, prepareFolder } from '../../cli/folder.ts'
-import { listenIn } from '../../cli/unix-socket.ts'
+import { connectToServer, lockFolder, prepareFolder } from '../../host/folder/folder.ts'
+import { listenIn } from '../../host/ipc/unix-socket.ts'
 import { takeFileLock } from '../../processors/adapters/duckdb/lock.ts'
 import { freshFolder } from './program.ts'
 
@@ -18,12 +18,13 @@ interface Holder {
   kill(): Promise<void>
 }
 
-/** A process with a temporary folder of its own. */
+/** A process with its own temporary folder. */
 const startHolder = (folder: string): Holder => {
-  const child = spawn(process.execPath, ['--import', fromSource, join(import.meta.dirname, 'holder.ts'), folder], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TMPDIR: freshFolder() },
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', fromSource, join(import.meta.dirname, 'folder-locker.ts'), folder],
+    { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, TMPDIR: freshFolder() } },
+  )
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })
@@ -41,25 +42,25 @@ const startHolder = (folder: string): Holder => {
 }
 
 describe('the folder lock', { timeout: 60_000 }, () => {
-  test('has one owner for a path of more than 200 characters, also among processes with temporary folders of their own', async () => {
+  test('has one owner for a path of more than 200 characters, also if the processes have different temporary folders', async () => {
     const folder = join(freshFolder(), 'x'.repeat(120), 'y'.repeat(120))
     const [first, second] = [startHolder(folder), startHolder(folder)]
     expect(await first.hold()).toBe('held')
     expect(await second.hold()).toBe('data-folder-in-use')
-    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
-    const socket = await callHolder(folder)
+    await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    const socket = await connectToServer(folder)
     expect(socket).toBeDefined()
     socket?.destroy()
     await first.kill()
-    expect(await callHolder(folder)).toBeUndefined()
-    const held = await holdFolder(folder)
+    expect(await connectToServer(folder)).toBeUndefined()
+    const held = await lockFolder(folder)
     await held.release()
   })
 
   test('counts the bytes of a path, not its characters', async () => {
     const folder = join(freshFolder(), 'ž'.repeat(60))
-    const held = await holdFolder(folder)
-    const socket = await callHolder(folder)
+    const held = await lockFolder(folder)
+    const socket = await connectToServer(folder)
     expect(socket).toBeDefined()
     socket?.destroy()
     await held.release()
@@ -81,42 +82,44 @@ describe('the folder lock', { timeout: 60_000 }, () => {
     const owner = startHolder(folder)
     expect(await owner.hold()).toBe('held')
     rmSync(join(folder, 'tributary.sock'))
-    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
-    await expect(callHolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+    await expect(connectToServer(folder)).rejects.toThrow(code('data-folder-in-use'))
     await owner.kill()
-    expect(await callHolder(folder)).toBeUndefined()
+    expect(await connectToServer(folder)).toBeUndefined()
   })
 
-  test('an owner that does not listen yet is waited for, not taken for nobody', async () => {
+  test('an owner that does not listen yet is waited for, and keeps the lock', async () => {
     const folder = freshFolder()
     prepareFolder(folder)
     const lock = await takeFileLock(join(folder, 'locks', 'folder'))
-    const calling = callHolder(folder)
+    const calling = connectToServer(folder)
     const { close } = await listenIn(folder, 'tributary.sock')
     const socket = await calling
     expect(socket).toBeDefined()
     socket?.destroy()
     await close()
     lock?.release()
-    expect(await callHolder(folder)).toBeUndefined()
+    expect(await connectToServer(folder)).toBeUndefined()
   })
 
-  test('one process takes a lock once, under whatever path, and again after it released it', async () => {
+  test('one process takes a lock once, by any path, and again after it has released it', async () => {
     const folder = freshFolder()
     const path = join(folder, 'locks', 'folder')
-    const taken = (await Promise.all(Array.from({ length: 5 }, () => takeFileLock(path)))).filter((lock) => lock !== undefined)
+    const taken = (await Promise.all(Array.from({ length: 5 }, () => takeFileLock(path)))).filter(
+      (lock) => lock !== undefined,
+    )
     expect(taken).toHaveLength(1)
     expect(await takeFileLock(join(folder, '.', 'locks', '..', 'locks', 'folder'))).toBeUndefined()
     taken[0]?.release()
     const again = await takeFileLock(path)
     expect(again).toBeDefined()
-    // The release of an earlier owner is not the release of this one.
+    // The release of an earlier owner does not release the lock of this one.
     taken[0]?.release()
     expect(await takeFileLock(path)).toBeUndefined()
     again?.release()
   })
 
-  test('a damaged lock file is reported, not taken for a free one', async () => {
+  test('a damaged lock file is reported, and does not count as free', async () => {
     const folder = freshFolder()
     mkdirSync(join(folder, 'locks'))
     writeFileSync(join(folder, 'locks', 'folder'), 'half')
@@ -125,13 +128,13 @@ describe('the folder lock', { timeout: 60_000 }, () => {
 })
 
 describe('the permissions of the folder', () => {
-  test('are narrowed to its owner, also of a folder that existed, and this is reported once', async () => {
+  test('are restricted to its owner, also for an existing folder, and this is reported once', async () => {
     const folder = join(freshFolder(), 'data')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
     const notes: string[] = []
     for (let start = 0; start < 2; start += 1) {
-      const held = await holdFolder(folder, (line) => notes.push(line))
+      const held = await lockFolder(folder, (line) => notes.push(line))
       expect(statSync(folder).mode & 0o777).toBe(0o700)
       expect(statSync(join(folder, 'tributary.sock')).mode & 0o777).toBe(0o600)
       await held.release()
@@ -139,25 +142,37 @@ describe('the permissions of the folder', () => {
     expect(notes).toEqual([expect.stringContaining('mode 755')])
   })
 
-  test.skipIf(process.platform !== 'linux')('a folder of an earlier format is not upgraded while another process has its log open', async () => {
-    const folder = freshFolder()
-    writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')
-    const writer = spawn(process.execPath, ['--input-type=module', '-e', 'import { open } from "lmdb"; open(process.argv[1], {}); console.log("open"); process.stdin.resume()', join(folder, 'log')], { stdio: ['pipe', 'pipe', 'inherit'], cwd: join(import.meta.dirname, '..', '..') })
-    onTestFinished(() => void writer.kill('SIGKILL'))
-    await once(writer.stdout, 'data')
-    await expect(holdFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
-    expect(readFileSync(join(folder, 'tributary.json'), 'utf8')).toBe('{"format":1}\n')
-    const ended = once(writer, 'exit')
-    writer.kill('SIGKILL')
-    await ended
-    await (await holdFolder(folder)).release()
-  })
+  test.skipIf(process.platform !== 'linux')(
+    'a folder of an earlier format is not upgraded while another process has its log open',
+    async () => {
+      const folder = freshFolder()
+      writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')
+      const writer = spawn(
+        process.execPath,
+        [
+          '--input-type=module',
+          '-e',
+          'import { open } from "lmdb"; open(process.argv[1], {}); console.log("open"); process.stdin.resume()',
+          join(folder, 'log'),
+        ],
+        { stdio: ['pipe', 'pipe', 'inherit'], cwd: join(import.meta.dirname, '..', '..') },
+      )
+      onTestFinished(() => void writer.kill('SIGKILL'))
+      await once(writer.stdout, 'data')
+      await expect(lockFolder(folder)).rejects.toThrow(code('data-folder-in-use'))
+      expect(readFileSync(join(folder, 'tributary.json'), 'utf8')).toBe('{"format":1}\n')
+      const ended = once(writer, 'exit')
+      writer.kill('SIGKILL')
+      await ended
+      await (await lockFolder(folder)).release()
+    },
+  )
 
   test('a folder of an earlier format is upgraded in place, and this is reported once', async () => {
     const folder = freshFolder()
     writeFileSync(join(folder, 'tributary.json'), '{"format":1}\n')
     const notes: string[] = []
-    for (let start = 0; start < 2; start += 1) await (await holdFolder(folder, (line) => notes.push(line))).release()
+    for (let start = 0; start < 2; start += 1) await (await lockFolder(folder, (line) => notes.push(line))).release()
     expect(notes).toEqual([expect.stringContaining('from format 1 to 2')])
     expect(readFileSync(join(folder, 'tributary.json'), 'utf8')).toBe('{"format":2}\n')
   })

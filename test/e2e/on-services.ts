@@ -9,11 +9,11 @@ import { withAdmin } from './crew.ts'
 import { freshFolder, until } from './program.ts'
 import type { Env } from './program.ts'
 
-/** There while the tests of the suite run. */
+/** Available while the tests of the suite run. */
 export interface Services {
   readonly kafka: Pick<KafkaHandle, 'brokers'>
   readonly dynamodb: Pick<DynamoDb, 'endpoint'>
-  /** For a program in a fresh folder. */
+  /** The environment of a program in a fresh folder. */
   env(more?: Env): Env
 }
 
@@ -25,7 +25,11 @@ export interface OwnServices extends Services {
 
 type Opened<Kind extends Services> = Pick<Kind, 'kafka' | 'dynamodb'> & { close(): Promise<void> }
 
-const describeOn = <Kind extends Services>(name: string, { long, open }: { readonly long: boolean; open(): Promise<Opened<Kind>> }, suite: (services: Pick<Kind, 'kafka' | 'dynamodb' | 'env'>) => void): void => {
+const describeOn = <Kind extends Services>(
+  name: string,
+  { long, open }: { readonly long: boolean; open(): Promise<Opened<Kind>> },
+  suite: (services: Pick<Kind, 'kafka' | 'dynamodb' | 'env'>) => void,
+): void => {
   const broker = kafkaAvailable()
   const available = broker.ok ? dynamodbAvailable() : broker
   describeWith(name, long ? ifLong(available) : available, () => {
@@ -33,9 +37,18 @@ const describeOn = <Kind extends Services>(name: string, { long, open }: { reado
     beforeAll(async () => void (opened = await open()), 300_000)
     afterAll(() => opened?.close(), 300_000)
     suite({
-      get kafka() { return opened.kafka },
-      get dynamodb() { return opened.dynamodb },
-      env: (more = {}) => ({ TRIBUTARY_DATA: freshFolder(), TRIBUTARY_KAFKA: opened.kafka.brokers.join(','), TRIBUTARY_DYNAMODB: opened.dynamodb.endpoint, ...more }),
+      get kafka() {
+        return opened.kafka
+      },
+      get dynamodb() {
+        return opened.dynamodb
+      },
+      env: (more = {}) => ({
+        TRIBUTARY_DATA: freshFolder(),
+        TRIBUTARY_KAFKA: opened.kafka.brokers.join(','),
+        TRIBUTARY_DYNAMODB: opened.dynamodb.endpoint,
+        ...more,
+      }),
     })
   })
 }
@@ -44,15 +57,19 @@ const describeOn = <Kind extends Services>(name: string, { long, open }: { reado
 export const describeOnServices = (name: string, suite: (services: Services) => void, { long = false } = {}): void =>
   describeOn<Services>(name, { long, open: lease }, suite)
 
-/** A suite of programs on a Kafka and a DynamoDB Local of its own. */
-export const describeOnOwnServices = (name: string, suite: (services: OwnServices) => void, { long = false, ...options }: KafkaOptions & { readonly long?: boolean } = {}): void =>
-  describeOn<OwnServices>(name, { long, open: () => start(options) }, suite)
+/** A suite of programs on its own Kafka and DynamoDB Local. */
+export const describeOnOwnServices = (
+  name: string,
+  suite: (services: OwnServices) => void,
+  { long = false, ...options }: KafkaOptions & { readonly long?: boolean } = {},
+): void => describeOn<OwnServices>(name, { long, open: () => start(options) }, suite)
 
 const start = async (options: KafkaOptions): Promise<Opened<OwnServices>> => {
   const kafka = await startKafka(options)
   const dynamodb = await startDynamoDb()
   return {
-    kafka, dynamodb,
+    kafka,
+    dynamodb,
     close: async () => {
       await dynamodb.stop()
       await kafka.stop()
@@ -63,7 +80,8 @@ const start = async (options: KafkaOptions): Promise<Opened<OwnServices>> => {
 const lease = async (): Promise<Opened<Services>> => {
   const [kafka, dynamodb] = [await leasedKafka(), await leasedDynamoDb()]
   return {
-    kafka: kafka.state, dynamodb: dynamodb.state,
+    kafka: kafka.state,
+    dynamodb: dynamodb.state,
     close: async () => {
       await empty(kafka.state, dynamodb.state)
       kafka.release()
@@ -72,14 +90,18 @@ const lease = async (): Promise<Opened<Services>> => {
   }
 }
 
-/** Deletes every topic, group and table. A group can be deleted when the session of its last member is over. */
+/** Deletes every topic, group and table. A group can be deleted after the session of its last member. */
 const empty = async (kafka: Services['kafka'], { endpoint }: Services['dynamodb']): Promise<void> => {
   await withAdmin(kafka, async (admin) => {
     await admin.deleteTopics({ topics: (await admin.listTopics()).filter((topic) => !topic.startsWith('__')) })
-    await until(async () => {
-      await admin.deleteGroups((await admin.listGroups()).groups.map(({ groupId }) => groupId))
-      return true
-    }, () => 'the groups still have members', 120_000)
+    await until(
+      async () => {
+        await admin.deleteGroups((await admin.listGroups()).groups.map(({ groupId }) => groupId))
+        return true
+      },
+      () => 'the groups still have members',
+      120_000,
+    )
   })
   const client = connect({ endpoint })
   for (const TableName of (await client.listTables({})).TableNames ?? []) await client.deleteTable({ TableName })

@@ -18,7 +18,11 @@ export type Env = Readonly<Record<string, string>>
 
 /** The environment of this process without the variables that the program reads: only the test sets those. */
 export const cleanEnv = (env: Env): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TRIBUTARY_') && name !== 'COLUMNS' && name !== 'FORCE_COLOR')),
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('TRIBUTARY_') && name !== 'COLUMNS' && name !== 'FORCE_COLOR',
+    ),
+  ),
   NO_COLOR: '1',
   ...env,
 })
@@ -29,24 +33,32 @@ export const freshFolder = (): string => {
   return folder
 }
 
-/** With folds that do this on a meal of 666 calories. */
-export const deadly = (env: Env, how: string): Env => ({ ...env, DEADLY: how, NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}` })
+/** The environment of a program whose folds do this on a meal of 666 calories. */
+export const deadly = (env: Env, how: string): Env => ({
+  ...env,
+  DEADLY: how,
+  NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'deadly.mjs')).href}`,
+})
 
-/** Names the release that runs. Absent: the program as it is built. */
+/** Names the release that runs. Default: the built program. */
 const RELEASE = 'TEST_RELEASE'
 
 const ofRelease = (env: Env, release: Release): Env => ({ ...env, [RELEASE]: release })
 
-/** As a later release, whose day begins at five. */
+/** The environment of a later release whose day starts at five. */
 export const fiveAm = (env: Env): Env => ofRelease(env, 'five-am')
 
-/** As a later release, for which less than half a gallon is no pour. */
+/** The environment of a later release that counts no pour below half a gallon. */
 export const largePours = (env: Env): Env => ofRelease(env, 'large-pours')
 
 const launch = (args: readonly string[], { [RELEASE]: release, ...env }: Env): ChildProcess => {
   if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) throw new Error('The program is not built: npm run build')
   const program = join(release === undefined ? root : folderOf(release as Release), 'bin', 'tributary.js')
-  return spawn(process.execPath, [program, ...args], { env: cleanEnv(env), cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [program, ...args], {
+    env: cleanEnv(env),
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }
 
 export interface Ran {
@@ -58,7 +70,7 @@ export interface Ran {
 
 export interface Started {
   readonly ended: Promise<Ran>
-  /** So far. */
+  /** The output so far. */
   stderr(): string
   kill(signal: NodeJS.Signals): void
 }
@@ -72,11 +84,12 @@ export const startCommand = (args: readonly string[], env: Env): Started => {
   return { ended, stderr: () => texts.stderr, kill: (signal) => void child.kill(signal) }
 }
 
-/** Runs a command to its end, in a process of its own. */
+/** Runs a command to its end in its own process. */
 export const runProcess = (args: readonly string[], env: Env): Promise<Ran> => startCommand(args, env).ended
 
-/** `start` listens to signals. Another release and NODE_OPTIONS change the program. All of them need a process of their own. */
-const needsProcess = ([command]: readonly string[], env: Env): boolean => command === 'start' || RELEASE in env || 'NODE_OPTIONS' in env
+/** `start` handles signals. Another release and NODE_OPTIONS change the program. All of them need their own process. */
+const needsProcess = ([command]: readonly string[], env: Env): boolean =>
+  command === 'start' || RELEASE in env || 'NODE_OPTIONS' in env
 
 /** Runs a command of the built program to its end: in this process, which is much cheaper, if the command can run there. */
 export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
@@ -90,11 +103,14 @@ export const run = async (args: readonly string[], env: Env): Promise<Ran> => {
     columns: columnsIn(env),
     now: Date.now,
   })
-  const code = await runCommand({ env: cleanEnv(env), input: Readable.from([]), output, signal: new AbortController().signal }, args)
+  const code = await runCommand(
+    { env: cleanEnv(env), input: Readable.from([]), output, signal: new AbortController().signal },
+    args,
+  )
   return { code, ...texts }
 }
 
-/** One that must succeed; the answer is what it wrote to stdout. */
+/** Runs a command that must succeed. Returns its stdout. */
 export const tell = async (args: readonly string[], env: Env): Promise<string> => {
   const { code, stdout, stderr } = await run(args, env)
   if (code !== 0) throw new Error(`tributary ${args.join(' ')} ended with ${code}: ${stderr}`)
@@ -105,19 +121,30 @@ export interface Server {
   readonly pid: number
   readonly url: string
   readonly admin: string
-  /** Of the built-in broker; empty where it does not run. */
+  /** The address of the built-in broker. Empty if the broker does not run. */
   readonly mqtt: string
   stderr(): string
   kill(signal: NodeJS.Signals): void
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
-  /** As an operator stops it. */
+  /** Stops the program with SIGTERM. */
   stop(): Promise<number | NodeJS.Signals>
 }
 
 /** Starts the built program on free ports; resolves when it is ready. `atEnd` receives the function that kills it. Default: it is killed when the test ends. */
-export const startServer = async (env: Env, args: readonly string[] = [], atEnd: (kill: () => Promise<void>) => void = onTestFinished): Promise<Server> => {
-  const child = launch(['start', ...args], { TRIBUTARY_HTTP: '127.0.0.1:0', TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_MQTT: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'warn', TRIBUTARY_RATE_LIMIT: 'off', ...env })
+export const startServer = async (
+  env: Env,
+  args: readonly string[] = [],
+  atEnd: (kill: () => Promise<void>) => void = onTestFinished,
+): Promise<Server> => {
+  const child = launch(['start', ...args], {
+    TRIBUTARY_HTTP: '127.0.0.1:0',
+    TRIBUTARY_ADMIN: '127.0.0.1:0',
+    TRIBUTARY_MQTT: '127.0.0.1:0',
+    TRIBUTARY_LOG_LEVEL: 'warn',
+    TRIBUTARY_RATE_LIMIT: 'off',
+    ...env,
+  })
   let stderr = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals)
@@ -129,15 +156,30 @@ export const startServer = async (env: Env, args: readonly string[] = [], atEnd:
   const died = ended.then((how) => {
     throw new Error(`the server ended (${how}): ${stderr}`)
   })
-  await Promise.race([until(async () => (await fetch(`${admin}/readyz`)).ok, () => `not ready: ${stderr}`), died])
+  await Promise.race([
+    until(
+      async () => (await fetch(`${admin}/readyz`)).ok,
+      () => `not ready: ${stderr}`,
+    ),
+    died,
+  ])
   const stop = async (): Promise<number | NodeJS.Signals> => {
     child.kill('SIGTERM')
     return ended
   }
-  return { pid: child.pid ?? 0, url, admin, mqtt, stderr: () => stderr, kill: (signal) => void child.kill(signal), ended, stop }
+  return {
+    pid: child.pid ?? 0,
+    url,
+    admin,
+    mqtt,
+    stderr: () => stderr,
+    kill: (signal) => void child.kill(signal),
+    ended,
+    stop,
+  }
 }
 
-/** For how long a shared server may take to stop. Only a failure takes as long. */
+/** The time limit for stopping a shared server. Only a failure reaches it. */
 const STOP_BOUND_MS = 60_000
 
 /**
@@ -145,7 +187,9 @@ const STOP_BOUND_MS = 60_000
  * After the last test the server is stopped, and must end with 0. Call `sharedServer` outside of tests. Tests that share a server do not stop it
  * and do not rebuild its domains, and each test has its own users, locations and devices.
  */
-export const sharedServer = <T>(prepare?: (env: Env) => Promise<T>): (() => Promise<{ readonly env: Env; readonly server: Server; readonly made: T }>) => {
+export const sharedServer = <T>(
+  prepare?: (env: Env) => Promise<T>,
+): (() => Promise<{ readonly env: Env; readonly server: Server; readonly made: T }>) => {
   let shared: ReturnType<typeof start> | undefined
   const cleanups: (() => Promise<void> | void)[] = []
   const start = async () => {
@@ -156,7 +200,10 @@ export const sharedServer = <T>(prepare?: (env: Env) => Promise<T>): (() => Prom
   }
   afterAll(async () => {
     // A test has failed already if there is no server.
-    const server = await shared?.then((started) => started.server, () => undefined)
+    const server = await shared?.then(
+      (started) => started.server,
+      () => undefined,
+    )
     const bound = setTimeout(() => server?.kill('SIGKILL'), STOP_BOUND_MS)
     const how = await server?.stop()
     clearTimeout(bound)
@@ -166,7 +213,11 @@ export const sharedServer = <T>(prepare?: (env: Env) => Promise<T>): (() => Prom
   return () => (shared ??= start())
 }
 
-const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: () => string): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {
+const greetingOf = async (
+  child: ChildProcess,
+  ended: Promise<unknown>,
+  stderr: () => string,
+): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {
   let [url, mqtt] = ['', '']
   const lines = async (): Promise<Pick<Server, 'url' | 'admin' | 'mqtt'>> => {
     if (child.stdout === null) throw new Error('no stdout')
@@ -181,32 +232,41 @@ const greetingOf = async (child: ChildProcess, ended: Promise<unknown>, stderr: 
   return lines()
 }
 
-/** The answer of the readiness check. */
+/** The answer of `/readyz`. */
 export const readiness = async ({ admin }: Pick<Server, 'admin'>) => {
   const answer = await fetch(`${admin}/readyz`)
   return { status: answer.status, text: await answer.text() }
 }
 
 /** Waits for a condition, with a bound that only a failure reaches. */
-export const until = async (holds: () => Promise<boolean>, otherwise: () => string, timeoutMs = 60_000): Promise<void> => {
+export const until = async (
+  holds: () => Promise<boolean>,
+  otherwise: () => string,
+  timeoutMs = 60_000,
+): Promise<void> => {
   let last = ''
   const asked = (error: unknown): boolean => {
     last = `: ${messageOf(error)}`
     return false
   }
-  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20)) if (await holds().catch(asked)) return
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await delay(20))
+    if (await holds().catch(asked)) return
   throw new Error(`${otherwise()}${last}`)
 }
 
-/** A domain's row of `status`. */
+/** The row of a domain in `status`. */
 export const statusOf = async <Row = Readonly<Record<string, unknown>>>(env: Env, domain = 'meals'): Promise<Row> => {
   const { code, stdout, stderr } = await run(['status', '--json'], env)
   if (stdout === '') throw new Error(`tributary status ended with ${code}: ${stderr}`)
-  const rows = stdout.trim().split('\n').map((line) => JSON.parse(line) as { readonly domain: string })
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly domain: string })
   return rows.find((row) => row.domain === domain) as Row
 }
 
-export const newToken = (env: Env, user: string, scopes = 'read,write'): Promise<string> => tell(['token', 'create', '--user', user, '--scopes', scopes], env)
+export const newToken = (env: Env, user: string, scopes = 'read,write'): Promise<string> =>
+  tell(['token', 'create', '--user', user, '--scopes', scopes], env)
 
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Answer>
@@ -223,13 +283,25 @@ export const client = (url: string, token: string): Client => {
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? {} : (JSON.parse(text) as Answer['body']),
+    }
   }
-  return { send, get: (path, headers) => send('GET', path, undefined, headers), post: (path, body, headers) => send('POST', path, body, headers) }
+  return {
+    send,
+    get: (path, headers) => send('GET', path, undefined, headers),
+    post: (path, body, headers) => send('POST', path, body, headers),
+  }
 }
 
 export const meal = (index: number, day = '2026-11-16') => ({

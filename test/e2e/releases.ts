@@ -9,12 +9,15 @@ const NEXT_FOLDS: readonly Change[] = [[/foldVersion: (\d+)/, (_, version) => `f
 
 /** Later releases of the program: each changes a rule, and raises the version of its folds. */
 const RELEASES = {
-  /** Its day begins at five. */
+  /** The day starts at five. */
   'five-am': {
-    'projections/meals/day.js': [['{ 1: { startMinutes: 4 * 60 } }', '{ 1: { startMinutes: 4 * 60 }, 2: { startMinutes: 5 * 60 } }'], ['DAY_RULE_VERSION = 1', 'DAY_RULE_VERSION = 2']],
+    'projections/meals/day.js': [
+      ['{ 1: { startMinutes: 4 * 60 } }', '{ 1: { startMinutes: 4 * 60 }, 2: { startMinutes: 5 * 60 } }'],
+      ['DAY_RULE_VERSION = 1', 'DAY_RULE_VERSION = 2'],
+    ],
     'processors/meals/domain.js': NEXT_FOLDS,
   },
-  /** Less than half a gallon is no pour. */
+  /** Pours below half a gallon do not count. */
   'large-pours': {
     'projections/scales/settings.js': [['pour_min_gallons: 0.05', 'pour_min_gallons: 0.5']],
     'processors/scales/domain.js': NEXT_FOLDS,
@@ -38,24 +41,32 @@ export const folderOf = (release: Release): string => {
 const copyOf = (release: Release): string => {
   const run = process.env[SERVICES_FOLDER] ?? tmpdir()
   const aside = mkdtempSync(join(run, `${release}-`))
-  for (const name of ['bin', 'dist', 'schemas', 'package.json']) cpSync(join(root, name), join(aside, name), { recursive: true, filter: (path) => !/\/dist\/(bench|test)$/.test(path) })
+  for (const name of ['bin', 'dist', 'schemas', 'package.json'])
+    cpSync(join(root, name), join(aside, name), {
+      recursive: true,
+      filter: (path) => !/\/dist\/(bench|test)$/.test(path),
+    })
   symlinkSync(join(root, 'node_modules'), join(aside, 'node_modules'))
-  for (const [path, changes] of Object.entries<readonly Change[]>(RELEASES[release])) change(join(aside, 'dist', path), changes)
+  for (const [path, changes] of Object.entries<readonly Change[]>(RELEASES[release]))
+    change(join(aside, 'dist', path), changes)
   const folder = join(run, `release-${release}`)
   try {
     renameSync(aside, folder)
   } catch {
-    // Another process was first.
+    // Another process has created it.
     rmSync(aside, { recursive: true })
   }
   return folder
 }
 
 const change = (path: string, changes: readonly Change[]): void => {
-  const text = changes.reduce((before, [from, to]) => {
-    const after = before.replace(from, to as string)
-    if (after === before) throw new Error(`${path} no longer contains ${String(from)}`)
-    return after
-  }, readFileSync(path, 'utf8'))
+  const text = changes.reduce(
+    (before, [from, to]) => {
+      const after = before.replace(from, to as string)
+      if (after === before) throw new Error(`${path} no longer contains ${String(from)}`)
+      return after
+    },
+    readFileSync(path, 'utf8'),
+  )
   writeFileSync(path, text)
 }

@@ -7,8 +7,28 @@ import { client, freshFolder, meal, newToken, run, sharedServer, startServer, te
 const olderRows = (): string => {
   const file = join(freshFolder(), 'old.ndjson')
   const rows = [
-    { PK: 'USER#old', SK: 'MEAL#2024-03-01T12:00:00.000Z#a1', MealSummary: 'Soup', Calories: 300, Protein: 10, Carbs: 20, Fat: 5, UserDate: '2024-03-01' },
-    { Item: { PK: { S: 'USER#old' }, SK: { S: 'MEAL#2024-03-01T18:00:00.000Z#a2' }, mealSummary: { S: 'Stew' }, calories: { N: '500.5' }, protein: { N: '30' }, carbs: { N: '40' }, fat: { N: '15' }, userDate: { S: '2024-03-01' } } },
+    {
+      PK: 'USER#old',
+      SK: 'MEAL#2024-03-01T12:00:00.000Z#a1',
+      MealSummary: 'Soup',
+      Calories: 300,
+      Protein: 10,
+      Carbs: 20,
+      Fat: 5,
+      UserDate: '2024-03-01',
+    },
+    {
+      Item: {
+        PK: { S: 'USER#old' },
+        SK: { S: 'MEAL#2024-03-01T18:00:00.000Z#a2' },
+        mealSummary: { S: 'Stew' },
+        calories: { N: '500.5' },
+        protein: { N: '30' },
+        carbs: { N: '40' },
+        fat: { N: '15' },
+        userDate: { S: '2024-03-01' },
+      },
+    },
     { PK: 'USER#old', SK: 'SUMMARY#2024-03-01', totalCalories: 1 },
   ]
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -16,10 +36,13 @@ const olderRows = (): string => {
 }
 
 /** A server for the tests that only send requests and run commands. `made` are the results of commands that ran before its start. */
-const shared = sharedServer(async (env) => ({ token: await newToken(env, 'dan'), imported: await tell(['import', 'meals', olderRows(), '--json'], env) }))
+const shared = sharedServer(async (env) => ({
+  token: await newToken(env, 'dan'),
+  imported: await tell(['import', 'meals', olderRows(), '--json'], env),
+}))
 
 describe('from a request to a day summary, embedded', { timeout: 120_000 }, () => {
-  test('a meal that is posted is in the log, in its item and in the day', async () => {
+  test('a posted meal is in the log, in its item and in the day', async () => {
     const { env, server } = await shared()
     const ann = client(server.url, await newToken(env, 'ann'))
 
@@ -33,16 +56,19 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     const summaries = await ann.get('/v1/summaries?from=2026-11-16&to=2026-11-16')
     expect(summaries.body['items']).toMatchObject([{ totalCalories: 100.125, mealCount: 1 }])
 
-    const events = (await tell(['events', '--json', '--key', 'ann'], env)).split('\n').map((line) => JSON.parse(line) as { type: string })
+    const events = (await tell(['events', '--json', '--key', 'ann'], env))
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string })
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['PatIssued', 'MealLogged']))
     expect(await statusOf(env)).toMatchObject({ domain: 'meals', generation: 1, parked: 0 })
   })
 
-  test('everything is there after a stop and a start, and equals the fold of its log', async () => {
+  test('all items exist after a stop and a start, and equal the fold of the log', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const first = await startServer(env)
     const token = await newToken(env, 'bob')
-    for (let index = 0; index < 20; index += 1) expect((await client(first.url, token).post('/v1/meals', meal(index))).status).toBe(201)
+    for (let index = 0; index < 20; index += 1)
+      expect((await client(first.url, token).post('/v1/meals', meal(index))).status).toBe(201)
     expect(await first.stop()).toBe(0)
 
     const verified = await run(['verify', 'meals', '--json'], env)
@@ -56,9 +82,12 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     expect(await second.stop()).toBe(0)
   })
 
-  test('a token works at once, lists without its secret, and ends at once when it is revoked', async () => {
+  test('a token works at once, is listed without its secret, and is rejected at once after its revocation', async () => {
     const { env, server } = await shared()
-    const made = JSON.parse(await tell(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as { id: string; token: string }
+    const made = JSON.parse(await tell(['token', 'create', '--user', 'cyd', '--name', 'phone', '--json'], env)) as {
+      id: string
+      token: string
+    }
     const cyd = client(server.url, made.token)
     expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(200)
     const listed = await tell(['token', 'list', '--json'], env)
@@ -66,7 +95,10 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     expect(listed).not.toContain(made.token)
     await tell(['token', 'revoke', made.id], env)
     expect((await cyd.get('/v1/meals?day=2026-11-16')).status).toBe(401)
-    expect(await run(['token', 'revoke', made.id], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('token-not-found') })
+    expect(await run(['token', 'revoke', made.id], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('token-not-found'),
+    })
   })
 
   test('commands work without a server, too', async () => {
@@ -74,17 +106,24 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     expect((await client(server.url, made.token).post('/v1/meals', meal(3))).status).toBe(201)
   })
 
-  test('the demo feeds the real edge, and what it said equals its fold', async () => {
-    expect(await run(['demo'], { TRIBUTARY_DATA: freshFolder() })).toMatchObject({ code: 1, stderr: expect.stringContaining('no-server') })
+  test('the demo sends requests to the real edge, and the items equal the fold of its events', async () => {
+    expect(await run(['demo'], { TRIBUTARY_DATA: freshFolder() })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no-server'),
+    })
     const { env } = await shared()
-    const told = JSON.parse(await tell(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as { requests: number; failed: number; statuses: Record<string, number> }
+    const told = JSON.parse(await tell(['demo', '--seconds', '2', '--rate', '60', '--json'], env)) as {
+      requests: number
+      failed: number
+      statuses: Record<string, number>
+    }
     expect(told).toMatchObject({ requests: 120, failed: 0 })
     expect(told.statuses['400'] ?? 0).toBe(0)
     expect(await run(['verify', '--key', 'demo-1-1'], env)).toMatchObject({ code: 0 })
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('rows of an older table become events, and the same file again changes nothing', async () => {
+  test('rows of an older table become events, and a second import of the file changes nothing', async () => {
     const { env, server, made } = await shared()
     expect(JSON.parse(made.imported)).toMatchObject({ rows: 3, derived: 1, unreadable: [], visible: true })
     const old = client(server.url, await newToken(env, 'old'))
@@ -95,7 +134,7 @@ describe('from a request to a day summary, embedded', { timeout: 120_000 }, () =
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('a rebuild beside a running server is served when it is done', async () => {
+  test('a rebuild next to a running server serves when it is complete', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const eve = client(server.url, await newToken(env, 'eve'))

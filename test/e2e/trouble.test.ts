@@ -16,12 +16,17 @@ const takenPort = async (): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-describe('a start that cannot be says why in one line, with a code', { timeout: 120_000 }, () => {
+describe('a start that fails prints the reason in one line, with a code', { timeout: 120_000 }, () => {
   test('a port in use', async () => {
     const port = await takenPort()
     const data = freshFolder()
-    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_HTTP: `127.0.0.1:${port}` })).toMatchObject({ code: 1, stderr: oneLine('port-in-use') })
-    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_ADMIN: `127.0.0.1:${port}` })).toMatchObject({ code: 1, stderr: oneLine('port-in-use') })
+    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_HTTP: `127.0.0.1:${port}` })).toMatchObject({
+      code: 1,
+      stderr: oneLine('port-in-use'),
+    })
+    expect(await run(['start'], { TRIBUTARY_DATA: data, ...free, TRIBUTARY_ADMIN: `127.0.0.1:${port}` })).toMatchObject(
+      { code: 1, stderr: oneLine('port-in-use') },
+    )
   })
 
   test('a second server on the same folder, which does not disturb the first', async () => {
@@ -34,41 +39,57 @@ describe('a start that cannot be says why in one line, with a code', { timeout: 
   test('a data folder of a newer version', async () => {
     const folder = freshFolder()
     writeFileSync(join(folder, 'tributary.json'), '{"format":99}')
-    expect(await run(['start'], { TRIBUTARY_DATA: folder, ...free })).toMatchObject({ code: 1, stderr: oneLine('data-folder-newer') })
+    expect(await run(['start'], { TRIBUTARY_DATA: folder, ...free })).toMatchObject({
+      code: 1,
+      stderr: oneLine('data-folder-newer'),
+    })
   })
 
-  test('a data folder that cannot be made', async () => {
-    expect(await run(['start'], { TRIBUTARY_DATA: '/proc/none/here', ...free })).toMatchObject({ code: 1, stderr: oneLine('data-folder-unusable') })
+  test('a data folder that cannot be created', async () => {
+    expect(await run(['start'], { TRIBUTARY_DATA: '/proc/none/here', ...free })).toMatchObject({
+      code: 1,
+      stderr: oneLine('data-folder-unusable'),
+    })
   })
 
-  test('a data folder that is not there yet is made', async () => {
+  test('a data folder that does not exist yet is created', async () => {
     const server = await startServer({ TRIBUTARY_DATA: join(freshFolder(), 'not', 'yet') })
     expect(await server.stop()).toBe(0)
   })
 
-  test('Kafka that is not there', async () => {
+  test('an unreachable Kafka', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_KAFKA: '127.0.0.1:1' }
     const { code, stderr } = await run(['start'], env)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: oneLine('log-unavailable') })
-    // It ended: nobody tries again.
+    // The process ended, so it does not try again.
     expect(stderr).not.toContain('tried again')
   })
 
-  test('DynamoDB that is not there', async () => {
+  test('an unreachable DynamoDB', async () => {
     const env = { TRIBUTARY_DATA: freshFolder(), ...free, TRIBUTARY_DYNAMODB: 'http://127.0.0.1:1' }
     const { code, stderr } = await run(['start'], env)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: oneLine('store-unavailable') })
     expect(stderr).not.toContain('tried again')
   })
 
-  test('an edge and an admin port in the same place', async () => {
+  test('an edge and an admin port with the same address', async () => {
     const data = join(freshFolder(), 'none')
-    expect(await run(['start'], { TRIBUTARY_DATA: data, TRIBUTARY_HTTP: '127.0.0.1:18080', TRIBUTARY_ADMIN: '127.0.0.1:18080' })).toMatchObject({ code: 1, stderr: oneLine('bad-config') })
+    expect(
+      await run(['start'], {
+        TRIBUTARY_DATA: data,
+        TRIBUTARY_HTTP: '127.0.0.1:18080',
+        TRIBUTARY_ADMIN: '127.0.0.1:18080',
+      }),
+    ).toMatchObject({ code: 1, stderr: oneLine('bad-config') })
     expect(existsSync(data)).toBe(false)
   })
 
   test('a configuration with mistakes, all of them at once', async () => {
-    const { code, stderr } = await run(['start'], { TRIBUTARY_HTTP: 'x', TRIBUTARY_LOGLEVEL: 'info', TRIBUTARY_KAFKA_PARTITIONS: '0' })
+    const { code, stderr } = await run(['start'], {
+      TRIBUTARY_HTTP: 'x',
+      TRIBUTARY_LOGLEVEL: 'info',
+      TRIBUTARY_KAFKA_PARTITIONS: '0',
+    })
     expect(code).toBe(1)
     expect(stderr).toMatch(/^tributary: bad-config: The configuration has 3 mistakes:\n/)
   })
@@ -88,7 +109,7 @@ describe('usage', { timeout: 120_000 }, () => {
     [['import', 'meals', '/nowhere/file']],
     [['bench', 'nothing']],
     [['parked', 'retry']],
-  ])('%j ends with 2 and says what is wrong', async (args) => {
+  ])('%j ends with 2 and reports the mistake', async (args) => {
     const { code, stderr, stdout } = await run(args, { TRIBUTARY_DATA: freshFolder() })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).not.toBe('')
@@ -97,42 +118,97 @@ describe('usage', { timeout: 120_000 }, () => {
   test('help and version go to stdout and end with 0', async () => {
     const help = await run(['--help'], {})
     expect(help).toMatchObject({ code: 0, stderr: '' })
-    for (const command of ['start', 'token', 'demo', 'import', 'status', 'events', 'verify', 'rebuild', 'parked', 'schemas', 'simulate', 'doctor', 'bench']) expect(help.stdout).toContain(command)
+    for (const command of [
+      'start',
+      'token',
+      'demo',
+      'import',
+      'status',
+      'events',
+      'verify',
+      'rebuild',
+      'parked',
+      'schemas',
+      'simulate',
+      'doctor',
+      'bench',
+    ])
+      expect(help.stdout).toContain(command)
     expect(await run(['--version'], {})).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test.each([[['verify', 'taps']], [['events', '--domain', 'taps']], [['import', 'taps', 'file']], [['rebuild', 'taps', '--yes']], [['parked', 'taps']], [['token', 'create', '--user', 'ann', '--domain', 'taps']]])('%j names a domain that is not there: 2, and nothing is made', async (args) => {
+  test.each([
+    [['verify', 'taps']],
+    [['events', '--domain', 'taps']],
+    [['import', 'taps', 'file']],
+    [['rebuild', 'taps', '--yes']],
+    [['parked', 'taps']],
+    [['token', 'create', '--user', 'ann', '--domain', 'taps']],
+  ])('%j names an unknown domain: exit 2, and nothing is created', async (args) => {
     const folder = join(freshFolder(), 'none')
-    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({ code: 2, stdout: '', stderr: oneLine('bad-usage') })
+    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: oneLine('bad-usage'),
+    })
     expect(existsSync(folder)).toBe(false)
   })
 
-  test.each([[['status']], [['events']], [['verify']], [['rebuild', 'meals', '--yes']], [['parked']], [['parked', 'retry', '--all']], [['token', 'list']], [['token', 'revoke', 'x']]])('%j tells a data folder that is not there, and makes none', async (args) => {
+  test.each([
+    [['status']],
+    [['events']],
+    [['verify']],
+    [['rebuild', 'meals', '--yes']],
+    [['parked']],
+    [['parked', 'retry', '--all']],
+    [['token', 'list']],
+    [['token', 'revoke', 'x']],
+  ])('%j reports a missing data folder, and creates none', async (args) => {
     const folder = join(freshFolder(), 'none')
-    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({ code: 1, stdout: '', stderr: oneLine('no-data-folder') })
+    expect(await run(args, { TRIBUTARY_DATA: folder })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: oneLine('no-data-folder'),
+    })
     expect(existsSync(folder)).toBe(false)
   })
 
   test('--print-config shows the configuration without secrets', async () => {
-    const { stdout } = await run(['start', '--print-config'], { TRIBUTARY_KAFKA: 'k:1', TRIBUTARY_KAFKA_SASL_USERNAME: 'u', TRIBUTARY_KAFKA_SASL_PASSWORD: 'hunter2' })
+    const { stdout } = await run(['start', '--print-config'], {
+      TRIBUTARY_KAFKA: 'k:1',
+      TRIBUTARY_KAFKA_SASL_USERNAME: 'u',
+      TRIBUTARY_KAFKA_SASL_PASSWORD: 'hunter2',
+    })
     expect(stdout).toContain('TRIBUTARY_KAFKA=k:1')
     expect(stdout).not.toContain('hunter2')
   })
 })
 
 describe('a stop', { timeout: 120_000 }, () => {
-  test('takes no new requests and answers those under way', async () => {
+  test('accepts no new requests and answers the running ones', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     const ann = client(server.url, await newToken(env, 'ann'))
-    const posts = Promise.allSettled(Array.from({ length: 50 }, (_, index) => ann.post('/v1/meals', { mealSummary: `M ${index}`, eatenAt: '2026-11-16T12:00:00Z', tz: 'UTC', calories: 1, protein: 1, carbs: 1, fat: 1 })))
+    const posts = Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) =>
+        ann.post('/v1/meals', {
+          mealSummary: `M ${index}`,
+          eatenAt: '2026-11-16T12:00:00Z',
+          tz: 'UTC',
+          calories: 1,
+          protein: 1,
+          carbs: 1,
+          fat: 1,
+        }),
+      ),
+    )
     server.kill('SIGINT')
     expect(await server.ended).toBe(0)
     for (const each of await posts) if (each.status === 'fulfilled') expect([201, 503]).toContain(each.value.status)
     expect(await run(['verify'], env)).toMatchObject({ code: 0 })
   })
 
-  test('leaves no socket behind', async () => {
+  test('removes its socket', async () => {
     const folder = freshFolder()
     mkdirSync(folder, { recursive: true })
     const server = await startServer({ TRIBUTARY_DATA: folder })

@@ -6,7 +6,7 @@ import { meals } from '../../processors/meals/domain.ts'
 import { prepared } from '../prepared.ts'
 import { client, fiveAm, freshFolder, meal, newToken, run, startServer, tell } from './program.ts'
 
-/** Writes past the pipeline, as nobody should; an item whose PK becomes empty is removed. */
+/** Writes items without the pipeline. Removes an item whose PK becomes empty. */
 const tamper = async (folder: string, change: (total: { [name: string]: unknown }) => void): Promise<void> => {
   const stores = lmdbStores({ folder: join(folder, 'tables') })
   const store = await stores.open(meals.table, 1)
@@ -39,14 +39,20 @@ const mealsOfThree = prepared(async (folder) => {
 const withMeals = async () => ({ TRIBUTARY_DATA: (await mealsOfThree()).folder })
 
 describe('verify', { timeout: 120_000 }, () => {
-  test('a sample compares whole keys, is told as one, and leaves its result to the metrics', async () => {
+  test('a sample compares whole keys, is reported as a sample, and is stored for the metrics', async () => {
     const env = await withMeals()
     const server = await startServer(env)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
-    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({ keys: 2, differences: [] })
+    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '2', '--json'], env))).toMatchObject({
+      keys: 2,
+      differences: [],
+    })
     expect(await metric(server.admin, 'tributary_verify_differences')).toBe(0)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBeGreaterThan(1_700_000_000)
-    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({ keys: 3, differences: [] })
+    expect(JSON.parse(await tell(['verify', 'meals', '--sample', '99', '--json'], env))).toMatchObject({
+      keys: 3,
+      differences: [],
+    })
     expect(await run(['verify', 'meals', '--sample', '2', '--key', 'ann'], env)).toMatchObject({ code: 2 })
   })
 
@@ -55,42 +61,58 @@ describe('verify', { timeout: 120_000 }, () => {
     ['a wrong position', 'changed', (item: { [name: string]: unknown }) => (item['_pos'] = 1)],
     ['a missing item', 'missing', (item: { [name: string]: unknown }) => (item['PK'] = '')],
     ['an extra item', 'extra', (item: { [name: string]: unknown }) => (item['SK'] = 'SUMMARY#1999-01-01')],
-  ])('%s is found, by all and by a sample that holds its key, and the metric tells it', async (_, kind, change) => {
-    const env = await withMeals()
-    await tamper(env.TRIBUTARY_DATA, change)
-    for (const scope of [[], ['--key', 'ann'], ['--sample', '3']]) {
-      expect(await run(['verify', 'meals', ...scope], env)).toMatchObject({ code: 3, stdout: expect.stringContaining(`${kind} USER#ann SUMMARY#`) })
-    }
-    expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
-    const server = await startServer(env)
-    expect(await metric(server.admin, 'tributary_verify_differences')).toBe(1)
-  })
+  ])(
+    '%s is found, by a full verify and by a sample with its key, and the metric reports it',
+    async (_, kind, change) => {
+      const env = await withMeals()
+      await tamper(env.TRIBUTARY_DATA, change)
+      for (const scope of [[], ['--key', 'ann'], ['--sample', '3']]) {
+        expect(await run(['verify', 'meals', ...scope], env)).toMatchObject({
+          code: 3,
+          stdout: expect.stringContaining(`${kind} USER#ann SUMMARY#`),
+        })
+      }
+      expect(await run(['verify', 'meals', '--key', 'bob'], env)).toMatchObject({ code: 0 })
+      const server = await startServer(env)
+      expect(await metric(server.admin, 'tributary_verify_differences')).toBe(1)
+    },
+  )
 
-  test('what differs is told field by field, some of it, and how much more there is', async () => {
+  test('differences are reported field by field, with the number of those that are left out', async () => {
     const env = await withMeals()
     await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
     const { stdout } = await run(['verify', 'meals'], env)
-    expect(stdout).toMatch(/^changed USER#ann SUMMARY#2026-11-16\n  totalCalories: stored 1, folded \d+(\.\d+)?\nmeals: \d+ events folded, \d+ items compared, 1 differ\n$/)
-    for (const day of Array.from({ length: 24 }, (_, index) => `1999-01-${index + 10}`)) await tamper(env.TRIBUTARY_DATA, (item) => (item['SK'] = `SUMMARY#${day}`))
+    expect(stdout).toMatch(
+      /^changed USER#ann SUMMARY#2026-11-16\n  totalCalories: stored 1, folded \d+(\.\d+)?\nmeals: \d+ events folded, \d+ items compared, 1 differ\n$/,
+    )
+    for (const day of Array.from({ length: 24 }, (_, index) => `1999-01-${index + 10}`))
+      await tamper(env.TRIBUTARY_DATA, (item) => (item['SK'] = `SUMMARY#${day}`))
     const many = await run(['verify', 'meals'], env)
     expect(many.stdout.match(/^extra /gm)?.length).toBeLessThanOrEqual(20)
-    expect(many.stdout).toContain('and 5 items more; --json tells all of them')
+    expect(many.stdout).toContain('and 5 items more; --json shows all of them')
   })
 
-  test('only a generation that these folds made is verified, the serving one or another, and only of the serving one is anything recorded', async () => {
+  test('verify accepts only generations of these folds, and stores a result only for the serving one', async () => {
     const env = await withMeals()
-    expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('folds-differ: Generation 1 of meals was made by folds of version 1') })
+    expect(await run(['verify', 'meals'], fiveAm(env))).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('folds-differ: Generation 1 of meals was built with fold version 1'),
+    })
     await tell(['rebuild', 'meals', '--no-flip', '--yes'], env)
     await tamper(env.TRIBUTARY_DATA, (item) => (item['totalCalories'] = 1))
     expect(await run(['verify', 'meals', '--generation', '2'], env)).toMatchObject({ code: 0 })
-    expect(await run(['verify', 'meals', '--generation', '7'], env)).toMatchObject({ code: 1, stderr: expect.stringContaining('generation-unknown') })
+    expect(await run(['verify', 'meals', '--generation', '7'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('generation-unknown'),
+    })
     const server = await startServer(env)
     expect(await metric(server.admin, 'tributary_verify_timestamp_seconds')).toBe(0)
     expect(await run(['verify', 'meals', '--generation', '1'], env)).toMatchObject({ code: 3 })
     expect(await metric(server.admin, 'tributary_verify_differences')).toBe(1)
   })
 
-  test('every metric that an alert names is one that a running server tells', async () => {
+  test('a running server exports every metric that an alert names', async () => {
     const env = { TRIBUTARY_DATA: freshFolder() }
     const server = await startServer(env)
     await newToken(env, 'ann')

@@ -7,8 +7,8 @@ import { describeWith, ifLong } from '../services/available.ts'
 import type { Mistakes } from './mistake.ts'
 import { planted } from './mutate.mjs'
 
-interface Ran {
-  /** Null: the sources as they are. */
+interface Run {
+  /** The name of the mistake in the sources. Null: none. */
   readonly mistake: string | null
   readonly tests: readonly { readonly name: string; readonly state: string }[]
   readonly errors: readonly string[]
@@ -18,34 +18,52 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const FROM_SOURCE = join(ROOT, 'test', 'from-source.mjs')
 const MINUTES = 60_000
 
-const runAll = async (mistakes: Mistakes): Promise<readonly Ran[]> => {
-  const child = spawn(process.execPath, ['--import', FROM_SOURCE, join(import.meta.dirname, 'run.ts')], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, VITEST: undefined, VITEST_WORKER_ID: undefined, VITEST_POOL_ID: undefined }, timeout: 7 * MINUTES, killSignal: 'SIGKILL' })
+const runAll = async (mistakes: Mistakes): Promise<readonly Run[]> => {
+  const child = spawn(process.execPath, ['--import', FROM_SOURCE, join(import.meta.dirname, 'run.ts')], {
+    cwd: ROOT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, VITEST: undefined, VITEST_WORKER_ID: undefined, VITEST_POOL_ID: undefined },
+    timeout: 7 * MINUTES,
+    killSignal: 'SIGKILL',
+  })
   child.stdin.end(JSON.stringify(mistakes))
-  return (await text(child.stdout)).split('\n').filter((line) => line.startsWith('{"mistake"')).map((line) => JSON.parse(line) as Ran)
+  return (await text(child.stdout))
+    .split('\n')
+    .filter((line) => line.startsWith('{"mistake"'))
+    .map((line) => JSON.parse(line) as Run)
 }
 
-/** Every run tests that the places of the mistakes and the names of their tests exist. The mistakes are planted where there is time. */
-export const catches = (mistakes: Mistakes): void => {
-  test.for(Object.entries(mistakes))('there is a place and a test for the mistake that %s', ([, mistake]) => {
+/** Every run checks that each mistake has its line in the sources and its test file. A long run also plants the mistakes. */
+export const testMistakes = (mistakes: Mistakes): void => {
+  test.for(Object.entries(mistakes))('there is a line and a test file for the mistake that %s', ([, mistake]) => {
     planted(readFileSync(join(ROOT, mistake.file), 'utf8'), mistake)
     expect(existsSync(join(ROOT, mistake.by)), mistake.by).toBe(true)
   })
   describeWith('with the mistake in the sources', ifLong({ ok: true }), () => plantAll(mistakes))
 }
 
-/** One test for each mistake: the test that is named with it fails when the mistake is in the sources, and passes when it is not. */
+/** One test for each mistake: the test that it names fails with the mistake and passes without it. */
 const plantAll = (mistakes: Mistakes): void => {
-  let ran: readonly Ran[]
+  let runs: readonly Run[]
   beforeAll(async () => {
-    ran = await runAll(mistakes)
+    runs = await runAll(mistakes)
   }, 8 * MINUTES)
 
-  test.for(Object.keys(mistakes))('it is noticed when %s', (name) => {
+  test.for(Object.keys(mistakes))('a test fails when %s', (name) => {
     const wanted = mistakes[name]?.test ?? ''
-    const sound = ran.filter(({ mistake }) => mistake === null).flatMap(({ tests }) => tests).filter((one) => one.name.includes(wanted))
-    expect(sound.map(({ state }) => state), `without the mistake: ${wanted}`).toEqual(['passed'])
-    const [broken] = ran.filter(({ mistake }) => mistake === name)
-    expect(broken?.errors).toEqual([])
-    expect(broken?.tests.filter(({ name: full }) => full.includes(wanted)).map(({ state }) => state), `with the mistake: ${wanted}`).toEqual(['failed'])
+    const withoutMistake = runs
+      .filter(({ mistake }) => mistake === null)
+      .flatMap(({ tests }) => tests)
+      .filter((result) => result.name.includes(wanted))
+    expect(
+      withoutMistake.map(({ state }) => state),
+      `without the mistake: ${wanted}`,
+    ).toEqual(['passed'])
+    const [withMistake] = runs.filter(({ mistake }) => mistake === name)
+    expect(withMistake?.errors).toEqual([])
+    expect(
+      withMistake?.tests.filter(({ name: full }) => full.includes(wanted)).map(({ state }) => state),
+      `with the mistake: ${wanted}`,
+    ).toEqual(['failed'])
   })
 }

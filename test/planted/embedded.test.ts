@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import { catches } from './catching.ts'
+import { testMistakes } from './catching.ts'
 import { EMBEDDED } from './embedded.ts'
 import { KAFKA_APPEND, KAFKA_GROUP } from './services.ts'
 
-describe('planted bugs of the adapters', () => catches({ ...EMBEDDED, ...KAFKA_APPEND, ...KAFKA_GROUP }))
+describe('planted bugs of the adapters', () => testMistakes({ ...EMBEDDED, ...KAFKA_APPEND, ...KAFKA_GROUP }))

@@ -1,8 +1,8 @@
 import { describeWith } from '../services/available.ts'
 import { dynamodbAvailable } from '../services/dynamodb.ts'
 import { kafkaAvailable } from '../services/kafka.ts'
-import { catches } from './catching.ts'
+import { testMistakes } from './catching.ts'
 import { DYNAMODB, KAFKA } from './services.ts'
 
-describeWith('planted bugs of the Kafka adapter', kafkaAvailable(), () => catches(KAFKA))
-describeWith('planted bugs of the DynamoDB adapter', dynamodbAvailable(), () => catches(DYNAMODB))
+describeWith('planted bugs of the Kafka adapter', kafkaAvailable(), () => testMistakes(KAFKA))
+describeWith('planted bugs of the DynamoDB adapter', dynamodbAvailable(), () => testMistakes(DYNAMODB))

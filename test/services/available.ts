@@ -1,25 +1,32 @@
 import { describe, test } from 'vitest'
+import { isLong } from '../../testing/property-runs.ts'
 
-/** A service that tests want: there, or one line that says how to get it. */
+/** A service of tests: available, or one line that describes how to get it. */
 export type Available =
   | { readonly ok: true }
-  /** `requiredBy`: the variable that, set (as in CI), makes its absence a failure; TRIBUTARY_REQUIRE_SERVICES unless told. */
-  | { readonly ok: false; readonly how: string; readonly requiredBy?: 'TRIBUTARY_REQUIRE_SERVICES' | 'TRIBUTARY_REQUIRE_CONTAINERS' }
+  /** `requiredBy`: if this variable is set, as in CI, a missing service is a failure. Default: TRIBUTARY_REQUIRE_SERVICES. */
+  | {
+      readonly ok: false
+      readonly how: string
+      readonly requiredBy?: 'TRIBUTARY_REQUIRE_SERVICES' | 'TRIBUTARY_REQUIRE_CONTAINERS'
+    }
 
-/** Whether there is time for what takes many minutes: in CI, or when asked for. */
-export const isLong = Boolean(process.env['TRIBUTARY_LONG'] ?? process.env['TRIBUTARY_REQUIRE_SERVICES'])
+/** If the variable is set, the tests that need Kafka, DynamoDB Local, Mosquitto or containers are skipped, even if this machine has them. */
+export const withoutServices = (): Available | undefined =>
+  process.env['TRIBUTARY_TEST_WITHOUT_SERVICES'] === undefined
+    ? undefined
+    : { ok: false, how: 'unset TRIBUTARY_TEST_WITHOUT_SERVICES' }
 
-/** How many random inputs a fuzz or property test tries: all of them where there is time, a fifth elsewhere. `TRIBUTARY_TEST_TRIES=N` tries N times as many. */
-export const tries = (count: number): number => (isLong ? count : count / 5) * Number(process.env['TRIBUTARY_TEST_TRIES'] ?? 1)
-
-/** A test that takes long beside one that tells nearly the same: skipped by name where there is no time. */
+/** A long test with a short test that finds nearly the same mistakes. Skipped unless the run is long. */
 export const longTest = test.skipIf(!isLong)
 
-/** What takes many minutes is not for every `npm test`. */
+/** For a suite of many minutes: not available unless the run is long. */
 export const ifLong = (available: Available): Available =>
-  isLong ? available : { ok: false, how: 'it takes many minutes; TRIBUTARY_LONG=1 npm test runs it, and so does .ci/run' }
+  isLong
+    ? available
+    : { ok: false, how: 'it takes many minutes; TRIBUTARY_LONG=1 npm test runs it, and so does .ci/run' }
 
-/** A suite that needs a service. Without it the suite is skipped, out loud, and its name in the report says why; or it fails, where it is required. */
+/** A suite that needs a service. Without the service the suite is skipped, and its name in the report contains the reason. If the service is required, the suite fails. */
 export const describeWith = (name: string, available: Available, suite: () => void): void => {
   if (available.ok) {
     describe(name, suite)

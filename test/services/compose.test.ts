@@ -9,7 +9,7 @@ import { kafkaLogs } from '../../processors/adapters/kafka/logs.ts'
 import { describeWith } from './available.ts'
 import { composeAvailable } from './containers.ts'
 import { freePort } from './kafka-node.ts'
-import { keepsItems, keepsRecords } from './smoke.ts'
+import { checkItems, checkRecords } from './smoke.ts'
 
 const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url))
 const IMAGES = [...readFileSync(FILE, 'utf8').matchAll(/^ +(?:image:|FROM) (\S+)$/gm)].map(([, image = '']) => image)
@@ -21,37 +21,44 @@ describeWith('docker-compose.yml', await composeAvailable(...IMAGES), () => {
     promisify(execFile)('docker', ['compose', '-f', FILE, '-p', `tributary-test-${process.pid}`, ...command], { env })
 
   beforeAll(async () => {
-    // Ports of our own, so that a stack somebody is using beside the tests stays untouched.
+    // Free ports, so that the tests do not use a stack that runs on the default ports.
     const [kafka, dynamodb, timestream] = [await freePort(), await freePort(), await freePort()]
-    env = { ...process.env, TRIBUTARY_KAFKA_PORT: `${kafka}`, TRIBUTARY_DYNAMODB_PORT: `${dynamodb}`, TRIBUTARY_TIMESTREAM_PORT: `${timestream}` }
+    env = {
+      ...process.env,
+      TRIBUTARY_KAFKA_PORT: `${kafka}`,
+      TRIBUTARY_DYNAMODB_PORT: `${dynamodb}`,
+      TRIBUTARY_TIMESTREAM_PORT: `${timestream}`,
+    }
     await compose('up', '--detach', '--wait', '--wait-timeout', `${TIMEOUT_MS / 1000}`)
   }, TIMEOUT_MS)
   afterAll(() => compose('down', '--volumes', '--timeout', '5'), TIMEOUT_MS)
 
-  test('comes up with every service healthy', async () => {
+  test('starts with every service healthy', async () => {
     const { stdout } = await compose('ps', '--format', '{{.Service}} {{.Health}}')
     expect(stdout.trim().split('\n').sort()).toEqual(['dynamodb healthy', 'kafka healthy', 'timestream healthy'])
   })
 
-  test('its Kafka keeps what was appended, and a group reads it in order', { timeout: TIMEOUT_MS }, async () => {
+  test('its Kafka stores appended records, and a group reads them in order', { timeout: TIMEOUT_MS }, async () => {
     const logs = kafkaLogs({ brokers: [`127.0.0.1:${env['TRIBUTARY_KAFKA_PORT']}`], partitions: 3 })
-    await keepsRecords(logs).finally(() => logs.close())
+    await checkRecords(logs).finally(() => logs.close())
   })
 
   test('its timestream-local answers the SDK', { timeout: TIMEOUT_MS }, async () => {
     const client = new TimestreamQueryClient({
-      endpoint: `http://127.0.0.1:${env['TRIBUTARY_TIMESTREAM_PORT']}`, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      endpoint: `http://127.0.0.1:${env['TRIBUTARY_TIMESTREAM_PORT']}`,
+      region: 'local',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     })
     const { Rows } = await client.send(new QueryCommand({ QueryString: 'SELECT 1' })).finally(() => client.destroy())
     expect(Rows).toEqual([{ Data: [{ ScalarValue: '1' }] }])
   })
 
-  test('its DynamoDB keeps what was committed, once, also across a restart', { timeout: TIMEOUT_MS }, async () => {
+  test('its DynamoDB stores commits once and keeps them over a restart', { timeout: TIMEOUT_MS }, async () => {
     const stores = dynamoStores({ endpoint: `http://127.0.0.1:${env['TRIBUTARY_DYNAMODB_PORT']}` })
     const spec = { name: 'restarted', ttl: 'ttl', indexes: [] }
     const item = { PK: 'USER#a', SK: 'A', _pos: 1 }
     try {
-      await keepsItems(stores)
+      await checkItems(stores)
       await (await stores.create(spec, 1)).commit([[[{ put: item, expect: null }]]])
       await compose('restart', 'dynamodb')
       await compose('up', '--detach', '--wait')

@@ -2,17 +2,19 @@ import { KafkaContainer } from '@testcontainers/kafka'
 import { spawnSync } from 'node:child_process'
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers'
 import { messageOf } from '../../schemas/fault.ts'
-import type { Available } from './available.ts'
+import { withoutServices, type Available } from './available.ts'
 
-/** The same services from container images, where a container engine answers. */
+/** Images of the same services, for a machine with a container engine. */
 export const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.3.0'
 export const DYNAMODB_IMAGE = 'amazon/dynamodb-local:2.6.1'
 
 const KAFKA_PORT = 9093
 const DYNAMODB_PORT = 8000
 
-/** An engine answers, and each image is there or can be pulled. */
+/** Checks that a container engine answers and that it has or pulls each image. */
 export const containersAvailable = async (...images: readonly string[]): Promise<Available> => {
+  const none = withoutServices()
+  if (none !== undefined) return none
   let step = 'start a container engine such as Docker'
   try {
     const { image } = await getContainerRuntimeClient()
@@ -26,10 +28,15 @@ export const containersAvailable = async (...images: readonly string[]): Promise
   }
 }
 
-/** Besides the engine and the images, the docker command with its compose plugin. */
+/** Checks the docker command with its compose plugin, the engine and the images. */
 export const composeAvailable = async (...images: readonly string[]): Promise<Available> => {
-  if (spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0) return containersAvailable(...images)
-  return { ok: false, how: 'install the docker command with its compose plugin', requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS' }
+  if (spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0)
+    return containersAvailable(...images)
+  return {
+    ok: false,
+    how: 'install the docker command with its compose plugin',
+    requiredBy: 'TRIBUTARY_REQUIRE_CONTAINERS',
+  }
 }
 
 export interface KafkaService {
@@ -41,7 +48,10 @@ export const startKafkaContainer = async (): Promise<KafkaService> => {
   const container = await new KafkaContainer(KAFKA_IMAGE)
     .withEnvironment({ KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1', KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false' })
     .start()
-  return { brokers: [`${container.getHost()}:${container.getMappedPort(KAFKA_PORT)}`], stop: async () => void (await container.stop()) }
+  return {
+    brokers: [`${container.getHost()}:${container.getMappedPort(KAFKA_PORT)}`],
+    stop: async () => void (await container.stop()),
+  }
 }
 
 export interface DynamoDbService {
@@ -55,5 +65,8 @@ export const startDynamoDbContainer = async (): Promise<DynamoDbService> => {
     .withExposedPorts(DYNAMODB_PORT)
     .withWaitStrategy(Wait.forHttp('/', DYNAMODB_PORT).forStatusCode(400))
     .start()
-  return { endpoint: `http://${container.getHost()}:${container.getMappedPort(DYNAMODB_PORT)}`, stop: async () => void (await container.stop()) }
+  return {
+    endpoint: `http://${container.getHost()}:${container.getMappedPort(DYNAMODB_PORT)}`,
+    stop: async () => void (await container.stop()),
+  }
 }

@@ -13,23 +13,31 @@ export interface DynamoDb {
   stop(): Promise<void>
 }
 
-const PROGRAM: JavaProgram = { name: 'DynamoDB Local', version: '2.6.1', artifacts: ['com.amazonaws:DynamoDBLocal:2.6.1'] }
+const PROGRAM: JavaProgram = {
+  name: 'DynamoDB Local',
+  version: '2.6.1',
+  artifacts: ['com.amazonaws:DynamoDBLocal:2.6.1'],
+}
 const START_TIMEOUT_MS = 60_000
 
 export const dynamodbAvailable = (): Available => jarsAvailable(PROGRAM)
 
-const startShared = async ({ detached }: { readonly detached: boolean }): Promise<{ state: Pick<DynamoDb, 'endpoint'>; pids: number[] }> => {
+const startShared = async ({
+  detached,
+}: {
+  readonly detached: boolean
+}): Promise<{ state: Pick<DynamoDb, 'endpoint'>; pids: number[] }> => {
   const { endpoint, pid } = await startDynamoDb({ detached })
   return { state: { endpoint }, pids: [pid] }
 }
 
-/** The one that all test files of a run share; each test takes tables of its own. */
+/** One DynamoDB Local for all test files of a run. Each test needs its own tables. */
 export const sharedDynamoDb = (): Promise<Pick<DynamoDb, 'endpoint'>> => shared('dynamodb', startShared)
 
-/** One for programs, whose tables have fixed names: no other test file uses it until its release. */
+/** A DynamoDB Local for tests of programs, whose tables have fixed names. No other test file uses it until the lease is released. */
 export const leasedDynamoDb = () => leased('dynamodb', startShared)
 
-/** Detached: left running when this process ends; whoever shares it stops it. */
+/** Starts DynamoDB Local. If detached, it keeps running when this process ends, and the teardown of the test run stops it. */
 export const startDynamoDb = async ({ detached = false }: { readonly detached?: boolean } = {}): Promise<DynamoDb> => {
   const jars = fetchJars(PROGRAM)
   const port = await freePort()
@@ -49,7 +57,7 @@ export const startDynamoDb = async ({ detached = false }: { readonly detached?: 
     await exited
   }
   const kill = () => void child.kill('SIGKILL')
-  // A test process that ends without stopping it must not leave it behind.
+  // If the test process ends without `stop`, the service ends too.
   if (detached) child.unref()
   else process.once('exit', kill)
   const endpoint = `http://127.0.0.1:${port}`
@@ -60,12 +68,15 @@ export const startDynamoDb = async ({ detached = false }: { readonly detached?: 
   return { endpoint, pid: child.pid ?? 0, stop }
 }
 
-/** An unsigned GET is answered with 400 as soon as it serves. */
+/** Waits until the service answers an unsigned GET with 400. */
 const untilReady = async (endpoint: string, child: ChildProcess): Promise<void> => {
   const deadline = Date.now() + START_TIMEOUT_MS
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`DynamoDB Local ended with ${child.exitCode}`)
-    const status = await fetch(endpoint).then((answer) => answer.status, () => 0)
+    const status = await fetch(endpoint).then(
+      (answer) => answer.status,
+      () => 0,
+    )
     if (status === 400) return
     await sleep(50)
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SERVICES_FOLDER } from './shared.ts'
 
-/** Runs once around all test files: gives shared services a place to be listed, and stops them. */
+/** Runs once around all test files: creates the folder that lists the shared services, and stops them at the end. */
 export default function servicesOfThisRun(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-services-'))
   process.env[SERVICES_FOLDER] = folder
@@ -12,7 +12,7 @@ export default function servicesOfThisRun(): () => void {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // Gone already.
+        // The process has ended.
       }
     }
     rmSync(folder, { recursive: true, force: true })

@@ -10,19 +10,32 @@ export interface KafkaNode {
   pid(): number
   isUp(): Promise<boolean>
   start(): Promise<void>
-  /** SIGTERM: hands its leaderships over first. */
+  /** SIGTERM: the node moves its leaderships to other nodes first. */
   stop(): Promise<void>
   /** SIGKILL. */
   kill(): Promise<void>
-  /** Stands still with its connections open, until `resume`. */
+  /** SIGSTOP: the node does nothing until `resume`, and its connections stay open. */
   pause(): void
   resume(): void
 }
 
-interface NodePlan { id: number; port: number; jars: string; config: string; output: string; detached: boolean }
+interface NodePlan {
+  id: number
+  port: number
+  jars: string
+  config: string
+  output: string
+  detached: boolean
+}
 
 const START_TIMEOUT_MS = 180_000
-const JVM = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
+const JVM = [
+  '-Xmx256m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Xshare:auto',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+]
 
 export function createNode({ id, port, jars, config, output, detached }: NodePlan): KafkaNode {
   let child: ChildProcess | undefined
@@ -31,14 +44,18 @@ export function createNode({ id, port, jars, config, output, detached }: NodePla
 
   const start = async (): Promise<void> => {
     const log = openSync(output, 'a')
-    child = spawn('java', [...JVM, '-cp', join(jars, '*'), 'kafka.Kafka', config], { stdio: ['ignore', log, log], detached })
+    child = spawn('java', [...JVM, '-cp', join(jars, '*'), 'kafka.Kafka', config], {
+      stdio: ['ignore', log, log],
+      detached,
+    })
     closeSync(log)
     const started = child
     exited = new Promise((resolve) => started.once('exit', () => resolve()))
     if (detached) started.unref()
     else process.once('exit', killNow)
     await untilOpen(port, () => {
-      if (started.exitCode !== null || started.signalCode !== null) throw new Error(`Kafka node ${id} ended: ${readFileSync(output, 'utf8').slice(-2000)}`)
+      if (started.exitCode !== null || started.signalCode !== null)
+        throw new Error(`Kafka node ${id} ended: ${readFileSync(output, 'utf8').slice(-2000)}`)
     })
   }
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
@@ -72,7 +89,10 @@ export async function untilOpen(port: number, check: () => void): Promise<void> 
 const isOpen = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => { socket.destroy(); resolve(true) })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
     socket.once('error', () => resolve(false))
   })
 

@@ -2,21 +2,23 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { Available } from './available.ts'
+import { withoutServices, type Available } from './available.ts'
 import { freePort, untilOpen } from './kafka-node.ts'
 import { probedOnce } from './shared.ts'
 
-/** Mosquitto as a plain process. Debian keeps it out of the PATH of those who are not root. */
-const PLACES = ['mosquitto', '/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto']
+/** The paths of Mosquitto. On Debian it is in the PATH of root only. */
+const PATHS = ['mosquitto', '/usr/sbin/mosquitto', '/usr/local/sbin/mosquitto']
 
-const found = (): string | undefined => probedOnce('mosquitto', () => PLACES.find((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined))
+const found = (): string | undefined =>
+  probedOnce('mosquitto', () => PATHS.find((path) => spawnSync(path, ['-h'], { stdio: 'ignore' }).error === undefined))
 
 export const mosquittoAvailable = (): Available =>
-  found() === undefined ? { ok: false, how: 'install Mosquitto (Debian: apt-get install mosquitto)' } : { ok: true }
+  withoutServices() ??
+  (found() === undefined ? { ok: false, how: 'install Mosquitto (Debian: apt-get install mosquitto)' } : { ok: true })
 
 export interface Mosquitto {
   readonly url: string
-  /** SIGKILL; `start` brings it back with what it kept. */
+  /** SIGKILL. `start` starts it again with its stored messages. */
   kill(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
@@ -24,7 +26,7 @@ export interface Mosquitto {
 
 export interface MosquittoOptions {
   readonly users?: Readonly<Record<string, string>>
-  /** Lines of the ACL file. */
+  /** The lines of the ACL file. */
   readonly acl?: readonly string[]
 }
 
@@ -32,18 +34,33 @@ export async function startMosquitto({ users = {}, acl }: MosquittoOptions = {})
   const program = found() ?? 'mosquitto'
   const folder = mkdtempSync(join(tmpdir(), 'tributary-mosquitto-'))
   const port = await freePort()
-  const [config, passwords, rights] = ['mosquitto.conf', 'passwords', 'acl'].map((name) => join(folder, name)) as [string, string, string]
+  const [config, passwords, rights] = ['mosquitto.conf', 'passwords', 'acl'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
   writeFileSync(passwords, '', { mode: 0o600 })
   for (const [user, password] of Object.entries(users)) {
-    const made = spawnSync('mosquitto_passwd', ['-b', passwords, user, password], { encoding: 'utf8' })
-    if (made.status !== 0) throw new Error(`mosquitto_passwd: ${made.stderr}`)
+    const { status, stderr } = spawnSync('mosquitto_passwd', ['-b', passwords, user, password], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`mosquitto_passwd: ${stderr}`)
   }
   if (acl) writeFileSync(rights, `${acl.join('\n')}\n`, { mode: 0o600 })
-  writeFileSync(config, [
-    `listener ${port} 127.0.0.1`, `user ${userInfo().username}`, 'persistence true', `persistence_location ${folder}/`, 'autosave_on_changes true', 'autosave_interval 1',
-    ...(Object.keys(users).length > 0 ? ['allow_anonymous false', `password_file ${passwords}`] : ['allow_anonymous true']),
-    ...(acl ? [`acl_file ${rights}`] : []), '',
-  ].join('\n'))
+  writeFileSync(
+    config,
+    [
+      `listener ${port} 127.0.0.1`,
+      `user ${userInfo().username}`,
+      'persistence true',
+      `persistence_location ${folder}/`,
+      'autosave_on_changes true',
+      'autosave_interval 1',
+      ...(Object.keys(users).length > 0
+        ? ['allow_anonymous false', `password_file ${passwords}`]
+        : ['allow_anonymous true']),
+      ...(acl ? [`acl_file ${rights}`] : []),
+      '',
+    ].join('\n'),
+  )
   let child: ChildProcess | undefined
   let exited: Promise<unknown> = Promise.resolve()
   const killNow = () => void child?.kill('SIGKILL')

@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A TCP proxy on loopback that can hang: then it accepts connections and requests, and answers nothing. */
+/** A TCP proxy on loopback that can hang: then it accepts connections and requests and answers none. */
 export interface Proxy {
   readonly port: number
   hang(): void
-  /** New connections work again. Those that hung stay silent, as after a lost network. */
+  /** New connections work again. The old ones get no answers, as after a network failure. */
   recover(): void
   stop(): Promise<void>
 }
@@ -12,36 +12,37 @@ export interface Proxy {
 export const startProxy = async (target: number): Promise<Proxy> => {
   const sockets = new Set<Socket>()
   const pairs = new Set<readonly [Socket, Socket]>()
-  let hangs = false
-  const kept = (socket: Socket): Socket => {
+  let isHanging = false
+  const track = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
   }
   const server = createServer((client) => {
-    kept(client)
-    if (hangs) return void client.resume()
-    const service = kept(connect(target, '127.0.0.1'))
+    track(client)
+    if (isHanging) return void client.resume()
+    const service = track(connect(target, '127.0.0.1'))
     const pair = [client, service] as const
     pairs.add(pair)
     client.pipe(service)
     service.pipe(client)
-    for (const socket of pair) socket.on('close', () => {
-      pairs.delete(pair)
-      for (const other of pair) other.destroy()
-    })
+    for (const socket of pair)
+      socket.on('close', () => {
+        pairs.delete(pair)
+        for (const end of pair) end.destroy()
+      })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {
     port: (server.address() as AddressInfo).port,
     hang() {
-      hangs = true
+      isHanging = true
       for (const [client, service] of pairs) {
         client.unpipe(service).resume()
         service.unpipe(client).resume()
       }
       pairs.clear()
     },
-    recover: () => void (hangs = false),
+    recover: () => void (isHanging = false),
     async stop() {
       const closed = new Promise((done) => server.close(done))
       for (const socket of sockets) socket.destroy()

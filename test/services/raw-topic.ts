@@ -6,7 +6,7 @@ export interface RawRecord {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Everything that a topic contains now, as a consumer of another program reads it. */
+/** All records that a topic contains now, as a consumer of another program reads them. */
 export const rawRecords = async (brokers: readonly string[], topic: string): Promise<readonly RawRecord[]> => {
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING })
   const admin = kafka.admin()
@@ -19,8 +19,16 @@ export const rawRecords = async (brokers: readonly string[], topic: string): Pro
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   await new Promise<void>((resolve, reject) => {
-    const eachMessage = async ({ message: { key, value, headers = {} } }: { message: { key: Buffer | null; value: Buffer | null; headers?: object } }): Promise<void> => {
-      found.push({ key: String(key), value: value ?? Buffer.alloc(0), headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)])) })
+    const eachMessage = async ({
+      message: { key, value, headers = {} },
+    }: {
+      message: { key: Buffer | null; value: Buffer | null; headers?: object }
+    }): Promise<void> => {
+      found.push({
+        key: String(key),
+        value: value ?? Buffer.alloc(0),
+        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)])),
+      })
       if (found.length >= total) resolve()
     }
     consumer.run({ eachMessage }).catch(reject)

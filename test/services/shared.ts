@@ -2,23 +2,32 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Where the services of this run are listed; set by global.ts, which also stops them. */
+/** The variable with the folder that lists the services of this run. `global.ts` sets it and stops the services. */
 export const SERVICES_FOLDER = 'TRIBUTARY_TEST_SERVICES'
 
-interface Started<State> { state: State; pids: number[] }
-interface How { detached: boolean; under?: string }
+interface Started<State> {
+  state: State
+  pids: number[]
+}
+interface StartOptions {
+  detached: boolean
+  under?: string
+}
 
 const WAIT_MS = 120_000
 
 /**
- * Starts a service once for all test files of a run: the first to ask starts it, the others read where it is.
- * Outside such a run the service belongs to the process that asked, and ends with it.
+ * Starts a service once for all test files of a run. The first caller starts it, and the others read its state.
+ * Outside of a run the service belongs to the calling process and ends with it.
  */
-export async function shared<State>(name: string, start: (how: How) => Promise<Started<State>>): Promise<State> {
+export async function shared<State>(
+  name: string,
+  start: (options: StartOptions) => Promise<Started<State>>,
+): Promise<State> {
   const folder = process.env[SERVICES_FOLDER]
   if (!folder) return (await start({ detached: false })).state
   const file = join(folder, `${name}.json`)
-  if (!claimed(join(folder, `${name}.lock`))) return waitFor<State>(file)
+  if (!tryClaim(join(folder, `${name}.lock`))) return waitFor<State>(file)
   try {
     const { state, pids } = await start({ detached: true, under: folder })
     publish(file, { state, pids })
@@ -30,30 +39,39 @@ export async function shared<State>(name: string, start: (how: How) => Promise<S
 }
 
 /**
- * A service that one test file after another has for itself: `release` gives it to the next one. There are as many as test files
- * that have one at the same time. Outside of a run it is started for the caller.
+ * Leases a service that only one test file uses at a time. `release` returns it for the next test file. A new one is started if all are leased.
+ * Outside of a run a service is started for the caller.
  */
-export async function leased<State>(name: string, start: (how: How) => Promise<Started<State>>): Promise<{ state: State; release(): void }> {
+export async function leased<State>(
+  name: string,
+  start: (options: StartOptions) => Promise<Started<State>>,
+): Promise<{ state: State; release(): void }> {
   const folder = process.env[SERVICES_FOLDER]
   if (!folder) return { state: await shared(name, start), release: () => undefined }
   let number = 1
-  while (!claimed(join(folder, `${name}-${number}.lease`))) number += 1
-  return { state: await shared(`${name}-${number}`, start), release: () => rmSync(join(folder, `${name}-${number}.lease`)) }
+  while (!tryClaim(join(folder, `${name}-${number}.lease`))) number += 1
+  return {
+    state: await shared(`${name}-${number}`, start),
+    release: () => rmSync(join(folder, `${name}-${number}.lease`)),
+  }
 }
 
-/** The answer of a probe that is made once for all test files of a run. Two files that ask at the same moment may both probe. */
-export function probedOnce<Answer extends string | boolean>(name: string, probe: () => Answer | undefined): Answer | undefined {
+/** The answer of a probe that runs once for all test files of a run. Two files that call it at the same moment can both run the probe. */
+export function probedOnce<Answer extends string | boolean>(
+  name: string,
+  probe: () => Answer | undefined,
+): Answer | undefined {
   const folder = process.env[SERVICES_FOLDER]
   if (!folder) return probe()
   const file = join(folder, `${name}.probe`)
-  const known = read(file)
-  if (known !== undefined) return (JSON.parse(known) as { answer?: Answer }).answer
+  const stored = read(file)
+  if (stored !== undefined) return (JSON.parse(stored) as { answer?: Answer }).answer
   const answer = probe()
   publish(file, { answer })
   return answer
 }
 
-function claimed(lock: string): boolean {
+function tryClaim(lock: string): boolean {
   try {
     closeSync(openSync(lock, 'wx'))
     return true
@@ -63,9 +81,9 @@ function claimed(lock: string): boolean {
 }
 
 function publish(file: string, content: object): void {
-  const aside = `${file}.${process.pid}`
-  writeFileSync(aside, JSON.stringify(content))
-  renameSync(aside, file)
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, JSON.stringify(content))
+  renameSync(draft, file)
 }
 
 async function waitFor<State>(file: string): Promise<State> {
@@ -76,7 +94,7 @@ async function waitFor<State>(file: string): Promise<State> {
     if (found.failed !== undefined) throw new Error(`the shared service did not start: ${found.failed}`)
     return found.state
   }
-  throw new Error(`nobody started the shared service of ${file} within ${WAIT_MS} ms`)
+  throw new Error(`the shared service of ${file} did not start within ${WAIT_MS} ms`)
 }
 
 function read(file: string): string | undefined {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Log, LogRecord, Logs } from '../../processors/engine/log.ts'
-import type { Stores } from '../../processors/engine/store.ts'
+import type { Log, LogRecord } from '../../processors/engine/ports/log.ts'
+import type { Stores } from '../../processors/engine/ports/store.ts'
 import { isFault } from '../../schemas/fault.ts'
+import type { Logs } from '../../processors/engine/ports/log-admin.ts'
 
-/** What a service must do at the least to be of use; the contract suites say the rest, on the native services. */
-export const keepsRecords = async (logs: Logs): Promise<void> => {
+/** Checks the least that a log must do. The contract suites check the rest on the native services. */
+export const checkRecords = async (logs: Logs): Promise<void> => {
   const log = await logs.open(`smoke-${randomUUID()}`)
   const values = ['one', 'two', 'three']
   const positions = await log.append(values.map((value) => ({ key: 'a', value: Buffer.from(value) })))
@@ -28,7 +29,7 @@ const follow = async (log: Log, count: number): Promise<LogRecord[]> => {
       if (records.length >= count) resolve()
     },
     revoked: () => {},
-    // A broker that just started mends itself; the test's own timeout bounds that.
+    // A broker that has just started can fail at first. The timeout of the test limits the retries.
     failed: (error) => (isFault(error) && error.retriable ? undefined : reject(error)),
   })
   await promise.finally(() => subscription.stop())
@@ -42,13 +43,16 @@ const deferred = (): { promise: Promise<void>; resolve: () => void; reject: (err
   return { promise, resolve, reject }
 }
 
-export const keepsItems = async (stores: Stores): Promise<void> => {
+/** Checks the least that a store must do. */
+export const checkItems = async (stores: Stores): Promise<void> => {
   const store = await stores.create({ name: `smoke-${randomUUID()}`, ttl: 'ttl', indexes: [] }, 1)
   const items = ['A', 'B'].map((SK) => ({ PK: 'USER#a', SK, calories: 412.5, _pos: 1 }))
   const chunk = items.map((put) => ({ put, expect: null }))
   expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 2 })).toEqual([{ applied: 'all' }])
   expect(await store.commit([[chunk]], { partition: 0, from: 2, offset: 3 })).toEqual([{ applied: 0, current: items }])
   expect(await store.load(items)).toEqual(items)
-  expect(await store.reader(() => 0).query({ pk: 'USER#a', limit: 5, reverse: true })).toEqual({ items: [...items].reverse() })
+  expect(await store.reader(() => 0).query({ pk: 'USER#a', limit: 5, reverse: true })).toEqual({
+    items: [...items].reverse(),
+  })
   expect(await store.checkpoints()).toEqual(new Map([[0, 2]]))
 }

@@ -26,7 +26,7 @@ interface Recorded {
 const fixture = <Content>(release: string, file: string): Recorded & Content =>
   JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, release, file))).toString()) as Recorded & Content
 
-/** Answers that a later release corrected on purpose: one field of them, or the whole answer if none is named. */
+/** Answers that a later release changed on purpose: one field, or the whole answer if no field is named. */
 const CORRECTED: readonly { readonly path: RegExp; readonly field?: string; readonly reason: string }[] = [
   { path: /^\/api\/(groups\/[^/]+\/expenses(\/[^/]+)?|users\/me\/(expenses|debts|activity))$/, field: 'createdAt', reason: 'it is when an expense was recorded, and was the date of the expense' },
   { path: /^\/v1\/locations\/loc-1\/alerts(\/history)?$/, reason: 'A breach of four minutes with five minutes of grace fired, because the readings arrived later than the grace row was kept.' },
@@ -66,7 +66,7 @@ const writesOn = async ({ url }: Server, { tokens }: Recorded): Promise<void> =>
 }
 
 describe.each(RELEASES)('a data folder written by %s', { timeout: 180_000 }, (release) => {
-  test('opens, answers as before, takes new events and equals the fold of its log', async () => {
+  test('opens, answers as before, accepts new events and equals the fold of its log', async () => {
     const recorded = fixture<{ readonly files: Readonly<Record<string, string>> }>(release, 'folder.json.gz')
     const env = { TRIBUTARY_DATA: unpack(recorded.files) }
     const server = await startServer(env, ROLES)
@@ -85,7 +85,7 @@ const SERIES = /history\?|lifespan|by-hour/
 
 describe.each(RELEASES)('topics and tables written by %s', (release) => {
   describeOnServices('on Kafka and DynamoDB', (services) => {
-    test('are taken over, answer as before, take new events and equal the fold of their log', { timeout: 300_000 }, async () => {
+    test('are opened, answer as before, accept new events and equal the fold of their log', { timeout: 300_000 }, async () => {
       const all = fixture<RecordedServices>(release, 'services.json.gz')
       const recorded = { ...all, answers: all.answers.filter(({ path }) => !SERIES.test(path)) }
       await restore(services.kafka.brokers, services.dynamodb.endpoint, recorded)
@@ -100,7 +100,7 @@ describe.each(RELEASES)('topics and tables written by %s', (release) => {
   })
 })
 
-/** A release with other folds builds generations of its own, next to its running processors. */
+/** A release with other folds builds its own generations, next to its running processors. */
 const upgrade = async (env: Env): Promise<void> => {
   const processor = startCommand(['start', '--roles', 'processor'], { ...env, TRIBUTARY_ADMIN: '127.0.0.1:0', TRIBUTARY_LOG_LEVEL: 'error' })
   for (const domain of [...DOMAINS, 'scales-series']) {
@@ -111,7 +111,7 @@ const upgrade = async (env: Env): Promise<void> => {
   await processor.ended
 }
 
-/** A topic that is written anew has another identity: control learns it, as an operator who restores a topic would have it learn. */
+/** A topic that is written anew has another identity. Stores it in the control table, as an operator does after a restore. */
 const restore = async (brokers: readonly string[], dynamodb: string, { topics, tables }: RecordedServices): Promise<void> => {
   await writeTopics(brokers.join(','), topics)
   const logs = kafkaLogs({ brokers })

@@ -7,4 +7,5 @@ describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () =>
   storeContract('DynamoDB', async () => {
     const { endpoint } = await sharedDynamoDb()
     return { stores: dynamoStores({ endpoint }), cleanup: async () => {} }
-  }))
+  }),
+)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { dynamoStores, type DynamoStore } from '../../../processors/adapters/dynamodb/store.ts'
 import type { Failure } from '../../../processors/adapters/dynamodb/attempts.ts'
 import { canonical, type Stored } from '../../../projections/item.ts'
-import type { Write } from '../../../processors/engine/store.ts'
+import type { Write } from '../../../processors/engine/ports/store.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { describeWith } from '../available.ts'
 import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
@@ -37,7 +37,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
       client: faulty.client,
       clock: { now: () => 0, sleep: async (ms) => void slept.push(ms) },
       random: () => 0.999,
-      retry: { tries: 4, firstDelayMs: 10, maxDelayMs: 30 },
+      retry: { maxAttempts: 4, firstDelayMs: 10, maxDelayMs: 30 },
       metrics: { failed: (_, why) => void failures.push(why) },
     })
     store = await stores.create(freshSpec(), 1)
@@ -47,71 +47,92 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     for (const { client } of opened) client.destroy()
   })
 
-  test('a throttled write is tried again, ever later up to a bound, and applied once', async () => {
+  test('a throttled write is retried with growing pauses up to a limit, and is applied once', async () => {
     faulty.next('throttled', 'exceeded', 'throttled')
     expect(await store.commit([[[put('A', 1, null)]]])).toEqual([{ applied: 'all' }])
     expect(slept).toEqual([20, 30, 30])
     expect(faulty.sent).toEqual(['PutItemCommand', 'PutItemCommand', 'PutItemCommand', 'PutItemCommand'])
   })
 
-  test('a conflict between transactions is tried again', async () => {
+  test('a conflict between transactions is retried', async () => {
     faulty.next('conflict', 'conflict')
     expect(await store.commit([[[put('A', 1, null), put('B', 1, null)]]])).toEqual([{ applied: 'all' }])
     expect(failures).toEqual(['conflict', 'conflict'])
   })
 
-  test.each<[Trouble, string]>([['throttled', 'store-throttled'], ['conflict', 'store-throttled'], ['broken', 'store-unavailable'], ['unreachable', 'store-unavailable']])(
-    'what stays %s ends as the retriable fault %s, and nothing is written',
+  test.each<[Trouble, string]>([
+    ['throttled', 'store-throttled'],
+    ['conflict', 'store-throttled'],
+    ['broken', 'store-unavailable'],
+    ['unreachable', 'store-unavailable'],
+  ])(
+    'a commit whose requests are all %s fails with the retriable fault %s, and nothing is written',
     async (trouble, code) => {
       faulty.always(() => trouble)
-      expect(await faultOf(store.commit([[[put('A', 1, null), put('B', 1, null)]]], { partition: 0, from: 0, offset: 2 }))).toEqual({ code, retriable: true })
+      expect(
+        await faultOf(store.commit([[[put('A', 1, null), put('B', 1, null)]]], { partition: 0, from: 0, offset: 2 })),
+      ).toEqual({ code, retriable: true })
       faulty.always(() => 'none')
       expect(await store.load([item('A', 0), item('B', 0)])).toEqual([undefined, undefined])
       expect(await store.checkpoints()).toEqual(new Map())
     },
   )
 
-  test('a single put that was applied though its answer was lost is found by its own retry', async () => {
+  test('the retry of a put whose answer was lost finds that the put was applied', async () => {
     faulty.next('lost')
     expect(await store.commit([[[put('A', 1, null)], [put('A', 2, 1)]]])).toEqual([{ applied: 'all' }])
     expect(await store.load([item('A', 0)])).toEqual([item('A', 2)])
   })
 
-  test('a removal that was applied though its answer was lost is found by its own retry', async () => {
+  test('the retry of a removal whose answer was lost finds that the removal was applied', async () => {
     await store.commit([[[put('A', 1, null)]]])
     faulty.next('lost')
     expect(await store.commit([[[{ remove: item('A', 0), expect: 1 }]]])).toEqual([{ applied: 'all' }])
   })
 
-  test.each(['known', 'forgotten'])('a transaction that was applied though its answer was lost is found by its own retry, its token %s', async (token) => {
-    await store.commit([[[put('C', 1, null)]]])
-    if (token === 'forgotten') faulty.forgetTokens()
-    faulty.next('lost', 'lost')
-    const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
-    // Without a checkpoint, the transaction is the first request, and it is the one whose answers are lost.
-    expect(await store.commit([[chunk]])).toEqual([{ applied: 'all' }])
-    expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([item('A', 2), item('B', 2), undefined])
-  })
+  test.each(['known', 'forgotten'])(
+    'the retry of a transaction whose answer was lost finds that it was applied, its token %s',
+    async (token) => {
+      await store.commit([[[put('C', 1, null)]]])
+      if (token === 'forgotten') faulty.forgetTokens()
+      faulty.next('lost', 'lost')
+      const chunk: Write[] = [put('A', 2, null), put('B', 2, null), { remove: item('C', 0), expect: 1 }]
+      // Without a checkpoint the transaction is the first request, so its answers are the lost ones.
+      expect(await store.commit([[chunk]])).toEqual([{ applied: 'all' }])
+      expect(await store.load([item('A', 0), item('B', 0), item('C', 0)])).toEqual([
+        item('A', 2),
+        item('B', 2),
+        undefined,
+      ])
+    },
+  )
 
-  test('a write that another made meanwhile is not taken for our own lost one', async () => {
+  test('a write of another process meanwhile does not count as the own write with a lost answer', async () => {
     await store.commit([[[put('A', 1, null)]]])
     faulty.next('unreachable')
     const meanwhile: Write = { put: item('A', 1, 7), expect: null }
     expect(await store.commit([[[meanwhile]]])).toEqual([{ applied: 0, current: [item('A', 1)] }])
   })
 
-  test('a checkpoint whose answer was lost stands, and a later one passes it', async () => {
+  test('a checkpoint whose answer was lost is written, and a later one replaces it', async () => {
     faulty.next('lost')
     await store.commit([], { partition: 0, from: 0, offset: 5 })
     await store.commit([], { partition: 0, from: 5, offset: 7 })
     expect(await store.checkpoints()).toEqual(new Map([[0, 7]]))
   })
 
-  test('one span in trouble ends the commit with its fault, after the others came to their end', async () => {
+  test('a span with a fault fails the commit after the other spans are settled', async () => {
     faulty.always((command) => (command === 'TransactWriteItemsCommand' ? 'throttled' : 'none'))
     const spans = [[[put('A', 1, null), put('B', 1, null)]], [[put('C', 1, null)], [put('D', 2, null)]]]
-    expect(await faultOf(store.commit(spans, { partition: 0, from: 0, offset: 3 }))).toEqual({ code: 'store-throttled', retriable: true })
-    expect(await store.load([item('A', 0), item('C', 0), item('D', 0)])).toEqual([undefined, item('C', 1), item('D', 2)])
+    expect(await faultOf(store.commit(spans, { partition: 0, from: 0, offset: 3 }))).toEqual({
+      code: 'store-throttled',
+      retriable: true,
+    })
+    expect(await store.load([item('A', 0), item('C', 0), item('D', 0)])).toEqual([
+      undefined,
+      item('C', 1),
+      item('D', 2),
+    ])
     expect(await store.checkpoints()).toEqual(new Map())
   })
 
@@ -128,10 +149,16 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
       const [keys] = Object.values((input as BatchGetItemCommandInput).RequestItems ?? {})
       return [command, (keys ?? (input as QueryCommandInput)).ConsistentRead]
     })
-    expect(consistent).toEqual([['BatchGetItemCommand', true], ['QueryCommand', true], ['ScanCommand', true], ['BatchGetItemCommand', true], ['QueryCommand', true]])
+    expect(consistent).toEqual([
+      ['BatchGetItemCommand', true],
+      ['QueryCommand', true],
+      ['ScanCommand', true],
+      ['BatchGetItemCommand', true],
+      ['QueryCommand', true],
+    ])
   })
 
-  test('keys left unprocessed are asked for again, as often as some come back', async () => {
+  test('unprocessed keys are requested again as long as some items are returned', async () => {
     const items = Array.from({ length: 250 }, (_, n) => item(`S${n}`, 1, n))
     await store.bulk(items)
     faulty.limitBatches(30)
@@ -139,23 +166,35 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
     expect(failures.filter((why) => why === 'throttled').length).toBeGreaterThan(4)
   })
 
-  test('items left unprocessed are written again', async () => {
+  test('unprocessed items are written again', async () => {
     const items = Array.from({ length: 60 }, (_, n) => item(`S${n}`, 1, n))
     faulty.limitBatches(3)
     await store.bulk(items)
     expect(await store.load(items)).toEqual(items)
   })
 
-  test('a batch of which nothing is ever processed ends as a retriable fault', async () => {
+  test('a batch of which nothing is processed fails with a retriable fault', async () => {
     faulty.always(() => 'starved')
     expect(await faultOf(store.bulk([item('A', 1)]))).toEqual({ code: 'store-throttled', retriable: true })
     expect(await faultOf(store.load([item('A', 1)]))).toEqual({ code: 'store-throttled', retriable: true })
   })
 
-  test('under any troubles, a writer that resumes from what came back applies every event once', async () => {
-    const troubles: Trouble[] = ['none', 'lost', 'throttled', 'none', 'broken', 'none', 'conflict', 'lost', 'none', 'unreachable', 'lost']
-    let turn = 0
-    faulty.always(() => troubles[(turn = (turn * 7 + 3) % 1009) % troubles.length] ?? 'none')
+  test('with any troubles a writer that continues from the returned items applies every event once', async () => {
+    const troubles: Trouble[] = [
+      'none',
+      'lost',
+      'throttled',
+      'none',
+      'broken',
+      'none',
+      'conflict',
+      'lost',
+      'none',
+      'unreachable',
+      'lost',
+    ]
+    let state = 0
+    faulty.always(() => troubles[(state = (state * 7 + 3) % 1009) % troubles.length] ?? 'none')
     for (let pos = 1; pos <= 40; pos += 1) await applyEvent(store, pos)
     faulty.always(() => 'none')
     const [a, b] = await store.load([item('A', 0), item('B', 0)])
@@ -163,7 +202,7 @@ describeWith('the DynamoDB store in trouble', dynamodbAvailable(), () => {
   })
 })
 
-/** Adds one to A at every event and to B at every second, as the engine would: skip what is applied, else fold and commit. */
+/** Adds one to A at every event and to B at every second event. Like the engine it skips applied events, and otherwise folds and commits. */
 const applyEvent = async (store: DynamoStore, pos: number): Promise<void> => {
   for (;;) {
     try {

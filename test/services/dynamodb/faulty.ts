@@ -13,47 +13,50 @@ import {
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
 
-/** What the next request meets instead of a plain answer. `lost`: it is applied, but its answer never comes. */
+/** The result of a request instead of a normal answer. `lost`: the request is applied, and its answer is lost. */
 export type Trouble = 'none' | 'starved' | 'throttled' | 'exceeded' | 'conflict' | 'broken' | 'unreachable' | 'lost'
 
 export interface Faulty {
   readonly client: DynamoDB
-  /** Commands as they were sent, by name. */
+  /** The names of the sent commands. */
   readonly sent: string[]
-  /** The same with what they held. */
+  /** The sent commands with their inputs. */
   readonly requests: { readonly command: string; readonly input: ServiceInputTypes }[]
-  /** The troubles of the next requests, in order; afterwards all is well. */
+  /** Sets the troubles of the next requests, in order. Later requests have the trouble of `always`. */
   next(...troubles: readonly Trouble[]): void
-  /** From now on each request asks for its trouble. */
+  /** Sets the trouble of each request from now on. */
   always(trouble: (command: string) => Trouble): void
-  /** From now on only so many of a batch are processed. */
+  /** From now on the service processes only so many items of a batch. */
   limitBatches(size: number): void
-  /** From now on the service knows no token again, as after its ten minutes. */
+  /** From now on the service recognises no token, as after ten minutes. */
   forgetTokens(): void
 }
 
 const $metadata = { httpStatusCode: 400 }
 
-/** A real client to a real service, with troubles in between that the service itself never makes. */
+/** A real client of a real service, with troubles in between that the service itself does not cause. */
 export const createFaulty = (endpoint: string): Faulty => {
   const client = connect({ endpoint })
   const sent: string[] = []
   const requests: { command: string; input: ServiceInputTypes }[] = []
   let planned: Trouble[] = []
-  let standing: (command: string) => Trouble = () => 'none'
+  let defaultTrouble: (command: string) => Trouble = () => 'none'
   let limit = Number.POSITIVE_INFINITY
-  let forgetful = false
+  let replacesTokens = false
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const command = context.commandName ?? ''
       sent.push(command)
       requests.push({ command, input: args.input })
-      const trouble = planned.shift() ?? standing(command)
+      const trouble = planned.shift() ?? defaultTrouble(command)
       const error = errorOf(trouble)
       if (error !== undefined && trouble !== 'lost') throw error
       if (trouble === 'starved') return { output: starved(args.input), response: undefined }
       const { input, left } = limited(command, args.input, limit)
-      const answer = await next({ ...args, input: forgetful && 'ClientRequestToken' in input ? { ...input, ClientRequestToken: randomUUID() } : input })
+      const answer = await next({
+        ...args,
+        input: replacesTokens && 'ClientRequestToken' in input ? { ...input, ClientRequestToken: randomUUID() } : input,
+      })
       if (error !== undefined) throw error
       Object.assign(answer.output, left)
       return answer
@@ -65,28 +68,34 @@ export const createFaulty = (endpoint: string): Faulty => {
     sent,
     requests,
     next: (...troubles) => void (planned = [...troubles]),
-    always: (trouble) => void (standing = trouble),
+    always: (trouble) => void (defaultTrouble = trouble),
     limitBatches: (size) => void (limit = size),
-    forgetTokens: () => void (forgetful = true),
+    forgetTokens: () => void (replacesTokens = true),
   }
 }
 
-/** An answer that leaves the whole batch. */
+/** An answer that leaves the whole batch unprocessed. */
 const starved = (input: ServiceInputTypes): ServiceOutputTypes => {
   const { RequestItems } = input as BatchGetItemCommandInput & BatchWriteItemCommandInput
   return { $metadata: {}, UnprocessedItems: RequestItems, UnprocessedKeys: RequestItems }
 }
 
-/** The request cut to what is processed, and what its answer then leaves. */
-const limited = (command: string, input: ServiceInputTypes, limit: number): { input: ServiceInputTypes; left: Partial<ServiceOutputTypes> } => {
+/** The request with the first `limit` items, and the rest as unprocessed items for the answer. */
+const limited = (
+  command: string,
+  input: ServiceInputTypes,
+  limit: number,
+): { input: ServiceInputTypes; left: Partial<ServiceOutputTypes> } => {
   if (command === 'BatchGetItemCommand') {
     const [[table, { Keys = [] } = {}] = ['']] = Object.entries((input as BatchGetItemCommandInput).RequestItems ?? {})
-    const left: Partial<BatchGetItemCommandOutput> = Keys.length > limit ? { UnprocessedKeys: { [table]: { Keys: Keys.slice(limit) } } } : {}
+    const left: Partial<BatchGetItemCommandOutput> =
+      Keys.length > limit ? { UnprocessedKeys: { [table]: { Keys: Keys.slice(limit) } } } : {}
     return { input: { RequestItems: { [table]: { Keys: Keys.slice(0, limit), ConsistentRead: true } } }, left }
   }
   if (command === 'BatchWriteItemCommand') {
     const [[table, writes] = ['', []]] = Object.entries((input as BatchWriteItemCommandInput).RequestItems ?? {})
-    const left: Partial<BatchWriteItemCommandOutput> = writes.length > limit ? { UnprocessedItems: { [table]: writes.slice(limit) } } : {}
+    const left: Partial<BatchWriteItemCommandOutput> =
+      writes.length > limit ? { UnprocessedItems: { [table]: writes.slice(limit) } } : {}
     return { input: { RequestItems: { [table]: writes.slice(0, limit) } }, left }
   }
   return { input, left: {} }
@@ -102,9 +111,17 @@ const errorOf = (trouble: Trouble): Error | undefined => {
     case 'exceeded':
       return new ProvisionedThroughputExceededException({ message: 'slow down', $metadata })
     case 'conflict':
-      return new TransactionCanceledException({ message: 'conflict', $metadata, CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }] })
+      return new TransactionCanceledException({
+        message: 'conflict',
+        $metadata,
+        CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+      })
     case 'broken':
-      return Object.assign(new Error('Internal Server Error'), { name: 'InternalServerError', $fault: 'server', $metadata: { httpStatusCode: 500 } })
+      return Object.assign(new Error('Internal Server Error'), {
+        name: 'InternalServerError',
+        $fault: 'server',
+        $metadata: { httpStatusCode: 500 },
+      })
     case 'unreachable':
       return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     case 'lost':

@@ -8,7 +8,7 @@ import { freshSpec } from './table.ts'
 
 const KEY = { PK: 'USER#a', SK: 'A' }
 const PATIENCE_MS = 500
-/** More than the reader and the client have under way at once. */
+/** More reads than the reader and the client send at the same time. */
 const READS = 100
 
 describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvailable(), () => {
@@ -23,13 +23,19 @@ describeWith('a DynamoDB that accepts requests and answers none', dynamodbAvaila
     await store.commit([[[{ put: { ...KEY, n: 1, _pos: 1 }, expect: null }]]])
     return { proxy, reader: store.reader(Date.now, PATIENCE_MS) }
   }
-  const codeOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'no fault', (error: unknown) => (isFault(error) && error.retriable ? error.code : error))
+  const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'no fault',
+      (error: unknown) => (isFault(error) && error.retriable ? error.code : error),
+    )
 
-  test('fails the reads of a reader with patience, and holds up none after it answers again', async () => {
+  test('fails the reads of a reader with patience, and delays no read after it answers again', async () => {
     const { proxy, reader } = await open()
     expect(await reader.get(KEY)).toMatchObject({ n: 1 })
     proxy.hang()
-    const reads = Array.from({ length: READS }, (_, nth) => codeOf(nth % 2 === 0 ? reader.get(KEY) : reader.query({ pk: KEY.PK, limit: 1 })))
+    const reads = Array.from({ length: READS }, (_, nth) =>
+      codeOf(nth % 2 === 0 ? reader.get(KEY) : reader.query({ pk: KEY.PK, limit: 1 })),
+    )
     expect(new Set(await Promise.all(reads))).toEqual(new Set(['store-unavailable']))
     proxy.recover()
     expect(await reader.get(KEY)).toMatchObject({ n: 1 })

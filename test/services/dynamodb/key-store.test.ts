@@ -15,11 +15,16 @@ const tableOf = async () => {
   const { endpoint } = await sharedDynamoDb()
   const stores = dynamoStores({ endpoint })
   const spec = freshSpec()
-  return { stores, open: async (options: Omit<KeyTableOptions, 'store'>) => openKeyTable({ store: await stores.create(spec, 1), ...options }), rows: async () => {
-    const text: string[] = []
-    for await (const page of (await stores.create(spec, 1)).scan()) text.push(JSON.stringify(page))
-    return text.join('\n')
-  } }
+  return {
+    stores,
+    open: async (options: Omit<KeyTableOptions, 'store'>) =>
+      openKeyTable({ store: await stores.create(spec, 1), ...options }),
+    rows: async () => {
+      const text: string[] = []
+      for await (const page of (await stores.create(spec, 1)).scan()) text.push(JSON.stringify(page))
+      return text.join('\n')
+    },
+  }
 }
 
 describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
@@ -28,10 +33,10 @@ describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
     return { open: (begin) => open({ wrapping, ...(begin && { found: begin }) }), cleanup: () => stores.close() }
   })
 
-  test('the table holds keys wrapped only, and nothing of one that was destroyed', async () => {
+  test('the table contains wrapped keys only, and nothing of a destroyed key', async () => {
     const { stores, open, rows } = await tableOf()
     const store = await open({ wrapping, found })
-    await store.keep(new Map([['ann', []]]))
+    await store.ensureKeys(new Map([['ann', []]]))
     const [ann] = await store.load(['ann'])
     const bytes = Buffer.from(ann?.key?.bytes ?? [])
     expect(await rows()).not.toContain(bytes.toString('base64'))
@@ -41,23 +46,25 @@ describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {
     await stores.close()
   })
 
-  test('another key-encryption key is told before anything is read with it', async () => {
+  test('another key-encryption key is rejected before anything is read with it', async () => {
     const { stores, open } = await tableOf()
-    await (await open({ wrapping, found })).keep(new Map([['ann', []]]))
-    const other = localWrapping('ff'.repeat(32))
-    await expect(open({ wrapping: other })).rejects.toSatisfy((error) => isFault(error, 'key-encryption-key-wrong'))
-    await expect(open({ wrapping: NO_WRAPPING })).rejects.toSatisfy((error) => isFault(error, 'key-encryption-key-wrong'))
+    await (await open({ wrapping, found })).ensureKeys(new Map([['ann', []]]))
+    const wrong = localWrapping('ff'.repeat(32))
+    await expect(open({ wrapping: wrong })).rejects.toSatisfy((error) => isFault(error, 'key-encryption-key-wrong'))
+    await expect(open({ wrapping: NO_WRAPPING })).rejects.toSatisfy((error) =>
+      isFault(error, 'key-encryption-key-wrong'),
+    )
     await stores.close()
   })
 
-  test('keys that lay unwrapped stay readable when a key-encryption key is set, and new ones are wrapped', async () => {
+  test('unwrapped keys stay readable after a key-encryption key is configured, and new ones are wrapped', async () => {
     const { stores, open, rows } = await tableOf()
     const plain = await open({ wrapping: NO_WRAPPING, found })
-    await plain.keep(new Map([['ann', []]]))
+    await plain.ensureKeys(new Map([['ann', []]]))
     const before = await plain.load(['ann'])
     const wrapped = await open({ wrapping })
     expect(await wrapped.load(['ann'])).toEqual(before)
-    await wrapped.keep(new Map([['bob', []]]))
+    await wrapped.ensureKeys(new Map([['bob', []]]))
     const [bob] = await wrapped.load(['bob'])
     expect(await rows()).not.toContain(Buffer.from(bob?.key?.bytes ?? []).toString('base64'))
     await stores.close()

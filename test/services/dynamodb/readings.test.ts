@@ -6,7 +6,11 @@ import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
 
 const open = async () => {
   const { endpoint } = await sharedDynamoDb()
-  return { stores: dynamoReadings({ endpoint }), start: Math.floor(Date.now() / DAY_MS - 2) * DAY_MS, cleanup: async () => {} }
+  return {
+    stores: dynamoReadings({ endpoint }),
+    start: Math.floor(Date.now() / DAY_MS - 2) * DAY_MS,
+    cleanup: async () => {},
+  }
 }
 
 describeWith('DynamoDB Local as a plain process', dynamodbAvailable(), () => {

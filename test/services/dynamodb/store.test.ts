@@ -3,8 +3,8 @@ import { beforeAll, afterAll, expect, test } from 'vitest'
 import { toAttributes, toStored } from '../../../processors/adapters/dynamodb/codec.ts'
 import { connect } from '../../../processors/adapters/dynamodb/connect.ts'
 import { dynamoStores, type DynamoStore, type DynamoStores } from '../../../processors/adapters/dynamodb/store.ts'
-import { createPace } from '../../../processors/engine/pace.ts'
-import { sizeOf } from '../../../processors/engine/size.ts'
+import { createPace } from '../../../processors/engine/timing/pace.ts'
+import { sizeOf } from '../../../processors/engine/rows/size.ts'
 import { canonical, type Stored, type Value } from '../../../projections/item.ts'
 import { isFault } from '../../../schemas/fault.ts'
 import { describeWith } from '../available.ts'
@@ -12,7 +12,12 @@ import { dynamodbAvailable, sharedDynamoDb } from '../dynamodb.ts'
 import { arbitraryValue } from '../../processors/adapters/dynamodb/values.ts'
 import { freshSpec } from './table.ts'
 
-const put = (SK: string, _pos: number, more: Record<string, Value> = {}): Stored => ({ PK: 'USER#a', SK, ...more, _pos })
+const put = (SK: string, _pos: number, more: Record<string, Value> = {}): Stored => ({
+  PK: 'USER#a',
+  SK,
+  ...more,
+  _pos,
+})
 const created = (items: readonly Stored[]) => items.map((item) => ({ put: item, expect: null }))
 const codeOf = (work: Promise<unknown>) =>
   work.then(
@@ -30,22 +35,28 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
   afterAll(() => stores?.close())
   const open = (): Promise<DynamoStore> => stores.create(freshSpec(), 1)
 
-  test('a failed transaction changes nothing and returns all that its writes met', async () => {
+  test('a failed transaction changes nothing and returns the current items of all its writes', async () => {
     const store = await open()
     await store.commit([[created([put('A', 1)]), created([put('B', 5)])]])
-    const chunk = [{ put: put('A', 6), expect: 1 }, { put: put('B', 6), expect: 2 }, { put: put('C', 6), expect: null }]
-    expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 7 })).toEqual([{ applied: 0, current: [put('A', 1), put('B', 5)] }])
+    const chunk = [
+      { put: put('A', 6), expect: 1 },
+      { put: put('B', 6), expect: 2 },
+      { put: put('C', 6), expect: null },
+    ]
+    expect(await store.commit([[chunk]], { partition: 0, from: 0, offset: 7 })).toEqual([
+      { applied: 0, current: [put('A', 1), put('B', 5)] },
+    ])
     expect(await store.checkpoints()).toEqual(new Map())
   })
 
-  test('the same transaction a second time fails by its conditions: tokens are never those of another commit', async () => {
+  test('the same transaction fails by its conditions the second time, because each commit has a new token', async () => {
     const store = await open()
     const items = [put('A', 1), put('B', 1)]
     expect(await store.commit([[created(items)]])).toEqual([{ applied: 'all' }])
     expect(await store.commit([[created(items)]])).toEqual([{ applied: 0, current: items }])
   })
 
-  test('a chunk of 100 writes is one transaction; one of 101 is refused before anything is sent', async () => {
+  test('a chunk of 100 writes is one transaction, and a chunk of 101 is rejected before anything is sent', async () => {
     const store = await open()
     const items = Array.from({ length: 101 }, (_, n) => put(`S${n}`, 1))
     expect(await codeOf(store.commit([[created(items)]]))).toBe('chunk-too-large')
@@ -53,13 +64,13 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect((await store.load(items)).filter((item) => item !== undefined)).toHaveLength(100)
   })
 
-  test('a chunk above 4 MB is refused', async () => {
+  test('a chunk above 4 MB is rejected', async () => {
     const store = await open()
     const items = Array.from({ length: 11 }, (_, n) => put(`S${n}`, 1, { pad: 'x'.repeat(390_000) }))
     expect(await codeOf(store.commit([[created(items)]]))).toBe('chunk-too-large')
   })
 
-  test('an item of exactly 400 KB with the largest position is kept; a byte more is refused, in a commit and in bulk', async () => {
+  test('an item of exactly 400 KB with the largest position is stored, and one more byte is rejected, in a commit and in bulk', async () => {
     const store = await open()
     const bare = sizeOf(put('A', Number.MAX_SAFE_INTEGER, { pad: '' }))
     const largest = put('A', 1, { pad: 'x'.repeat(400 * 1024 - bare) })
@@ -70,34 +81,41 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect(await codeOf(store.bulk([larger]))).toBe('item-too-large')
   })
 
-  test('more than a page of large items is loaded, queried and scanned whole', async () => {
+  test('more than a page of large items is loaded, queried and scanned completely', async () => {
     const store = await open()
-    const items = Array.from({ length: 60 }, (_, n) => put(`S${String(n).padStart(3, '0')}`, 1, { pad: 'x'.repeat(300_000), n }))
+    const items = Array.from({ length: 60 }, (_, n) =>
+      put(`S${String(n).padStart(3, '0')}`, 1, { pad: 'x'.repeat(300_000), n }),
+    )
     await store.bulk(items)
     expect((await store.load(items)).map((item) => item?.['n'])).toEqual(items.map(({ n }) => n))
     const page = await store.reader(() => 0).query({ pk: 'USER#a', limit: 100 })
     expect([page.items.map(({ n }) => n), page.cursor]).toEqual([items.map(({ n }) => n), undefined])
     let scanned = 0
-    for await (const some of store.scan()) scanned += some.length
+    for await (const page of store.scan()) scanned += page.length
     expect(scanned).toBe(60)
   })
 
-  test('any value comes back from the table as the codec says', async () => {
+  test('the table returns any value as the codec defines', async () => {
     const store = await open()
     const values = fc.sample(arbitraryValue, { numRuns: 300, seed: 7 })
     const items = values.map((value, n) => put(`S${n}`, 1, { value }))
     await store.bulk(items)
     const loaded = await store.load(items)
-    expect(loaded.map((item) => item && canonical(item))).toEqual(items.map((item) => canonical(toStored(toAttributes(item)))))
+    expect(loaded.map((item) => item && canonical(item))).toEqual(
+      items.map((item) => canonical(toStored(toAttributes(item)))),
+    )
   })
 
-  test('an index shows what it projects and no more, hides what expired, and pages both ways', async () => {
+  test('an index returns only its projected attributes, hides expired items, and pages in both directions', async () => {
     const store = await open()
-    const listed = (n: number, more: Record<string, Value> = {}) => put(`S${n}`, 1, { GSI1PK: 'G', GSI1SK: `K${n}`, scopes: ['r'], secret: n, ...more })
+    const listed = (n: number, more: Record<string, Value> = {}) =>
+      put(`S${n}`, 1, { GSI1PK: 'G', GSI1SK: `K${n}`, scopes: ['r'], secret: n, ...more })
     await store.bulk([listed(1), listed(2, { ttl: 100 }), listed(3, { ttl: 101 }), listed(4)])
     const reader = store.reader(() => 100_000)
     const first = await reader.query({ index: 'GSI1', pk: 'G', limit: 2, reverse: true })
-    expect(first.items).toEqual([4, 3].map((n) => ({ PK: 'USER#a', SK: `S${n}`, GSI1PK: 'G', GSI1SK: `K${n}`, scopes: ['r'] })))
+    expect(first.items).toEqual(
+      [4, 3].map((n) => ({ PK: 'USER#a', SK: `S${n}`, GSI1PK: 'G', GSI1SK: `K${n}`, scopes: ['r'] })),
+    )
     const { cursor = '' } = first
     const second = await reader.query({ index: 'GSI1', pk: 'G', limit: 2, reverse: true, cursor })
     expect([second.items.map(({ SK }) => SK), second.cursor]).toEqual([['S1'], undefined])
@@ -105,7 +123,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect(await codeOf(reader.query({ index: 'GSI9', pk: 'G', limit: 2 }))).toBe('unknown-index')
   })
 
-  test('checkpoints are no items: neither read, queried nor scanned', async () => {
+  test('checkpoints are neither read, queried nor scanned as items', async () => {
     const store = await open()
     await store.commit([], { partition: 12, from: 0, offset: 5 })
     expect(await store.reader(() => 0).query({ pk: 'CHECKPOINT#', limit: 5 })).toEqual({ items: [] })
@@ -113,7 +131,7 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     for await (const page of store.scan()) expect.unreachable(JSON.stringify(page))
   })
 
-  test('TTL is off until it is switched on', async () => {
+  test('TTL is disabled until it is enabled', async () => {
     const spec = freshSpec()
     await stores.create(spec, 2)
     const client = connect({ endpoint })
@@ -125,28 +143,28 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     client.destroy()
   })
 
-  test('several processes at once switch TTL on', async () => {
+  test('several processes can enable TTL at the same time', async () => {
     const spec = freshSpec()
     const processes = Array.from({ length: 4 }, () => dynamoStores({ endpoint }))
-    await Promise.all(processes.map((each) => each.create(spec, 1)))
-    await Promise.all(processes.map((each) => each.enableTtl(spec, 1)))
-    for (const each of processes) await each.close()
+    await Promise.all(processes.map((process) => process.create(spec, 1)))
+    await Promise.all(processes.map((process) => process.enableTtl(spec, 1)))
+    for (const process of processes) await process.close()
   })
 
-  test('two processes that open the same new table at once both get it', async () => {
+  test('two processes can create the same table at the same time', async () => {
     const spec = freshSpec()
-    const [one, two] = await Promise.all([stores.create(spec, 1), dynamoStores({ endpoint }).create(spec, 1)])
-    await one.commit([[created([put('A', 1)])]])
-    expect(await two.load([put('A', 0)])).toEqual([put('A', 1)])
+    const [first, second] = await Promise.all([stores.create(spec, 1), dynamoStores({ endpoint }).create(spec, 1)])
+    await first.commit([[created([put('A', 1)])]])
+    expect(await second.load([put('A', 0)])).toEqual([put('A', 1)])
   })
 
-  test('a table of that name with other keys or without an index is refused', async () => {
+  test('a table of that name with other keys or without an index is rejected', async () => {
     const { indexes, ...spec } = freshSpec()
     await stores.create({ ...spec, indexes: [] }, 1)
     expect(await codeOf(stores.create({ ...spec, indexes }, 1))).toBe('table-mismatch')
   })
 
-  test('a dropped table is gone, and its writer hears so', async () => {
+  test('a commit to a dropped table fails with table-missing', async () => {
     const spec = freshSpec()
     const store = await stores.create(spec, 1)
     await stores.drop(spec, 1)
@@ -154,12 +172,12 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect(await codeOf(store.commit([[created([put('A', 1)])]]))).toBe('table-missing')
   })
 
-  test('nobody at the endpoint is a retriable fault', async () => {
-    const nobody = dynamoStores({ endpoint: 'http://127.0.0.1:1', retry: { tries: 2, firstDelayMs: 1 } })
-    expect(await codeOf(nobody.create(freshSpec(), 1))).toBe('store-unavailable')
+  test('an endpoint without a service causes a retriable fault', async () => {
+    const unreachable = dynamoStores({ endpoint: 'http://127.0.0.1:1', retry: { maxAttempts: 2, firstDelayMs: 1 } })
+    expect(await codeOf(unreachable.create(freshSpec(), 1))).toBe('store-unavailable')
   })
 
-  test('the units of what was written are counted, ours apart', async () => {
+  test('the units of writes are counted, with the bookkeeping separately', async () => {
     const store = await open()
     const [a, b] = [put('A', 1, { pad: 'x'.repeat(3000) }), put('B', 1)]
     await store.commit([[created([a, b, { ...put('0', 1), PK: 'OUTCOME#0#1' }])]], { partition: 0, from: 0, offset: 2 })
@@ -171,11 +189,14 @@ describeWith('the DynamoDB store on DynamoDB Local', dynamodbAvailable(), () => 
     expect(store.units().domain).toBe(11 + 1)
   })
 
-  test('a bulk write keeps to its units a second', async () => {
+  test('a bulk write keeps to its units per second', async () => {
     let now = 0
     const clock = { now: () => now, sleep: async (ms: number) => void (now += ms) }
     const store = await dynamoStores({ endpoint }).create(freshSpec(), 1)
-    await store.bulk(Array.from({ length: 100 }, (_, n) => put(`S${n}`, 1)), createPace({ clock, perSecond: 50 }))
+    await store.bulk(
+      Array.from({ length: 100 }, (_, n) => put(`S${n}`, 1)),
+      createPace({ clock, perSecond: 50 }),
+    )
     expect(now).toBe(1500)
     expect(store.units()).toEqual({ domain: 100, bookkeeping: 0 })
   })

@@ -1,10 +1,10 @@
 import type { TableSpec } from '../../../projections/table.ts'
 
-let made = 0
+let created = 0
 
-/** A table of its own for each test, so that tests share one service and nothing else. */
+/** A new table for each test, so that tests share only the service. */
 export const freshSpec = (): TableSpec => ({
-  name: `test-${process.pid}-${++made}`,
+  name: `test-${process.pid}-${++created}`,
   ttl: 'ttl',
   indexes: [
     { name: 'GSI1', pk: 'GSI1PK', sk: 'GSI1SK', project: ['scopes', 'lastUsedAt'] },

@@ -18,7 +18,7 @@ describeWith('Kafka', kafkaAvailable(), () => {
         return logs
       },
       async trim(topic, partition, before) {
-        // The client deletes nothing from a topic it has not heard of.
+        // kafkajs deletes records only from a topic in its metadata.
         await admin.fetchTopicOffsets(topic)
         await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(before) }] })
       },

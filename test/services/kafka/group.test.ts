@@ -1,57 +1,67 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kafkaLogs } from '../../../processors/adapters/kafka/logs.ts'
-import type { Lease, Log, Logs } from '../../../processors/engine/log.ts'
+import type { Assignment, Log } from '../../../processors/engine/ports/log.ts'
 import { listener } from '../../contracts/listener.ts'
 import { numbered, record } from '../../contracts/log.ts'
 import { describeWith } from '../available.ts'
 import { kafkaAvailable, sharedKafka } from '../kafka.ts'
 import { committedOffsets } from './offsets.ts'
+import type { Logs } from '../../../processors/engine/ports/log-admin.ts'
 
 describeWith('membership of a Kafka group', kafkaAvailable(), () => {
   let logs: Logs
   beforeAll(async () => {
     const { brokers } = await sharedKafka()
-    logs = kafkaLogs({ brokers, partitions: 2, timing: { session: 6_000, heartbeat: 500, rebalance: 2_000, check: 500 } })
+    logs = kafkaLogs({
+      brokers,
+      partitions: 2,
+      timing: { session: 6_000, heartbeat: 500, rebalance: 2_000, check: 500 },
+    })
   })
-  afterAll(async () => { await logs?.close() })
-  const committed = async ({ topic }: Log, group = `${topic}.g`) => committedOffsets((await sharedKafka()).brokers, group, topic)
+  afterAll(async () => {
+    await logs?.close()
+  })
+  const committed = async ({ topic }: Log, group = `${topic}.g`) =>
+    committedOffsets((await sharedKafka()).brokers, group, topic)
 
-  test('a group commits what it has taken, for tools that read its lag; its offsets go with it', async () => {
+  test('a group commits its offsets for tools that read its lag, and removing the group removes them', async () => {
     const log = await logs.open(`offsets-${randomUUID()}`)
     const partition = log.partitionOf('k')
     await log.append(numbered('k', 6))
-    const heard = listener()
-    const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await heard.saw(6)
+    const subscriber = listener()
+    const subscription = await log.subscribe(`${log.topic}.g`, subscriber)
+    await subscriber.saw(6)
     await expect.poll(async () => (await committed(log)).get(partition), { timeout: 25_000 }).toBe(6)
     await subscription.stop()
     await log.removeGroup(`${log.topic}.g`)
     expect(await committed(log)).toEqual(new Map())
   })
 
-  test('who keeps a batch past the rebalance loses its lease, and neither commits nor takes more; the other gets the records', async () => {
+  test('a member whose batch outlasts the rebalance loses its lease, commits nothing and gets no more records; the other member gets them', async () => {
     const log = await logs.open(`revoked-${randomUUID()}`)
     const group = `${log.topic}.g`
     const partition = log.partitionOf('k')
     await log.append(numbered('k', 3))
     let release = (): void => {}
-    const gate = new Promise<void>((resolve) => { release = resolve })
-    let held: Lease | undefined
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let firstLease: Assignment | undefined
     const zombie = listener({
       during: async (_, lease) => {
-        if (held) return
-        held = lease
+        if (firstLease) return
+        firstLease = lease
         await gate
       },
     })
     const first = await log.subscribe(group, zombie)
-    await expect.poll(() => held?.held(), { timeout: 25_000 }).toBe(true)
+    await expect.poll(() => firstLease?.isCurrent(), { timeout: 25_000 }).toBe(true)
 
     const heir = listener()
     const second = await log.subscribe(group, heir)
     await heir.saw(3)
-    await expect.poll(() => held?.held(), { timeout: 25_000 }).toBe(false)
+    await expect.poll(() => firstLease?.isCurrent(), { timeout: 25_000 }).toBe(false)
     expect(zombie.held.has(partition)).toBe(false)
     await log.append(numbered('k', 4, 'later '))
     await heir.saw(7)
@@ -67,16 +77,16 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     expect((await committed(log, group)).get(partition)).toBe(7)
   })
 
-  test('closing the logs stops what follows them', async () => {
+  test('closing the logs stops their subscriptions', async () => {
     const { brokers } = await sharedKafka()
     const closing = kafkaLogs({ brokers })
     const log = await closing.open(`closing-${randomUUID()}`)
     await log.append([record('k', 'seen')])
-    const heard = listener()
-    await log.subscribe(`${log.topic}.g`, heard)
-    await heard.saw(1)
+    const subscriber = listener()
+    await log.subscribe(`${log.topic}.g`, subscriber)
+    await subscriber.saw(1)
     await closing.close()
-    expect(heard.held.size).toBe(0)
+    expect(subscriber.held.size).toBe(0)
     const again = await logs.open(log.topic, await log.identity().catch(() => undefined))
     expect((await committed(again)).get(again.partitionOf('k'))).toBe(1)
   })
@@ -85,42 +95,42 @@ describeWith('membership of a Kafka group', kafkaAvailable(), () => {
     const log = await logs.open(`long-${randomUUID()}`)
     await log.append([record('k', 'slow')])
     const began = Date.now()
-    let kept = false
-    const heard = listener({
+    let hasLease = false
+    const subscriber = listener({
       during: async (_, lease) => {
         await expect.poll(() => Date.now() - began, { timeout: 15_000 }).toBeGreaterThan(7_500)
-        kept = lease.held()
+        hasLease = lease.isCurrent()
       },
     })
-    const subscription = await log.subscribe(`${log.topic}.g`, heard)
-    await heard.saw(1)
+    const subscription = await log.subscribe(`${log.topic}.g`, subscriber)
+    await subscriber.saw(1)
     await subscription.stop()
-    expect(kept).toBe(true)
-    expect(heard.starts.filter(({ partition }) => partition === log.partitionOf('k'))).toHaveLength(1)
+    expect(hasLease).toBe(true)
+    expect(subscriber.starts.filter(({ partition }) => partition === log.partitionOf('k'))).toHaveLength(1)
     expect((await committed(log)).get(log.partitionOf('k'))).toBe(1)
   })
 
-  test('a process that stood still past its session knows that its lease may be gone, before anyone tells it', async () => {
+  test('after a process was stopped for longer than its session, its lease ends before any answer arrives', async () => {
     const log = await logs.open(`still-${randomUUID()}`)
     const partition = log.partitionOf('k')
     await log.append([record('k', 'once')])
     const answers: boolean[] = []
-    const heard = listener({
+    const subscriber = listener({
       during: (_, lease) => {
-        if (answers.length === 0) standStill(6_500)
-        answers.push(lease.held())
+        if (answers.length === 0) blockThread(6_500)
+        answers.push(lease.isCurrent())
       },
     })
-    const subscription = await log.subscribe(`${log.topic}.g`, heard)
+    const subscription = await log.subscribe(`${log.topic}.g`, subscriber)
     await expect.poll(async () => (await committed(log)).get(partition), { timeout: 25_000 }).toBe(1)
     await subscription.stop()
     expect(answers[0]).toBe(false)
     expect(answers.at(-1)).toBe(true)
-    expect(heard.texts()).toEqual(answers.map(() => 'once'))
+    expect(subscriber.texts()).toEqual(answers.map(() => 'once'))
   })
 })
 
-/** As a stopped process does: no timer runs, no answer is read. */
-function standStill(ms: number): void {
+/** Like a stopped process: no timer runs and no answer is read. */
+function blockThread(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -30,10 +30,13 @@ describeWith('Kafka behind a login', kafkaAvailable(), () => {
     encrypted = [`127.0.0.1:${ports.SASL_SSL}`]
     kafka = await startKafka({
       listeners: ports,
-      format: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${username},password=${password}]`]),
+      format: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+        '--add-scram',
+        `${mechanism}=[name=${username},password=${password}]`,
+      ]),
       properties: securityProperties(folder),
     })
-    // What is started is known by its own listener; these open beside it.
+    // `startKafka` waits for the main listener only.
     for (const port of Object.values(ports)) await vi.waitFor(() => opens(port), { timeout: 30_000 })
   })
   afterAll(async () => {
@@ -61,25 +64,31 @@ describeWith('Kafka behind a login', kafkaAvailable(), () => {
     }
   }
 
-  test.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)('a login by %s opens the log, its identity included', async (mechanism) => {
-    expect(await writeAndRead({ brokers: plain, sasl: { mechanism, username, password } })).toEqual(['0', '1', '2'])
-  })
+  test.each(['plain', 'scram-sha-256', 'scram-sha-512'] as const)(
+    'a login by %s opens the log and reads its identity',
+    async (mechanism) => {
+      expect(await writeAndRead({ brokers: plain, sasl: { mechanism, username, password } })).toEqual(['0', '1', '2'])
+    },
+  )
 
   test('a login over TLS opens the log', async () => {
     const sasl = { mechanism: 'scram-sha-512', username, password } as const
     expect(await writeAndRead({ brokers: encrypted, ssl: { ca: [certificate] }, sasl })).toEqual(['0', '1', '2'])
   })
 
-  test.each(['plain', 'scram-sha-512'] as const)('a wrong password is refused by %s, with the user but not the password in the message', async (mechanism) => {
-    const logs = kafkaLogs({ brokers: plain, sasl: { mechanism, username, password: 'wrong one' } })
-    const error: unknown = await logs.open('secure').catch((reason: unknown) => reason)
-    await logs.close()
-    expect(isFault(error, 'log-login-failed')).toBe(true)
-    expect(String(error)).toContain(username)
-    expect(String(error)).not.toContain('wrong one')
-  })
+  test.each(['plain', 'scram-sha-512'] as const)(
+    'a login by %s with a wrong password fails, and the message contains the user but not the password',
+    async (mechanism) => {
+      const logs = kafkaLogs({ brokers: plain, sasl: { mechanism, username, password: 'wrong one' } })
+      const error: unknown = await logs.open('secure').catch((reason: unknown) => reason)
+      await logs.close()
+      expect(isFault(error, 'log-login-failed')).toBe(true)
+      expect(String(error)).toContain(username)
+      expect(String(error)).not.toContain('wrong one')
+    },
+  )
 
-  test('a certificate that nobody vouches for is refused', async () => {
+  test('a certificate of an unknown authority is rejected', async () => {
     const logs = kafkaLogs({ brokers: encrypted, ssl: true, sasl: { mechanism: 'plain', username, password } })
     const error: unknown = await logs.open('secure').catch((reason: unknown) => reason)
     await logs.close()
@@ -93,23 +102,48 @@ function keytool(...args: string[]): string {
   return run.stdout
 }
 
-/** In the store `keys.p12`, and as text for those who shall trust it. */
+/** Creates a certificate in the store `keys.p12` and returns it as PEM for clients. */
 function createCertificate(folder: string): string {
-  const store = ['-alias', 'broker', '-keystore', join(folder, 'keys.p12'), '-storetype', 'PKCS12', '-storepass', 'changeit']
-  keytool('-genkeypair', ...store, '-keyalg', 'EC', '-dname', 'CN=127.0.0.1', '-ext', 'SAN=IP:127.0.0.1', '-validity', '2')
+  const store = [
+    '-alias',
+    'broker',
+    '-keystore',
+    join(folder, 'keys.p12'),
+    '-storetype',
+    'PKCS12',
+    '-storepass',
+    'changeit',
+  ]
+  keytool(
+    '-genkeypair',
+    ...store,
+    '-keyalg',
+    'EC',
+    '-dname',
+    'CN=127.0.0.1',
+    '-ext',
+    'SAN=IP:127.0.0.1',
+    '-validity',
+    '2',
+  )
   return keytool('-exportcert', '-rfc', ...store)
 }
 
 function securityProperties(folder: string): Record<string, string> {
   const modules = 'org.apache.kafka.common.security'
   const perListener = ['sasl_plaintext', 'sasl_ssl'].flatMap((listener) => [
-    [`listener.name.${listener}.plain.sasl.jaas.config`, `${modules}.plain.PlainLoginModule required user_${username}="${password}";`],
+    [
+      `listener.name.${listener}.plain.sasl.jaas.config`,
+      `${modules}.plain.PlainLoginModule required user_${username}="${password}";`,
+    ],
     [`listener.name.${listener}.scram-sha-256.sasl.jaas.config`, `${modules}.scram.ScramLoginModule required;`],
     [`listener.name.${listener}.scram-sha-512.sasl.jaas.config`, `${modules}.scram.ScramLoginModule required;`],
   ])
   return {
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
-    'ssl.keystore.type': 'PKCS12', 'ssl.keystore.location': join(folder, 'keys.p12'), 'ssl.keystore.password': 'changeit',
+    'ssl.keystore.type': 'PKCS12',
+    'ssl.keystore.location': join(folder, 'keys.p12'),
+    'ssl.keystore.password': 'changeit',
     ...Object.fromEntries(perListener),
   }
 }

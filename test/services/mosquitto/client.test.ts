@@ -6,29 +6,38 @@ import { joinBroker, type JoinOptions } from '../../../producers/mqtt/client.ts'
 import { Fault } from '../../../schemas/fault.ts'
 import { describeWith } from '../available.ts'
 import { mosquittoAvailable, startMosquitto, type Mosquitto } from '../mosquitto.ts'
-import { clock, connected, deviceAt, envelope, openBar, type Bar } from '../../producers/mqtt/bar.ts'
+import { clock, connected, deviceAt, envelope, openBar, scalesOf, type Bar } from '../../producers/mqtt/bar.ts'
 
 let serial = 0
 
 const join = (bar: Bar, url: string, options: Partial<JoinOptions> = {}) => {
-  const { commands, questions, report } = bar
-  const says = (about: object, message: string) => void bar.said.push({ about, message })
-  const joined = joinBroker({ commands, questions, clock, report, logger: { info: says, warn: says } }, { url, clientId: `tributary-${(serial += 1)}`, retryMs: 100, ...options })
+  const log = (fields: object, message: string) => void bar.lines.push({ fields, message })
+  const joined = joinBroker(
+    { domains: [scalesOf(bar)], clock, report: bar.report, logger: { info: log, warn: log } },
+    { url, clientId: `tributary-${(serial += 1)}`, retryMs: 100, ...options },
+  )
   onTestFinished(() => joined.stop())
   return joined
 }
 
-const isJoined = (bar: Bar) => expect.poll(() => bar.said.some(({ message }) => message.startsWith('joined')), { timeout: 10_000 }).toBe(true)
+const isJoined = (bar: Bar) =>
+  expect.poll(() => bar.lines.some(({ message }) => message.startsWith('joined')), { timeout: 10_000 }).toBe(true)
 
-/** Devices have names of their own, so that tests share a broker. */
+/** Connects a device with a new name, so that tests can share a broker. */
 const scale = async (url: string, options: IClientOptions = {}) => {
   const device = `SCALE-${(serial += 1)}`
   const client = deviceAt(url, device, options)
   await connected(client)
-  return { device, client, topic: `scale-sense/loc-001/${device}/reading`, status: `scale-sense/loc-001/${device}/status` }
+  return {
+    device,
+    client,
+    topic: `scale-sense/loc-001/${device}/reading`,
+    status: `scale-sense/loc-001/${device}/status`,
+  }
 }
 
-const of = (bar: Bar, device: string) => bar.heard().filter(({ data }) => (data as { device_id: string }).device_id === device)
+const of = (bar: Bar, device: string) =>
+  bar.reported().filter(({ data }) => (data as { device_id: string }).device_id === device)
 const seqs = (bar: Bar, device: string) => of(bar, device).map(({ data }) => (data as { seq: number }).seq)
 
 const openAt = async (url: string, options: Partial<JoinOptions> = {}) => {
@@ -38,28 +47,38 @@ const openAt = async (url: string, options: Partial<JoinOptions> = {}) => {
   return { bar, joined }
 }
 
-describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
+describeWith('an external broker (Mosquitto)', mosquittoAvailable(), () => {
   let mosquitto: Mosquitto
   beforeAll(async () => {
     mosquitto = await startMosquitto()
   })
   afterAll(() => mosquitto.stop())
 
-  test.each([4, 5] as const)('a device that speaks version %i of the protocol is heard, in order, with birth and last will', async (protocolVersion) => {
-    const { bar } = await openAt(mosquitto.url)
-    const { device, client, topic, status } = await scale(mosquitto.url, { protocolVersion })
-    bar.claim(device, 'loc-001')
-    const other = await scale(mosquitto.url, { protocolVersion, will: { topic: status, payload: Buffer.from('{"online":false}'), qos: 1, retain: true } })
-    await client.publishAsync(status, '{"online":true,"boot":"b1"}', { qos: 1, retain: true })
-    for (let seq = 0; seq < 20; seq += 1) await client.publishAsync(topic, envelope(seq), { qos: 1 })
-    await expect.poll(() => seqs(bar, device).length).toBe(21)
-    expect(seqs(bar, device).slice(1)).toEqual(Array.from({ length: 20 }, (_, seq) => seq))
-    other.client.stream.destroy()
-    await expect.poll(() => of(bar, device).at(-1)?.data).toMatchObject({ online: false })
-    expect(of(bar, device)[0]).toMatchObject({ type: 'DeviceStatusReported', meta: { key: 'loc-001' }, data: { online: true } })
-  })
+  test.each([4, 5] as const)(
+    'the readings of a device with MQTT protocol version %i arrive in order, with its birth message and last will',
+    async (protocolVersion) => {
+      const { bar } = await openAt(mosquitto.url)
+      const { device, client, topic, status } = await scale(mosquitto.url, { protocolVersion })
+      bar.claim(device, 'loc-001')
+      const withWill = await scale(mosquitto.url, {
+        protocolVersion,
+        will: { topic: status, payload: Buffer.from('{"online":false}'), qos: 1, retain: true },
+      })
+      await client.publishAsync(status, '{"online":true,"boot":"b1"}', { qos: 1, retain: true })
+      for (let seq = 0; seq < 20; seq += 1) await client.publishAsync(topic, envelope(seq), { qos: 1 })
+      await expect.poll(() => seqs(bar, device).length).toBe(21)
+      expect(seqs(bar, device).slice(1)).toEqual(Array.from({ length: 20 }, (_, seq) => seq))
+      withWill.client.stream.destroy()
+      await expect.poll(() => of(bar, device).at(-1)?.data).toMatchObject({ online: false })
+      expect(of(bar, device)[0]).toMatchObject({
+        type: 'DeviceStatusReported',
+        meta: { key: 'loc-001' },
+        data: { online: true },
+      })
+    },
+  )
 
-  test('what the log did not take is not acknowledged, and comes again', async () => {
+  test('a message that the log did not store is not acknowledged and is delivered again', async () => {
     const { bar } = await openAt(mosquitto.url)
     const { device, client, topic } = await scale(mosquitto.url)
     bar.claim(device, 'loc-001')
@@ -71,7 +90,7 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     await expect.poll(() => seqs(bar, device), { timeout: 10_000 }).toEqual([1])
   })
 
-  test('what comes while nobody is here is kept, and what was left unacknowledged comes first', async () => {
+  test('the broker stores messages while no process is connected and delivers unacknowledged ones first', async () => {
     const bar = openBar()
     const first = join(bar, mosquitto.url, { clientId: 'steady' })
     await isJoined(bar)
@@ -86,7 +105,7 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     await expect.poll(() => seqs(bar, device), { timeout: 10_000 }).toEqual([1, 2, 3])
   })
 
-  test('a retained message is no new reading, and a topic that is none of ours is passed over', async () => {
+  test('a retained message is not a new reading, and a message of another topic is ignored', async () => {
     const before = await scale(mosquitto.url)
     await before.client.publishAsync(before.topic, envelope(1), { qos: 1, retain: true })
     const { bar } = await openAt(mosquitto.url)
@@ -97,22 +116,24 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     expect(bar.counts['refused:topic']).toBe(1)
   })
 
-  test('a device says nothing for another location than its own, and what cannot be read is quarantined', async () => {
+  test('a reading for another location and a malformed message are quarantined', async () => {
     const { bar } = await openAt(mosquitto.url)
     const { device, client, topic } = await scale(mosquitto.url)
     bar.claim(device, 'loc-002')
     await client.publishAsync(topic, envelope(1), { qos: 1 })
     await client.publishAsync(topic, Buffer.alloc(1_000_000, 'x'), { qos: 1 })
-    await expect.poll(() => of(bar, device)).toMatchObject([
-      { type: 'ReadingQuarantined', meta: { key: 'loc-002' }, data: { reason: 'wrong-location', seq: 1 } },
-      { type: 'ReadingQuarantined', meta: { key: 'loc-002' }, data: { reason: 'malformed' } },
-    ])
+    await expect
+      .poll(() => of(bar, device))
+      .toMatchObject([
+        { type: 'ReadingQuarantined', meta: { key: 'loc-002' }, data: { reason: 'wrong-location', seq: 1 } },
+        { type: 'ReadingQuarantined', meta: { key: 'loc-002' }, data: { reason: 'malformed' } },
+      ])
   })
 
-  test('two processes that share the messages by MQTT 5 take each once', async () => {
+  test('two processes with a shared subscription of MQTT 5 receive each message once', async () => {
     const bar = openBar()
     for (const clientId of ['one', 'two']) join(bar, mosquitto.url, { clientId, share: 'bar' })
-    await expect.poll(() => bar.said.filter(({ message }) => message.startsWith('joined')).length).toBe(2)
+    await expect.poll(() => bar.lines.filter(({ message }) => message.startsWith('joined')).length).toBe(2)
     const { device, client, topic } = await scale(mosquitto.url)
     bar.claim(device, 'loc-001')
     await Promise.all(Array.from({ length: 50 }, (_, seq) => client.publishAsync(topic, envelope(seq), { qos: 1 })))
@@ -121,10 +142,10 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     expect(seqs(bar, device)).toHaveLength(51)
   })
 
-  test('two processes that do not share them hear the same events', async () => {
+  test('two processes without a shared subscription append the same events', async () => {
     const bar = openBar()
     for (const clientId of ['left', 'right']) join(bar, mosquitto.url, { clientId })
-    await expect.poll(() => bar.said.filter(({ message }) => message.startsWith('joined')).length).toBe(2)
+    await expect.poll(() => bar.lines.filter(({ message }) => message.startsWith('joined')).length).toBe(2)
     const { device, client, topic } = await scale(mosquitto.url)
     bar.claim(device, 'loc-001')
     await client.publishAsync(topic, envelope(1), { qos: 1 })
@@ -132,7 +153,7 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     expect(new Set(of(bar, device).map(({ meta }) => meta.eventId)).size).toBe(1)
   })
 
-  test('a broker that is killed and started again is joined again by itself', { timeout: 60_000 }, async () => {
+  test('the client connects again after the broker was killed and started again', { timeout: 60_000 }, async () => {
     const own = await startMosquitto()
     onTestFinished(() => own.stop())
     const { bar } = await openAt(own.url)
@@ -148,10 +169,15 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     await expect.poll(() => [...new Set(seqs(bar, device))], { timeout: 20_000 }).toEqual([1, 2])
   })
 
-  test('the rights that docs/devices.md gives let a device speak for itself only', async () => {
+  test('with the access rules of docs/devices.md a device can publish for itself only', async () => {
     const own = await startMosquitto({
       users: { tributary: 'edge-secret', 'SCALE-A': 'a-secret', 'SCALE-B': 'b-secret' },
-      acl: ['user tributary', 'topic read scale-sense/#', 'pattern write scale-sense/+/%u/reading', 'pattern write scale-sense/+/%u/status'],
+      acl: [
+        'user tributary',
+        'topic read scale-sense/#',
+        'pattern write scale-sense/+/%u/reading',
+        'pattern write scale-sense/+/%u/status',
+      ],
     })
     onTestFinished(() => own.stop())
     const { bar } = await openAt(own.url, { username: 'tributary', password: 'edge-secret' })
@@ -160,11 +186,11 @@ describeWith('a broker of others (Mosquitto)', mosquittoAvailable(), () => {
     await connected(client)
     await client.publishAsync('scale-sense/loc-001/SCALE-B/reading', envelope(1), { qos: 1 })
     await client.publishAsync('scale-sense/loc-001/SCALE-A/reading', envelope(2), { qos: 1 })
-    await expect.poll(() => bar.heard()).toMatchObject([{ data: { device_id: 'SCALE-A', seq: 2 } }])
+    await expect.poll(() => bar.reported()).toMatchObject([{ data: { device_id: 'SCALE-A', seq: 2 } }])
   })
 })
 
-describe('a broker that knows only MQTT 3.1.1', () => {
+describe('a broker with MQTT 3.1.1 only', () => {
   const plainBroker = async () => {
     const broker = await Aedes.createBroker()
     const server = createServer((socket) => void broker.handle(socket))
@@ -176,23 +202,23 @@ describe('a broker that knows only MQTT 3.1.1', () => {
     return `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  test('is joined by that', async () => {
+  test('is used with MQTT 3.1.1', async () => {
     const url = await plainBroker()
     const { bar } = await openAt(url)
-    expect(bar.said.at(-1)?.message).toContain('MQTT 3.1.1')
+    expect(bar.lines.at(-1)?.message).toContain('MQTT 3.1.1')
     const { device, client, topic } = await scale(url)
     bar.claim(device, 'loc-001')
     await client.publishAsync(topic, envelope(1), { qos: 1 })
     await expect.poll(() => seqs(bar, device)).toEqual([1])
   })
 
-  test('gives its retained messages again, and none of them is a new reading', async () => {
+  test('delivers its retained messages again, and none of them is a new reading', async () => {
     const url = await plainBroker()
     const publisher = connect(url)
     await publisher.publishAsync('scale-sense/loc-001/SCALE-R/reading', envelope(1), { qos: 1, retain: true })
     await publisher.endAsync()
     const { bar } = await openAt(url)
     await expect.poll(() => bar.counts['refused:retained']).toBe(1)
-    expect(bar.heard()).toEqual([])
+    expect(bar.reported()).toEqual([])
   })
 })
