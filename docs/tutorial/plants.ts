@@ -5,11 +5,7 @@ import type { Event } from '../../schemas/event.ts'
 
 export type PlantWatered = Event<'PlantWatered', { readonly millilitres: number }, never>
 
-export type PlantItem = Key & {
-  readonly total: number
-  readonly waterings: number
-  readonly lastWateredAt: string
-}
+export type PlantItem = Key & { readonly total: number; readonly waterings: number; readonly lastWateredAt: string }
 
 export const plantKey = (plant: string): Key => ({ PK: `PLANT#${plant}`, SK: 'CARE' })
 const wateringKey = (plant: string, event: string): Key => ({ PK: `PLANT#${plant}`, SK: `WATERING#${event}` })
@@ -18,7 +14,8 @@ const watered = ({ meta, data }: PlantWatered, get: Get): Result => {
   const watering = wateringKey(meta.key, meta.eventId)
   if (get(watering) !== undefined) return { duplicate: true }
   const before = get<PlantItem>(plantKey(meta.key))
-  if (data.millilitres > 2_000) return { refusal: { code: 'plant-would-drown', detail: `${data.millilitres} ml is too much for one plant.` } }
+  if (data.millilitres > 2_000)
+    return { refusal: { code: 'plant-would-drown', detail: `${data.millilitres} ml is too much for one plant.` } }
   const after: PlantItem & Item = {
     ...plantKey(meta.key),
     total: (before?.total ?? 0) + data.millilitres,

@@ -1,7 +1,7 @@
 import { lmdbLogs } from '../../processors/adapters/lmdb/log.ts'
 import { lmdbStores } from '../../processors/adapters/lmdb/store.ts'
 import { systemClock } from '../../processors/adapters/system-clock.ts'
-import { startProcessor } from '../../processors/engine/processor.ts'
+import { startProcessor } from '../../processors/engine/run/processor.ts'
 import type { Item } from '../../projections/item.ts'
 import { openCodec } from '../../schemas/codec.ts'
 import { readSchemas } from '../../schemas/sources.ts'
@@ -18,8 +18,21 @@ export const water = async (folder: string): Promise<Item | undefined> => {
 
   for (const [index, millilitres] of [200, 150, 5_000].entries()) {
     const at = Date.UTC(2026, 10, 16, 8 + index)
-    const meta = { eventId: `watering-${index}`, key: 'fern', occurredAt: at, recordedAt: at, source: 'tutorial', correlationId: null, causationId: null, actorId: null, subjectId: null, request: null }
-    await log.append([{ key: 'fern', value: codec.encode({ type: 'PlantWatered', meta, data: { millilitres }, personal: null }) }])
+    const meta = {
+      eventId: `watering-${index}`,
+      key: 'fern',
+      occurredAt: at,
+      recordedAt: at,
+      source: 'tutorial',
+      correlationId: null,
+      causationId: null,
+      actorId: null,
+      subjectId: null,
+      request: null,
+    }
+    await log.append([
+      { key: 'fern', value: codec.encode({ type: 'PlantWatered', meta, data: { millilitres }, personal: null }) },
+    ])
   }
 
   await processor.caughtUp()
