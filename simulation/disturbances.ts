@@ -11,19 +11,31 @@ export interface DisturbanceParts {
   readonly tables: Tables
   readonly domains: readonly Domain[]
   readonly embedded: boolean
+  readonly isAnyPaused: () => boolean
 }
 
-/** Carries out the faults that concern the groups and the first generations' tables. Each of them also takes a backup of these tables. */
-export const createDisturbances = ({ coordinator, tables, domains, embedded }: DisturbanceParts): Hooks['disturb'] => {
+/**
+ * Carries out the faults that concern the groups and the first generations' tables. Each of them also takes a backup of these tables.
+ * No table is restored while a process is paused: docs/operating.md requires that every process is stopped. A process that is paused
+ * between two commits of a batch for the whole restore would move the checkpoint past items that the restore removed.
+ */
+export const createDisturbances = ({
+  coordinator,
+  tables,
+  domains,
+  embedded,
+  isAnyPaused,
+}: DisturbanceParts): Hooks['disturb'] => {
   const backupsByDomain = new Map<Domain, Backup[]>(domains.map((domain) => [domain, []]))
   return (kind, process, amount) => {
+    const canRestore = !embedded && !isAnyPaused()
     if (kind === 'rebalance') coordinator.rebalance(process)
     if (kind === 'rewind') coordinator.rewind(process, amount)
     for (const [{ table }, backups] of backupsByDomain) {
       const first = tables.of(table, 1)
       const backup = backups[Math.floor(amount * (backups.length + 1)) - 1]
       if (kind === 'forget') forget(first, backup)
-      if (kind === 'restore' && !embedded) restore(first, backup ?? { items: new Map(), checkpoints: new Map() })
+      if (kind === 'restore' && canRestore) restore(first, backup ?? { items: new Map(), checkpoints: new Map() })
       backups.push({ items: new Map(first.items), checkpoints: new Map(first.checkpoints) })
     }
   }

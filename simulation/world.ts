@@ -102,8 +102,13 @@ export const createWorld = (options: WorldOptions): World => {
     coordinator.silent(process)
     restart(process)
   }
-  scheduler.hooks.paused = (process) => coordinator.silent(process)
-  scheduler.hooks.disturb = createDisturbances({ coordinator, tables, domains, embedded })
+  const everPaused = new Set<Process>()
+  scheduler.hooks.paused = (process) => {
+    everPaused.add(process)
+    coordinator.silent(process)
+  }
+  const isAnyPaused = () => [...everPaused].some(({ state }) => state === 'paused')
+  scheduler.hooks.disturb = createDisturbances({ coordinator, tables, domains, embedded, isAnyPaused })
   return {
     ...ports,
     topic,
