@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 /** Unit tests are in the folders of test/ that are named like a folder of the product, or are contracts or domains. They need no service and no build. */
-const UNIT = 'test/{cli,contracts,domains,processors,producers,projections,schemas,timestream-local}/**/*.test.ts'
+const UNIT =
+  'test/{cli,contracts,domains,host,processors,producers,projections,schemas,testing,timestream-local}/**/*.test.ts'
 
 const common = { setupFiles: ['test/properties.ts'], testTimeout: 30_000, hookTimeout: 120_000 }
 /** `npm test` sets it on a machine without services. Tests on services need the cores for the services, and a process for each file. */
@@ -15,8 +16,19 @@ export default defineConfig({
     globalSetup: ['test/services/global.ts'],
     projects: [
       // Vitest reuses a process only for the next file of the same project, so the projects run one after the other.
-      { test: { ...common, name: 'unit', include: [UNIT], maxWorkers: 3, isolate: false, sequence: { groupOrder: 0 } } },
-      { test: { ...common, name: 'system', include: ['test/**/*.test.ts'], exclude: [UNIT], ...system, sequence: { groupOrder: 1 } } },
+      {
+        test: { ...common, name: 'unit', include: [UNIT], maxWorkers: 3, isolate: false, sequence: { groupOrder: 0 } },
+      },
+      {
+        test: {
+          ...common,
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: [UNIT],
+          ...system,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 })
