@@ -20,7 +20,7 @@ import { minorOf } from '../../../projections/expenses/money.ts'
 import { expensesQueries } from '../../../projections/expenses/queries.ts'
 import { expensesTable } from '../../../projections/expenses/table.ts'
 import type { Event } from '../../../schemas/event.ts'
-import { tries } from '../../../testing/property-runs.ts'
+import { inputCount } from '../../../testing/property-runs.ts'
 import { readerOf } from '../../projections/reader.ts'
 import { contents, type Table } from '../../../testing/folds.ts'
 import { aHistory, GROUPS } from './arbitrary.ts'
@@ -51,7 +51,7 @@ const always = (check: (table: Table, accepted: readonly Event[]) => void) =>
         check(table, accepted)
       })
     }),
-    { numRuns: tries(100) },
+    { numRuns: inputCount(100) },
   )
 
 const standingsIn = (table: Table): MemberSums =>
