@@ -70,14 +70,14 @@ describe('the codec under random bytes', () => {
     )
   })
 
-  test('random bytes under a header that is known are refused or read', () => {
+  test('random bytes after a known header are refused or read', () => {
     fc.assert(
       fc.property(headed, (bytes) => void survives(bytes)),
       { numRuns: inputCount(10_000) },
     )
   })
 
-  test('a mutated event is refused, or read as something that can be written again', () => {
+  test('a mutated event is refused, or read as a value that can be written again', () => {
     let read = 0
     fc.assert(
       fc.property(mutated, (bytes) => {
@@ -161,7 +161,7 @@ describe('the codec under random events', () => {
     { noNullPrototype: true },
   )
 
-  test('every event comes back as it was', () => {
+  test('every event is decoded unchanged', () => {
     const meals: Codec = openCodec()
     fc.assert(
       fc.property(logged, (event) => void expect(meals.decode(meals.encode(event))).toStrictEqual(event)),
@@ -169,7 +169,7 @@ describe('the codec under random events', () => {
     )
   })
 
-  test('our reading is the reading of the library', () => {
+  test('the guard and the library read the same values', () => {
     const schema = schemas.find(({ name }) => name === 'tributary.meals.MealLogged') as RecordSchema
     const type = compileType(headOf(schema))
     const plain = avro.Type.forSchema(JSON.parse(JSON.stringify(schema)) as avro.schema.RecordType)
